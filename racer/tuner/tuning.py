@@ -2,47 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, count, islice, takewhile
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from racer.core.budget import Budget
 from racer.core.events import CandidatesAdded, Elimination, Ended, RaceCompleted, RaceEnded
-from racer.core.table import Row, with_success
 from racer.evaluate.outcome import all_failed
-from racer.model.effects import effects
 from racer.racing.asktell import Asked, Repeated
 from racer.racing.loop import best
-from racer.results.base import posterior_of
-from racer.results.tuning import Origin, compared, likeness
+from racer.results.tuning import Origin
 from racer.seeding import seed_for
 from racer.tuner.finish import Finish
 from racer.tuner.match import Match
 from racer.tuner.opening import FINALISTS, SMALL, Opening
 from racer.tuner.proposals import Child, Proposals
+from racer.tuner.ranking import Ranking
+from racer.tuner.rest import spend_evenly, spend_in_order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
 
     from racer.core.rules import Rules
-    from racer.evaluate.outcome import Cell, Outcome
+    from racer.core.table import Row
+    from racer.evaluate.outcome import Outcome
     from racer.racing.state import Evidence
-    from racer.stats.best import BestPosterior
     from racer.tuner.ledger import Ledger
     from racer.tuner.match import Blocks, Kind
     from racer.tuner.schedule import Schedule
 
-_COMPARED = 100  # candidates of a race among which copies are looked for
-_RECENT = 500  # candidates that are learnt from, beside those still in
 _LEAST_CLARITY = 0.5  # of a race that eliminated nobody: what was learnt narrows all the same
 _HOPELESS = 2  # races in which every evaluation fails, before the tuning is given up
 _LARGE = 1_500  # evaluations, from which on some are kept .. (smaller tunings leave as many)
 _RESERVED = 0.05  # .. so many of all, for the finish
-_AT_ONCE = 16  # evaluations of the best before the budget is checked again
 
 Flow = Generator[Asked, Any, None]
 
@@ -82,8 +76,12 @@ class Tuning:
             else:
                 yield from self._open(small)
             yield from self._select()
-            self._put_best_first()
-            yield from self._spend_rest()
+            self.elites = self._ranking.fastest_first(self.elites)
+            self.best = None if self.best is None else self.elites[0]
+            if self._is_front:
+                yield from spend_evenly(ledger, self.elites)
+            yield from spend_in_order(ledger, self.elites)
+            self._drop_rejected()
             if len(ledger.configs) == 1:
                 self.best, self.elites = 0, (0,)
             tested = ledger.finalists = self._tested()
@@ -93,6 +91,11 @@ class Tuning:
         self.ended = self._why_over()
         self._note(RaceEnded(self.ended, eliminated=()))
 
+    @property
+    def _ranking(self) -> Ranking:
+        """The order of candidates by all outcomes so far."""
+        return Ranking(self.ledger, self._proposals)
+
     def _tested(self) -> tuple[int, ...]:
         """Return the elites, the best candidate, and the default, each once."""
         plan = self.ledger.plan
@@ -100,32 +103,12 @@ class Tuning:
             return self.elites
         chosen, most = self.elites, plan.test_elites
         if self.best is not None and not plan.rules.goal:
-            found = self._favourite()
+            found = self._ranking.favourite(self.elites)
             chosen = (*chosen, found) if most is None else (found, *chosen)
         chosen = tuple(dict.fromkeys(chosen))[:most]
         if plan.space.default is not None and 0 not in self.ledger.rejected:
             chosen = (*chosen, 0)
         return tuple(dict.fromkeys(chosen))
-
-    def _favourite(self) -> int:
-        """Return the candidate with the largest probability to be the best, as the result does."""
-        ledger = self.ledger
-        return self._posterior(
-            compared(ledger.known, len(ledger.configs), self.elites, ledger.plan.stream)
-        ).best
-
-    def _likeliest(self) -> int:
-        """Return the likeliest of all candidates to be the best, with none more alike than others."""
-        return self._posterior(are_alike=True).best
-
-    def _posterior(
-        self, among: Collection[int] | None = None, *, are_alike: bool = False
-    ) -> BestPosterior:
-        """Return the posterior of the best; `are_alike`: with any two candidates equally alike."""
-        ledger, plan = self.ledger, self.ledger.plan
-        known, n = ledger.known, len(ledger.configs)
-        covariances = None if are_alike else likeness(plan.space, ledger.configs)
-        return posterior_of(known, n, plan.stream, plan.rules, 0.0, covariances, among)
 
     @property
     def alive(self) -> set[int]:
@@ -196,7 +179,8 @@ class Tuning:
     def _open(self, evaluations: int) -> Flow:
         """Find the elites with few evaluations of many candidates, without races."""
         ledger, finalists = self.ledger, self.ledger.plan.elites or FINALISTS
-        opening = Opening(ledger, self._draw, self._expected_best_first, self._likeliest)
+        ranking = self._ranking
+        opening = Opening(ledger, self._draw, ranking.expected_best_first, ranking.likeliest)
         found = yield from opening.run(evaluations, finalists)
         self.eliminations += [Elimination.of_rejected(0, c) for c in sorted(ledger.rejected)]
         for block in range(ledger.blocks_used):
@@ -234,7 +218,8 @@ class Tuning:
             return
         if self.best is None or len(self.elites) < 2:
             return
-        finish, used = Finish(self.ledger, self._expected_best_first), self.ledger.evaluations
+        used = self.ledger.evaluations
+        finish = Finish(self.ledger, self._ranking.expected_best_first)
         yield from finish.run(self.elites)
         known = (c for c in self.elites if c not in self.ledger.rejected)
         self.elites = tuple(dict.fromkeys((*self.ledger.finalists, *known)))[: len(self.elites)]
@@ -372,16 +357,18 @@ class Tuning:
         if ended == Ended.ALL_FAILED or not succeeded:
             self.elites = tuple(c for c in self.elites if c in succeeded)
         else:
-            ranked = self._expected_best_first([*alive, *others])
+            ranked = self._ranking.expected_best_first([*alive, *others])
             stay = tuple(c for c in ranked if c in alive and c in succeeded)
             eliminated = tuple(c for c in ranked if c in others and c in succeeded)
             if not stay:  # a candidate that never succeeded is not an elite
-                stay = self._expected_best_first(sorted(succeeded))
+                stay = self._ranking.expected_best_first(sorted(succeeded))
             if match.kind == "race":
                 if self.ledger.plan.rules.runtime is None and not self._is_front:  # caps are ties
                     gone = [entrants[e.candidate] for e in reversed(match.state.eliminations)]
-                    stay = self._distinct(stay, [c for c in gone if c in succeeded], survivors)
-                self.elites = (*self._more_reliable(stay, entrants), *stay)[:survivors]
+                    stay = self._ranking.distinct(
+                        stay, [c for c in gone if c in succeeded], survivors
+                    )
+                self.elites = (*self._ranking.more_reliable(stay, entrants), *stay)[:survivors]
             else:
                 self.elites = (*stay, *eliminated)
         state = match.state
@@ -416,52 +403,6 @@ class Tuning:
         self.races.append(event)
         self._note(event)
 
-    def _distinct(self, stay: tuple[int, ...], gone: Sequence[int], n: int) -> tuple[int, ...]:
-        """Return those that stay, but copies of others behind the best of those eliminated last."""
-        latest = list(gone)[: max(_COMPARED - len(stay), 0)]
-        some = sorted([*stay, *latest])
-        costs = self.ledger.known.all_costs(some, self.ledger.plan.stream.instance)
-        copies = self._proposals.note_copies(some, costs)
-        found = copies.distinct(stay)
-        if len(found) < min(n, len(stay)) and latest:
-            found = copies.distinct((*found, *self._expected_best_first(sorted(latest))))[:n]
-        return tuple(dict.fromkeys((*found, *stay)))
-
-    def _more_reliable(self, stay: Sequence[int], entrants: Sequence[int]) -> tuple[int, ...]:
-        """Return candidates without failures that should beat the survivors, if some failed.
-
-        A race compares a failure with the rest of its block: where all that are left fail
-        on an instance, it weighs nothing there.
-        """
-        known = self.ledger.known
-        failed = {c for c in entrants if any(o.value is None for o in known.of(c).values())}
-        if failed.isdisjoint(stay) or failed.issuperset(entrants):
-            return ()
-        ranked = self._expected_best_first(sorted(entrants))
-        ahead = takewhile(lambda c: c not in stay, ranked)
-        return tuple(c for c in ahead if c not in failed)
-
-    def _expected_best_first(self, candidates: Sequence[int]) -> tuple[int, ...]:
-        """Order candidates by the model's expectation after all outcomes."""
-        ledger = self.ledger
-        recent = range(max(len(ledger.configs) - _RECENT, 0), len(ledger.configs))
-        about = sorted({*candidates, *(c for c in recent if ledger.known.of(c))})
-        length, runtime = ledger.plan.stream.length, ledger.plan.rules.runtime
-        if length is not None:
-            length -= sum(not ledger.known.is_usable(block) for block in range(ledger.blocks_used))
-        if (aim := ledger.plan.rules.aim) is not None and aim.goal is not None:
-            tables = aim.tables(ledger.known, aim.deciding).values()
-            costs = np.array([t.all_costs(about, ledger.plan.stream.instance) for t in tables])
-            return self._proposals.learn_metrics(np.array(about), costs, candidates, length)
-        costs = ledger.known.all_costs(about, ledger.plan.stream.instance)
-        if runtime is not None:
-            costs = np.where(np.isinf(costs), np.inf, runtime.as_costs(costs))
-        failed = np.isinf(costs).sum(axis=0) == (~np.isnan(costs)).sum(axis=0)
-        known = effects(costs, length)
-        expected = self._proposals.learn(np.array(about), known, candidates, failed)
-        order = expected.argsort(kind="stable")
-        return tuple(candidates[i] for i in order.tolist())
-
     def _select(self) -> Flow:
         """Race the elites against each other with the rest, if it pays for a first test."""
         left = self.ledger.left()
@@ -475,77 +416,15 @@ class Tuning:
         goal = self.ledger.plan.rules.goal
         return goal is not None and goal.kind == "front"
 
-    def _put_best_first(self) -> None:
-        """Order the elites by the criterion of run times, on the blocks that all have seen."""
-        runtime = self.ledger.plan.rules.runtime
-        if runtime is None or len(self.elites) < 2:
-            return
-        times = with_success(self.ledger.known.costs(self.elites))
-        if len(times):
-            order = runtime.as_costs(times).mean(axis=0).argsort(kind="stable")
-            self.elites = tuple(self.elites[i] for i in order.tolist())
-            self.best = None if self.best is None else self.elites[0]
-
-    def _spend_rest(self) -> Flow:
-        """Evaluate the best, then the next best, on unseen blocks with the rest."""
-        ledger = self.ledger
-        if self._is_front:
-            yield from self._spend_evenly()
-        for candidate in self.elites:
-            while left := ledger.left() or 0:
-                known, length = ledger.known.of(candidate), ledger.plan.stream.length
-                until = len(known) + left if length is None else length
-                blocks = [block for block in range(until) if block not in known][:left]
-                while blocks and not ledger.affords([candidate], *blocks[:_AT_ONCE]):
-                    blocks = blocks[: min(len(blocks), _AT_ONCE) - 1]
-                if not blocks:
-                    break
-                now, later = blocks[:_AT_ONCE], blocks[_AT_ONCE:]
-                spent = ledger.known.spent
-                yield Asked(
-                    partial(self._rest, candidate, now),
-                    partial(self._rest_ahead, candidate, later),
-                )
-                ledger.use(now[-1])
-                if candidate in ledger.rejected:
-                    self._drop_rejected(candidate)
-                if candidate in ledger.rejected or ledger.is_free(spent):
-                    break
-
-    def _spend_evenly(self) -> Flow:
-        """Evaluate all elites on one block after the other while the budget pays for that."""
-        ledger = self.ledger
-        length = ledger.plan.stream.length
-        for block in count() if length is None else range(length):
-            missing = ledger.missing(self.elites, block, None)
-            if not self.elites or not ledger.pays(len(missing) or 1):
-                return
-            if not ledger.affords(missing or self.elites[:1], block):
-                return
-            if missing:
-                spent = ledger.known.spent
-                yield Asked(partial(ledger.cells, missing, block, None))
-                if ledger.is_free(spent):
-                    return
-                ledger.use(block)
-            for candidate in ledger.rejected.intersection(self.elites):
-                self._drop_rejected(candidate)
-
-    def _rest(self, candidate: int, blocks: Sequence[int]) -> list[Cell]:
-        limit = self.ledger.limit
-        return [c for block in blocks for c in self.ledger.cells([candidate], block, limit)]
-
-    def _rest_ahead(self, candidate: int, blocks: Sequence[int]) -> Iterator[list[Cell]]:
-        for block in blocks:
-            yield self.ledger.cells([candidate], block, self.ledger.limit)
-        yield from self.ledger.all_held_out(self.elites[: self.ledger.plan.test_elites])
-
-    def _drop_rejected(self, candidate: int) -> None:
-        """Remove a candidate that was rejected after the last race from the elites."""
-        self.elites = tuple(c for c in self.elites if c != candidate)
-        if self.best == candidate:
+    def _drop_rejected(self) -> None:
+        """Remove the candidates that were rejected after the last race from the elites."""
+        rejected = self.ledger.rejected
+        self.eliminations += [
+            Elimination.of_rejected(self._steps, c) for c in self.elites if c in rejected
+        ]
+        self.elites = tuple(c for c in self.elites if c not in rejected)
+        if self.best in rejected:
             self.best = self.elites[0] if self.elites else None
-        self.eliminations.append(Elimination.of_rejected(self._steps, candidate))
 
     def _why_over(self) -> Ended:
         known = self.ledger.known

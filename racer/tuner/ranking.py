@@ -1,0 +1,107 @@
+"""The order of candidates of a tuning: by the model, by the posterior, by what failed."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from racer.core.table import with_success
+from racer.model.effects import effects
+from racer.results.base import posterior_of
+from racer.results.tuning import compared, likeness
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from racer.stats.best import BestPosterior
+    from racer.tuner.ledger import Ledger
+    from racer.tuner.proposals import Proposals
+
+_COMPARED = 100  # candidates of a race among which copies are looked for
+_RECENT = 500  # candidates that are learnt from, beside those still in
+
+
+class Ranking:
+    """Candidates in order, by all outcomes in a ledger; the model of `proposals` learns from them."""
+
+    def __init__(self, ledger: Ledger, proposals: Proposals) -> None:
+        self._ledger, self._proposals = ledger, proposals
+
+    def expected_best_first(self, candidates: Sequence[int]) -> tuple[int, ...]:
+        """Order candidates by the model's expectation after all outcomes."""
+        ledger = self._ledger
+        recent = range(max(len(ledger.configs) - _RECENT, 0), len(ledger.configs))
+        about = sorted({*candidates, *(c for c in recent if ledger.known.of(c))})
+        length, runtime = ledger.plan.stream.length, ledger.plan.rules.runtime
+        if length is not None:
+            length -= sum(not ledger.known.is_usable(block) for block in range(ledger.blocks_used))
+        if (aim := ledger.plan.rules.aim) is not None and aim.goal is not None:
+            tables = aim.tables(ledger.known, aim.deciding).values()
+            costs = np.array([t.all_costs(about, ledger.plan.stream.instance) for t in tables])
+            return self._proposals.learn_metrics(np.array(about), costs, candidates, length)
+        costs = ledger.known.all_costs(about, ledger.plan.stream.instance)
+        if runtime is not None:
+            costs = np.where(np.isinf(costs), np.inf, runtime.as_costs(costs))
+        failed = np.isinf(costs).sum(axis=0) == (~np.isnan(costs)).sum(axis=0)
+        known = effects(costs, length)
+        expected = self._proposals.learn(np.array(about), known, candidates, failed)
+        order = expected.argsort(kind="stable")
+        return tuple(candidates[i] for i in order.tolist())
+
+    def more_reliable(self, stay: Sequence[int], entrants: Sequence[int]) -> tuple[int, ...]:
+        """Return candidates without failures that should beat the survivors, if some failed.
+
+        A race compares a failure with the rest of its block: where all that are left fail
+        on an instance, it weighs nothing there.
+        """
+        known = self._ledger.known
+        failed = {c for c in entrants if any(o.value is None for o in known.of(c).values())}
+        if failed.isdisjoint(stay) or failed.issuperset(entrants):
+            return ()
+        ranked = self.expected_best_first(sorted(entrants))
+        ahead = takewhile(lambda c: c not in stay, ranked)
+        return tuple(c for c in ahead if c not in failed)
+
+    def distinct(self, stay: tuple[int, ...], gone: Sequence[int], n: int) -> tuple[int, ...]:
+        """Return those that stay, but copies of others behind the best of those eliminated last."""
+        latest = list(gone)[: max(_COMPARED - len(stay), 0)]
+        some = sorted([*stay, *latest])
+        costs = self._ledger.known.all_costs(some, self._ledger.plan.stream.instance)
+        copies = self._proposals.note_copies(some, costs)
+        found = copies.distinct(stay)
+        if len(found) < min(n, len(stay)) and latest:
+            found = copies.distinct((*found, *self.expected_best_first(sorted(latest))))[:n]
+        return tuple(dict.fromkeys((*found, *stay)))
+
+    def fastest_first(self, elites: tuple[int, ...]) -> tuple[int, ...]:
+        """Order elites by the criterion of run times, if that is the cost, on their common blocks."""
+        runtime = self._ledger.plan.rules.runtime
+        if runtime is None or len(elites) < 2:
+            return elites
+        times = with_success(self._ledger.known.costs(elites))
+        if not len(times):
+            return elites
+        order = runtime.as_costs(times).mean(axis=0).argsort(kind="stable")
+        return tuple(elites[i] for i in order.tolist())
+
+    def favourite(self, elites: Sequence[int]) -> int:
+        """Return the candidate with the largest probability to be the best, as the result does."""
+        ledger = self._ledger
+        return self._posterior(
+            compared(ledger.known, len(ledger.configs), elites, ledger.plan.stream)
+        ).best
+
+    def likeliest(self) -> int:
+        """Return the likeliest of all candidates to be the best, with none more alike than others."""
+        return self._posterior(are_alike=True).best
+
+    def _posterior(
+        self, among: Collection[int] | None = None, *, are_alike: bool = False
+    ) -> BestPosterior:
+        """Return the posterior of the best; `are_alike`: with any two candidates equally alike."""
+        ledger, plan = self._ledger, self._ledger.plan
+        known, n = ledger.known, len(ledger.configs)
+        covariances = None if are_alike else likeness(plan.space, ledger.configs)
+        return posterior_of(known, n, plan.stream, plan.rules, 0.0, covariances, among)
