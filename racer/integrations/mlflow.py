@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["MLflowCallback"]
 
 _AT_ONCE = 1000  # metrics that MLflow takes in one batch
+_STATUS = {"interrupted": "KILLED", "failed": "FAILED"}  # of a run that did not come to its end
 _LONGEST = 500  # letters of a parameter that each backend keeps
 
 
@@ -95,8 +96,7 @@ class MLflowCallback(TrackerCallback):
         if self.best is not None:
             best = {f"best.{name}": v for name, v in self.records[self.best].params.items()}
             self._client.log_batch(self.run_id, params=_params(best))
-        status = "KILLED" if ended == "interrupted" else "FINISHED"
-        self._client.set_terminated(self.run_id, status)
+        self._client.set_terminated(self.run_id, _STATUS.get(ended, "FINISHED"))
 
     def _log_candidate(self, record: Record) -> None:
         tags = {"mlflow.parentRunId": self.run_id, "racer.eliminated": record.eliminated}

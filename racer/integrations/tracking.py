@@ -41,7 +41,7 @@ class Record:
 class TrackerCallback(ABC):
     """A callback that keeps records, and ends what it has begun when the race ends.
 
-    Used as a context, it also ends when the race is interrupted.
+    Used as a context, it also ends when the race is interrupted, or fails.
     """
 
     def __init__(self, configs: Sequence[Any]) -> None:
@@ -84,10 +84,11 @@ class TrackerCallback(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._is_open:
             self._is_open = False
-            self.end("interrupted")
+            has_failed = kind is not None and issubclass(kind, Exception)
+            self.end("failed" if has_failed else "interrupted")
 
     @abstractmethod
     def log(self, metrics: dict[str, float], block: int) -> None:

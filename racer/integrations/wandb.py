@@ -74,7 +74,7 @@ class WandbCallback(TrackerCallback):
         plain = {name: _plain(value) for name, value in best.items()}
         self.run.summary.update({"ended": ended, "best_params": plain})
         if self._is_ours:
-            self.run.finish(exit_code=int(ended == "interrupted"))
+            self.run.finish(exit_code=int(ended in {"interrupted", "failed"}))
 
 
 def _plain(value: Any) -> Any:

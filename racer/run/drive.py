@@ -14,13 +14,14 @@ from racer._checks import flag, is_one_of, is_whole, whole
 from racer.core.contest import ContestResult, Unused
 from racer.core.events import Ended, RaceEnded, check_callbacks
 from racer.core.prices import NO_SPEND
-from racer.errors import ObjectiveError, RaceInterrupted, SettingError
+from racer.errors import ObjectiveError, RaceInterrupted, SettingError, warn
 from racer.evaluate.attempt import generators_put_back
 from racer.evaluate.limits.limits import Limits, limits_for
 from racer.evaluate.limits.processes import not_for_evaluations
 from racer.evaluate.objective import check_objective, check_useful, is_coroutine_function
 from racer.evaluate.outcome import bounded, check_outcome
 from racer.evaluate.workers import number_of, workers_for
+from racer.results.base import Result
 from racer.run.deadline import Deadline
 from racer.run.rehearsal import FirstBlock, FirstValues
 from racer.run.signals import GracefulStop, exit_with_code, notify
@@ -151,6 +152,7 @@ def start(
                 made,
                 store,
                 display=display,
+                watchers=watchers,
                 ahead=ahead,
                 prefetched=prefetched,
                 provenance=provenance,
@@ -170,6 +172,7 @@ def drive(
     store: Store | None = None,
     *,
     display: Progress | None = None,
+    watchers: Sequence[Callback] = (),
     ahead: Ahead = "auto",
     prefetched: Prefetched | None = None,
     provenance: Mapping[str, Any] = MappingProxyType({}),
@@ -179,7 +182,8 @@ def drive(
     """Run a contest to its end and return its result; with a store, record each outcome first.
 
     Free workers prefetch up to `ahead` blocks; `prefetched` are outcomes left by a replay.
-    `values` looks at those of the first blocks. After the `deadline` nothing begins.
+    `values` looks at those of the first blocks. After the `deadline` nothing begins, and the
+    `watchers`, who see the contest's own events anyway, are called with its end.
     The result has the `provenance`, to which the workers and the times from now on are added.
 
     The first SIGINT, SIGTERM or SIGHUP lets running evaluations finish, the second stops at once.
@@ -195,6 +199,7 @@ def drive(
         ahead,
         known,
         display,
+        watchers,
         provenance,
         values,
         deadline or Deadline(),
@@ -213,9 +218,24 @@ def drive(
                 write_snapshot(store.reader, loop.result())
     except KeyboardInterrupt:
         raise _interrupted(loop.result(), store, stop.code) from None
+    result = loop.result()
     if stop.requested():
-        raise _interrupted(loop.result(), store, stop.code)
-    return loop.result()
+        raise _interrupted(result, store, stop.code)
+    if result.ended is Ended.DEADLINE and _is_untested(result):
+        n = result.evaluations
+        warn(
+            f"the deadline passed after {n} evaluation{'s' * (n != 1)}, before the first test: no "
+            "candidate can be called the best, and result.guess is the one to take nevertheless; "
+            "give more time, fewer candidates, or a lower first_test"
+        )
+    return result
+
+
+def _is_untested(result: ContestResult) -> bool:
+    """Return True for a race or a tuning without a best candidate, in which no test has been."""
+    if not isinstance(result, Result):
+        return False
+    return result.leader is None and not result._evidence  # noqa: SLF001  (as rows, not as a frame)
 
 
 @dataclass
@@ -229,6 +249,7 @@ class _Loop(Generic[R]):
     ahead: Ahead
     prefetched: Prefetched
     display: Progress | None
+    watchers: Sequence[Callback]
     provenance: Mapping[str, Any]
     values: FirstValues | None = None
     deadline: Deadline = field(default_factory=Deadline)
@@ -265,8 +286,9 @@ class _Loop(Generic[R]):
             if self.values is not None and self.values.end():
                 self.values = None
         self._feed.end()
-        if self.display is not None and self._is_late():
-            self.display(RaceEnded(Ended.DEADLINE, eliminated=()))
+        if self._is_late():  # which the contest itself does not know
+            for watcher in self.watchers:
+                watcher(RaceEnded(Ended.DEADLINE, eliminated=()))
 
     def _is_late(self) -> bool:
         """Return True if the deadline ended a contest that was not over."""

@@ -69,11 +69,34 @@ def test_records_of_a_tuning_have_its_configurations():
     assert kept.by_blocks(1)[0].candidate in result.survivors
 
 
-def test_an_interrupted_race_ends_its_run():
+def interrupted(config, instance, seed):
+    raise KeyboardInterrupt
+
+
+def useless(config, instance, seed):
+    return "no number"
+
+
+@pytest.mark.parametrize(
+    ("evaluate", "error", "ended"),
+    [
+        (interrupted, racer.RaceInterrupted, "interrupted"),
+        (useless, racer.ObjectiveError, "failed"),
+    ],
+)
+def test_a_race_that_raises_ends_its_run(evaluate, error, ended):
     kept = Kept(CONFIGS)
-    with pytest.raises(KeyboardInterrupt), kept:
-        raise KeyboardInterrupt
-    assert kept.ended == ["interrupted"]
+    with pytest.raises(error), kept:
+        racer.race(CONFIGS, evaluate, budget=60, seed=1, callbacks=[kept])
+    assert kept.ended == [ended]
+
+
+def test_a_deadline_ends_the_run_without_a_context():
+    kept = Kept(CONFIGS)
+    given = {"budget": 10_000_000, "deadline": 0.2, "first_test": 1_000_000, "callbacks": [kept]}
+    with pytest.warns(racer.RacerWarning, match="before the first test"):
+        racer.race(CONFIGS, lambda c, i, s: c["x"], **given, seed=1)
+    assert kept.ended == ["deadline"]
 
 
 @pytest.fixture(scope="module")
@@ -123,13 +146,16 @@ def test_mlflow_reads_back_the_race(client):
         assert {m.step: m.value for m in logged} == known
 
 
-def test_mlflow_takes_a_run_that_was_interrupted(client):
+@pytest.mark.parametrize(
+    ("error", "status"), [(KeyboardInterrupt, "KILLED"), (ValueError, "FAILED")]
+)
+def test_mlflow_takes_a_run_that_was_stopped(client, error, status):
     from racer.integrations.mlflow import MLflowCallback
 
     tracker = MLflowCallback("solver", most=0, tracking_uri=client.tracking_uri)
-    with pytest.raises(KeyboardInterrupt), tracker:
-        raise KeyboardInterrupt
-    assert client.get_run(tracker.run_id).info.status == "KILLED"
+    with pytest.raises(error), tracker:
+        raise error
+    assert client.get_run(tracker.run_id).info.status == status
     with pytest.raises(RacerError, match="most=-1: give a whole number >= 0"):
         MLflowCallback("solver", most=-1)
 

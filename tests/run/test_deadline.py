@@ -5,9 +5,12 @@ import math
 import pytest
 
 import racer
+from racer.errors import RacerWarning
 from racer.run import deadline as module
 
 POOL = [{"x": x / 5} for x in range(5)]
+SPACE = racer.Space({"x": racer.Real(0, 1)})
+LONG = {"budget": 10_000_000, "seed": 1, "first_test": 1_000_000}
 
 
 @pytest.fixture
@@ -30,7 +33,8 @@ def at(clock, seconds=1.0):
 def test_nothing_begins_after_the_deadline(clock, seconds, tmp_path):
     settings = {"budget": 200, "seed": 1}
     path = tmp_path / "run.db"
-    result = racer.race(POOL, at(clock), **settings, deadline=seconds, store=path)
+    with pytest.warns(RacerWarning, match="before the first test"):
+        result = racer.race(POOL, at(clock), **settings, deadline=seconds, store=path)
     assert (result.ended, result.evaluations) == (racer.Ended.DEADLINE, math.ceil(seconds))
     assert result.best is None
     assert result.guess == 0
@@ -41,6 +45,7 @@ def test_nothing_begins_after_the_deadline(clock, seconds, tmp_path):
     assert whole.table.equals(racer.race(POOL, at(clock), **settings).table)
 
 
+@pytest.mark.filterwarnings("ignore:the deadline passed")
 def test_one_success_is_enough_for_a_guess(clock):
     def evaluate(config, instance, seed):
         clock[0] += 1.0
@@ -56,7 +61,8 @@ def test_one_success_is_enough_for_a_guess(clock):
 
 def test_a_tuning_has_a_guess_and_no_held_out_instances_after_the_deadline(clock):
     space = racer.Space({"x": racer.Real(0, 1)}, default={"x": 0.5})
-    result = racer.tune(space, at(clock), budget=60, deadline=7, seed=1, test_instances=[1, 2])
+    with pytest.warns(RacerWarning, match="the deadline passed after 7 evaluations, before"):
+        result = racer.tune(space, at(clock), budget=60, deadline=7, seed=1, test_instances=[1, 2])
     assert (result.ended, result.evaluations) == (racer.Ended.DEADLINE, 7)
     assert result.guess is not None
     assert result.tests.empty
@@ -85,5 +91,31 @@ def test_a_race_ends_by_the_deadline_with_two_workers_too():
     def slow(config, instance, seed):
         return config["x"] + seed % 7
 
-    result = racer.race(POOL, slow, budget=10_000_000, deadline=1e-3, seed=1, n_jobs=2)
+    with pytest.warns(RacerWarning, match="before the first test"):
+        result = racer.race(POOL, slow, **LONG, deadline=1e-3, n_jobs=2)
+    assert result.ended is racer.Ended.DEADLINE
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_callbacks_see_the_end_by_a_deadline(n_jobs, is_stored, tmp_path):
+    events = []
+    given = {**LONG, "n_jobs": n_jobs, "callbacks": [events.append]}
+    given |= {"store": tmp_path / "run.db"} if is_stored else {}
+    with pytest.warns(RacerWarning, match="before the first test"):
+        racer.race(POOL, lambda c, i, s: c["x"] + s % 7, **given, deadline=0.2)
+    assert events[-1] == racer.RaceEnded(racer.Ended.DEADLINE, eliminated=())
+    assert sum(isinstance(event, racer.RaceEnded) for event in events) == 1
+
+
+@pytest.mark.parametrize("is_tuning", [False, True])
+def test_a_deadline_before_the_first_test_brings_a_warning(clock, is_tuning):
+    call, pool = (racer.tune, SPACE) if is_tuning else (racer.race, POOL)
+    with pytest.warns(RacerWarning, match="deadline passed after 4 evaluations, before the first"):
+        result = call(pool, at(clock), **{**LONG, "first_test": 1000}, deadline=4)
+    assert result.best is None
+
+
+def test_a_deadline_after_the_first_test_brings_no_warning(clock):
+    result = racer.race(POOL, at(clock), budget=200, deadline=26, seed=1)
     assert result.ended is racer.Ended.DEADLINE
