@@ -12,6 +12,7 @@ from racer.errors import BudgetError
 
 __all__ = ["Budget"]
 
+_ENDLESS = 2.0**53  # evaluations: the largest count that a float holds exactly
 _ROUNDING = 1e-9  # relative, of a sum of prices
 
 
@@ -143,8 +144,8 @@ class Budget:
             if limit is not None:
                 if not evaluations:
                     return None
-                if used > 0.0:
-                    counts.append(max(int((limit - used) / (used / evaluations)), 0))
+                if (each := used / evaluations) > 0.0:
+                    counts.append(max(int(min((limit - used) / each, _ENDLESS)), 0))
         return min(counts, default=None)
 
     def is_larger(self, other: Budget) -> bool:

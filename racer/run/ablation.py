@@ -13,8 +13,7 @@ from racer.errors import CandidateError, SettingError, StoreError
 from racer.evaluate.outcome import bounded
 from racer.racing.ablation import Ablation
 from racer.results.tuning import TuneResult
-from racer.run.drive import how_to_evaluate, opened, pool, start
-from racer.store.contest import contest_for
+from racer.run.job import Job, how_to_evaluate, pool
 from racer.store.jsonable import is_plain
 from racer.store.load import load_record
 from racer.store.reader import open_to_read
@@ -132,27 +131,24 @@ def ablation(
     }
     known = _known(result, held_out, len(places))
     how = how_to_evaluate(retries, timeout, memory)
-    timed = result.rules.runtime is not None
-    evaluating = pool(evaluate, how, n_jobs=n_jobs, executor=executor, timed=timed)
 
     def known_of(cell: Cell) -> Outcome | None:
         return known.get((result.space.key(cell.config), cell.block))
 
     def workers(contest: Contest[Any]) -> Workers:
-        return Reusing(evaluating(contest), known_of)
+        evaluating = pool(contest, evaluate, how, n_jobs=n_jobs, executor=executor)
+        return Reusing(evaluating, known_of)
 
-    with opened(store) as file:
-        contest = contest_for(file, "ablation", given)
-        found: AblationResult = start(
-            contest,
-            evaluate,
-            how,
-            file,
-            workers,
-            ahead=ahead,
-            progress=progress,
-            callbacks=callbacks,
-        )
+    job = Job(
+        evaluate,
+        how,
+        ahead=ahead,
+        store=store,
+        progress=progress,
+        callbacks=callbacks,
+        workers=workers,
+    )
+    found: AblationResult = job.run("ablation", given)
     return found
 
 

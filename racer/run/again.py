@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from racer.evaluate.workers import outcomes_of
-from racer.run.drive import pool
+from racer.run.job import pool
 from racer.seeding import rng_for
 from racer.store.contest import contest_from_store
 from racer.store.reader import open_to_read
@@ -62,7 +62,7 @@ def differences(
     cells = [contest.told[i][0] for i in drawn]
     cells = [replace(cell, instance=moved(cell.instance)) for cell in cells]
     found = []
-    with pool(evaluate, how, n_jobs=n_jobs, executor=None, timed=timed)(contest) as workers:
+    with pool(contest, evaluate, how, n_jobs=n_jobs) as workers:
         for cell, outcome in outcomes_of(workers, cells):
             old = recorded[cell.key]
             if not _agree(old, outcome, timed=timed):

@@ -6,12 +6,10 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import suggests
-from racer.core.rules import Rules, check_direction
 from racer.errors import SettingError, StoreError
 from racer.evaluate.limits.limits import Limits
-from racer.run.deadline import budget_within
-from racer.run.drive import how_to_evaluate, opened, pool, start
-from racer.store.contest import contest_for, contest_from_store, decode_setting
+from racer.run.job import Job, how_to_evaluate
+from racer.store.contest import contest_from_store, decode_setting
 from racer.store.load import load_record
 from racer.store.reader import no_race_in
 from racer.store.writer import Store
@@ -226,42 +224,38 @@ def race(
     >>> result.best, result.ended.value
     ({'x': 3}, 'decided')
     """
-    check_direction(maximize=maximize, metrics=metrics)
-    rules = Rules(
-        decider=decider,  # type: ignore[arg-type]
-        budget=budget_within(budget, deadline, n_jobs, executor),
-        maximize=maximize,
-        metrics=metrics,  # type: ignore[arg-type]
-        objective=objective,
-        seed=seed,
-        deterministic=deterministic,
-        generalize=generalize,
-        prices=prices,  # type: ignore[arg-type]
-        first_test=first_test,
-        each_test=each_test,
-        block_size=block_size,
-        runtime=runtime,
-        min_survivors=min_survivors,
+    given = {
+        "candidates": candidates,
+        "instances": instances,
+        "instance_order": instance_order,
+        "groups": groups,
+        "decider": decider,
+        "budget": budget,
+        "maximize": maximize,
+        "metrics": metrics,
+        "objective": objective,
+        "prices": prices,
+        "seed": seed,
+        "deterministic": deterministic,
+        "generalize": generalize,
+        "first_test": first_test,
+        "each_test": each_test,
+        "block_size": block_size,
+        "min_survivors": min_survivors,
+        "runtime": runtime,
+    }
+    job = Job(
+        evaluate,
+        how_to_evaluate(retries, timeout, memory),
+        n_jobs=n_jobs,
+        executor=executor,
+        ahead=ahead,
+        deadline=deadline,
+        store=store,
+        progress=progress,
+        callbacks=callbacks,
     )
-    how = how_to_evaluate(retries, timeout, memory)
-    timed = runtime is not None
-    workers = pool(evaluate, how, n_jobs=n_jobs, executor=executor, timed=timed)
-    with opened(store) as file:
-        given = {"candidates": candidates, "instances": instances, **rules.settings()}
-        given |= {"instance_order": instance_order, "groups": groups}
-        given |= {"decider": decider} if decider is None else {}
-        contest = contest_for(file, "race", given)
-        result: RaceResult = start(
-            contest,
-            evaluate,
-            how,
-            file,
-            workers,
-            ahead=ahead,
-            deadline=deadline,
-            progress=progress,
-            callbacks=callbacks,
-        )
+    result: RaceResult = job.run("race", given)
     return result
 
 
@@ -423,12 +417,13 @@ def tune(
     given = {
         "space": space,
         "instances": instances,
+        "initial": _loaded(initial),
         "test_instances": test_instances,
         "elites": elites,
         "test_elites": test_elites,
         "instance_order": instance_order,
         "decider": decider,
-        "budget": budget_within(budget, deadline, n_jobs, executor),
+        "budget": budget,
         "maximize": maximize,
         "metrics": metrics,
         "objective": objective,
@@ -441,22 +436,18 @@ def tune(
         "block_size": block_size,
         "runtime": runtime,
     }
-    how = how_to_evaluate(retries, timeout, memory)
-    timed = runtime is not None
-    workers = pool(evaluate, how, n_jobs=n_jobs, executor=executor, timed=timed)
-    with opened(store) as file:
-        contest = contest_for(file, "tuning", {**given, "initial": _loaded(initial)})
-        result: TuneResult = start(
-            contest,
-            evaluate,
-            how,
-            file,
-            workers,
-            ahead=ahead,
-            deadline=deadline,
-            progress=progress,
-            callbacks=callbacks,
-        )
+    job = Job(
+        evaluate,
+        how_to_evaluate(retries, timeout, memory),
+        n_jobs=n_jobs,
+        executor=executor,
+        ahead=ahead,
+        deadline=deadline,
+        store=store,
+        progress=progress,
+        callbacks=callbacks,
+    )
+    result: TuneResult = job.run("tuning", given)
     return result
 
 
@@ -570,18 +561,15 @@ def resume(
         }
         given = {name: value for name, value in given.items() if value is not None}
         how = {n: decode_setting(file.path, n, recorded.settings[n]) for n in _HOW}
-        contest = contest_from_store(file.reader, given)
-        timed = contest.rules.runtime is not None
-        workers = pool(evaluate, how, n_jobs=n_jobs, executor=executor, timed=timed)
-        result: RaceResult | TuneResult = start(
-            contest,
+        job = Job(
             evaluate,
             how,
-            file,
-            workers,
+            n_jobs=n_jobs,
+            executor=executor,
             ahead=ahead,
             deadline=deadline,
             progress=progress,
             callbacks=callbacks,
         )
+        result: RaceResult | TuneResult = job.start(contest_from_store(file.reader, given), file)
         return result

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import joblib
 
-from racer._checks import is_real
+from racer._checks import check_jobs, is_real
 from racer.core.budget import Budget
 from racer.errors import BudgetError
 
@@ -55,5 +55,5 @@ def budget_within(
         raise BudgetError(
             "deadline= with executor= needs budget=, too: the number of workers is unknown"
         )
-    workers = joblib.effective_n_jobs(n_jobs)
+    workers = joblib.effective_n_jobs(check_jobs(n_jobs))
     return Budget(seconds=_BUSY * workers * check_deadline(deadline))

@@ -5,165 +5,43 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from racer._checks import flag, is_one_of, is_whole, whole
 from racer.core.contest import ContestResult, Unused
-from racer.core.events import Ended, RaceEnded, check_callbacks
+from racer.core.events import Ended, RaceEnded
 from racer.core.prices import NO_SPEND
-from racer.errors import ObjectiveError, RaceInterrupted, SettingError, warn
+from racer.errors import ObjectiveError, RaceInterrupted, warn
 from racer.evaluate.attempt import generators_put_back
-from racer.evaluate.limits.limits import Limits, limits_for
 from racer.evaluate.limits.processes import not_for_evaluations
-from racer.evaluate.objective import check_objective, check_useful, is_coroutine_function
+from racer.evaluate.objective import check_useful
 from racer.evaluate.outcome import bounded, check_outcome
-from racer.evaluate.workers import number_of, workers_for
+from racer.evaluate.workers import number_of
 from racer.results.base import Result
 from racer.run.deadline import Deadline
 from racer.run.rehearsal import FirstBlock, FirstValues
-from racer.run.signals import GracefulStop, exit_with_code, notify
-from racer.store.contest import VERSION, described_objective
-from racer.store.reader import sense_made_of
-from racer.store.replay import Prefetched, Recording
+from racer.run.signals import GracefulStop, notify
+from racer.store.replay import Prefetched
 from racer.store.snapshot import write_snapshot
-from racer.store.writer import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
-    from os import PathLike
 
     from racer.core.contest import Contest
     from racer.core.events import Callback
-    from racer.evaluate.engines import Cluster
-    from racer.evaluate.objective import Objective
     from racer.evaluate.outcome import Cell, CellKey, Outcome
     from racer.evaluate.workers import Workers
     from racer.run.progress import Progress
-
-    MakeWorkers = Callable[[Contest[Any]], Workers]
+    from racer.store.writer import Store
 
 Ahead = int | Literal["auto"]
 _AUTO = 8  # blocks, or as many as cells in flight
-_AUTO_CALLS = 4  # times as many of coroutines, where one that hangs takes as long as many others
 R = TypeVar("R", bound=ContestResult)
 
 # A signal may have reached the programs of an evaluation, too: a solver, say
 _MAYBE_INTERRUPTED = ("failed", "invalid", "killed")
-
-
-def opened(store: str | PathLike[str] | None) -> AbstractContextManager[Store | None]:
-    """Return the store to enter; nothing, if there is none."""
-    return nullcontext() if store is None else Store(store)
-
-
-def how_to_evaluate(retries: int, timeout: float | None, memory: int | None) -> dict[str, Any]:
-    """Return how cells are evaluated, checked."""
-    limits = limits_for(timeout, memory, forked=False) or Limits()
-    return {"retries": whole(retries, "retries", least=0), **limits._asdict()}
-
-
-def pool(
-    evaluate: Objective,
-    how: Mapping[str, Any],
-    *,
-    n_jobs: int,
-    executor: Cluster | None,
-    timed: bool,  # the cost is run time
-) -> MakeWorkers:
-    """Return the workers' factory for a contest; ObjectiveError if `evaluate` cannot be called."""
-    check_objective(evaluate, timed=timed)
-
-    def workers(contest: Contest[Any]) -> Workers:
-        description = contest.description()
-        return workers_for(
-            evaluate,
-            contest.configs,
-            (*(description.instances or ()), *description.test_instances),
-            n_jobs=n_jobs,
-            executor=executor,
-            parameters=description.parameters,
-            timed=timed,
-            **how,
-        )
-
-    return workers
-
-
-def start(
-    contest: Contest[R],
-    evaluate: Any,
-    how: Mapping[str, Any],
-    store: Store | None,
-    workers: MakeWorkers,
-    *,
-    ahead: Ahead,
-    progress: bool,
-    callbacks: Sequence[Callback],
-    deadline: float | None = None,
-    rehearses: bool = True,
-) -> R:
-    """Run a contest, or continue the one in the store; `evaluate` and `how` name what workers do.
-
-    `rehearses`: the values of the first blocks are looked at.
-    """
-    given: Any = ahead
-    if not is_one_of(given, ("auto",)) and not (is_whole(given) and given >= 0):
-        raise SettingError(f'ahead={ahead!r}: give "auto", or a number of blocks, 0 for none')
-    runtime = contest.rules.runtime
-    if runtime is not None and how["timeout"] is not None and how["timeout"] < runtime.limit:
-        raise SettingError(
-            f"timeout={how['timeout']:g} ends evaluations before the limit of run times, "
-            f"{runtime.limit:g} s, is reached: leave it out, or give a larger one"
-        )
-    until = Deadline(deadline)
-    watchers = list(check_callbacks(callbacks))
-    display: Any = None
-    if flag(progress, "progress"):
-        from racer.run.progress import Progress  # noqa: PLC0415  (Rich, only where needed)
-
-        display = Progress()
-        watchers.append(display)
-    recording = None
-    if store is None:
-        for watcher in watchers:
-            contest.watch(watcher)
-    else:
-        recording = Recording(store, contest, evaluate, how, watchers)
-    provenance = {"racer": VERSION, **described_objective(evaluate), **how}
-    concluded: R | None = None if recording is None else recording.concluded()
-    if concluded is not None:
-        took = {"wall": 0.0, "busy": concluded.unused.seconds}
-        provenance |= {"workers": number_of(workers(contest)), **took}
-        return replace(concluded, provenance=provenance)
-    with sense_made_of(store.path) if store and store.holds_a_race else nullcontext():
-        contest.ask()  # a tuner samples its first candidates now
-    made = workers(contest)
-    if ahead == "auto" and is_coroutine_function(evaluate):
-        ahead = _AUTO_CALLS * made.capacity
-    prefetched = None if recording is None else recording.begin()
-    try:
-        with display or nullcontext():
-            return drive(
-                contest,
-                made,
-                store,
-                display=display,
-                watchers=watchers,
-                ahead=ahead,
-                prefetched=prefetched,
-                provenance=provenance,
-                values=FirstValues.of(contest, evaluate) if rehearses else None,
-                deadline=until,
-            )
-    except RaceInterrupted as stop:
-        if stop.kept:
-            notify(f"racer: {stop}")  # now: the caller may not catch it
-            exit_with_code()
-        raise
 
 
 def drive(

@@ -13,7 +13,7 @@ from racer.evaluate.objective import check_objective, is_coroutine_function
 from racer.results.oracle import best_of_each, failures_behind
 from racer.results.portfolio import PortfolioResult
 from racer.run.calls import tune
-from racer.run.drive import how_to_evaluate
+from racer.run.job import how_to_evaluate
 from racer.run.members import Complement, member_table
 from racer.seeding import check_seed, seed_for
 

@@ -28,7 +28,7 @@ VERSION = version("racer-tuning")
 """Read once: later the process may have lost the right to read what is installed."""
 
 _CALLS = {"race": "racer.race", "tuning": "racer.tune", "ablation": "racer.ablation"}
-_LEFT_OPEN = ("seed", "each_test", "deterministic", "decider", *MAY_LACK)  # by None
+_LEFT_OPEN = ("budget", "seed", "each_test", "deterministic", "decider", *MAY_LACK)  # by None
 _RACED_ON = ("metrics", "objective", "groups")  # what is found depends on them
 _NUMBERED = ("candidates", "instances", "test_instances")
 _MAY_DIFFER = ("budget", "command")  # a larger one; a program in another folder: see `evaluate`

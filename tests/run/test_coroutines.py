@@ -14,7 +14,8 @@ from instant import instant_loop
 
 import racer
 from racer.evaluate.executor import SPARE
-from racer.run.drive import drive, how_to_evaluate, pool
+from racer.run.drive import drive
+from racer.run.job import how_to_evaluate, pool
 from racer.store.load import check_store
 
 pytestmark = pytest.mark.filterwarnings("ignore::racer.errors.RacerWarning")
@@ -129,8 +130,8 @@ async def plain_async(config, instance, seed):
 
 def test_a_contest_can_be_driven_without_race():
     race = racer.Race(range(4), budget=60, seed=1)
-    make = pool(plain_async, how_to_evaluate(0, None, None), n_jobs=3, executor=None, timed=False)
-    assert told(drive(race, make(race))) == told(racer.race(range(4), plain, budget=60, seed=1))
+    workers = pool(race, plain_async, how_to_evaluate(0, None, None), n_jobs=3)
+    assert told(drive(race, workers)) == told(racer.race(range(4), plain, budget=60, seed=1))
 
 
 class Stopping:
@@ -246,7 +247,7 @@ def test_the_answer_of_a_status_in_the_response_is_a_refusal_as_well(loop):
 )
 def test_cells_of_coroutines_are_prefetched_on_more_blocks(monkeypatch, evaluate, how, ahead):
     given = []
-    monkeypatch.setattr("racer.run.drive.drive", lambda *args, **named: given.append(named))
+    monkeypatch.setattr("racer.run.job.drive", lambda *args, **named: given.append(named))
     racer.race(range(9), evaluate, **how, **RULES)
     assert [named["ahead"] for named in given] == [ahead]
 

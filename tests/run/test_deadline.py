@@ -119,3 +119,30 @@ def test_a_deadline_before_the_first_test_brings_a_warning(clock, is_tuning):
 def test_a_deadline_after_the_first_test_brings_no_warning(clock):
     result = racer.race(POOL, at(clock), budget=200, deadline=26, seed=1)
     assert result.ended is racer.Ended.DEADLINE
+
+
+@pytest.mark.parametrize("n_jobs", [0, "2", 1.5])
+def test_a_wrong_number_of_workers_is_refused_with_a_deadline_too(n_jobs):
+    with pytest.raises(racer.SettingError, match=r"n_jobs=.*: give a whole number other than 0"):
+        racer.race(POOL, lambda c, i, s: 1.0, deadline=1.0, n_jobs=n_jobs)
+
+
+@pytest.mark.parametrize("is_tuning", [False, True])
+@pytest.mark.filterwarnings("ignore:the deadline passed")
+def test_a_recorded_budget_holds_for_any_later_deadline(clock, is_tuning, tmp_path):
+    path = tmp_path / "run.db"
+    call, pool = (racer.tune, SPACE) if is_tuning else (racer.race, POOL)
+    given = {"seed": 1, "store": path}
+    first = call(pool, at(clock), **given, deadline=100, n_jobs=1)
+    assert first.rules.budget == racer.Budget(seconds=90.0)
+    for deadline in (5, 200):
+        again = call(pool, at(clock), **given, deadline=deadline)
+        assert again.rules.budget == racer.Budget(seconds=90.0)
+    with pytest.raises(racer.StoreError, match="budget is 45 s, but the race in"):
+        call(pool, at(clock), **given, budget=racer.Budget(seconds=45.0), deadline=1)
+
+
+def test_a_budget_without_end_leaves_the_deadline(clock):
+    budget = racer.Budget(seconds=1e308)
+    result = racer.tune(SPACE, at(clock, 1e-3), budget=budget, deadline=0.5, seed=1)
+    assert result.ended is racer.Ended.DEADLINE

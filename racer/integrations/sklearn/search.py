@@ -32,7 +32,7 @@ from racer.integrations.sklearn.calls import Desk
 from racer.integrations.sklearn.fits import ONE_SCORE_ONLY, Fits, OneFold
 from racer.integrations.sklearn.results import cv_results, warn_of_failures
 from racer.racing.race import Race
-from racer.run.drive import how_to_evaluate, opened, start
+from racer.run.job import Job, how_to_evaluate, opened
 from racer.space.scikit import arguments_of
 from racer.space.space import Space
 from racer.stats.correlated_t import check_correlation
@@ -195,21 +195,19 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         settings = rules.settings()
         if make is Tuner:
             del settings["min_survivors"]
+        job = Job(
+            fits.fit,
+            fits.how,
+            ahead=0,
+            progress=self._shows,
+            workers=lambda contest: fits.employ(contest.configs),
+            rehearses=False,
+        )
         with opened(self.store) as file:
             contest = contest_for(file, make.kind, {**given, **settings})
             if isinstance(contest, Race):
                 contest.warns_of_failed_blocks = False  # scikit-learn warns of failed fits
-            return start(
-                contest,
-                fits.fit,
-                fits.how,
-                file,
-                lambda contest: fits.employ(contest.configs),
-                ahead=0,
-                progress=self._shows,
-                callbacks=(),
-                rehearses=False,
-            )
+            return job.start(contest, file)
 
     def _seed(self) -> int:
         """Return the seed: for the same random_state the same, and always the same for none."""

@@ -1,0 +1,172 @@
+"""A contest of one call: made or continued, then evaluated, recorded and shown until it ends."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from racer._checks import check_jobs, flag, is_one_of, is_whole, whole
+from racer.core.contest import ContestResult
+from racer.core.events import check_callbacks
+from racer.errors import RaceInterrupted, SettingError
+from racer.evaluate.limits.limits import Limits, limits_for
+from racer.evaluate.objective import check_objective, is_coroutine_function
+from racer.evaluate.workers import number_of, workers_for
+from racer.run.deadline import Deadline, budget_within
+from racer.run.drive import drive
+from racer.run.rehearsal import FirstValues
+from racer.run.signals import exit_with_code, notify
+from racer.store.contest import VERSION, contest_for, described_objective
+from racer.store.reader import sense_made_of
+from racer.store.replay import Recording
+from racer.store.writer import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from os import PathLike
+
+    from racer.core.contest import Contest, Kind
+    from racer.core.events import Callback
+    from racer.evaluate.engines import Cluster
+    from racer.evaluate.objective import Objective
+    from racer.evaluate.workers import Workers
+    from racer.run.drive import Ahead
+    from racer.run.progress import Progress
+
+_AUTO_CALLS = 4  # times as many of coroutines, where one that hangs takes as long as many others
+R = TypeVar("R", bound=ContestResult)
+
+
+@dataclass(frozen=True)
+class Job:
+    """How a contest is evaluated, recorded and shown: the arguments that all calls share.
+
+    `how` is of `how_to_evaluate`; `workers` makes others than those of `n_jobs` and `executor`;
+    `rehearses`: the values of the first blocks are looked at.
+    """
+
+    evaluate: Any
+    how: Mapping[str, Any]
+    _: KW_ONLY
+    n_jobs: int = 1
+    executor: Cluster | None = None
+    ahead: Ahead = "auto"
+    deadline: float | None = None
+    store: str | PathLike[str] | None = None
+    progress: bool = False
+    callbacks: Sequence[Callback] = ()
+    workers: Callable[[Contest[Any]], Workers] | None = None
+    rehearses: bool = True
+
+    def run(self, kind: Kind, given: Mapping[str, Any]) -> Any:
+        """Run the contest of these arguments, or continue the one in the store.
+
+        Of a new one without a budget, that is what the workers can do until the deadline.
+        """
+        check_jobs(self.n_jobs)
+        with opened(self.store) as file:
+            is_new = file is None or not file.holds_a_race
+            if is_new and given["budget"] is None:
+                found = budget_within(None, self.deadline, self.n_jobs, self.executor)
+                given = {**given, "budget": found}
+            return self.start(contest_for(file, kind, given), file)
+
+    def start(self, contest: Contest[R], store: Store | None) -> R:
+        """Run a contest, recorded in an open store, or continue the one that the store holds."""
+        self._check(contest)
+        until, watchers = Deadline(self.deadline), list(check_callbacks(self.callbacks))
+        display: Progress | None = None
+        if flag(self.progress, "progress"):
+            from racer.run.progress import Progress  # noqa: PLC0415  (Rich, only where needed)
+
+            display = Progress()
+            watchers.append(display)
+        provenance = {"racer": VERSION, **described_objective(self.evaluate), **self.how}
+        recording = None
+        if store is None:
+            for watcher in watchers:
+                contest.watch(watcher)
+        else:
+            recording = Recording(store, contest, self.evaluate, self.how, watchers)
+            if (concluded := recording.concluded()) is not None:
+                took = {"wall": 0.0, "busy": concluded.unused.seconds}
+                provenance |= {"workers": number_of(self._workers(contest)), **took}
+                found: R = replace(concluded, provenance=provenance)
+                return found
+        with sense_made_of(store.path) if store and store.holds_a_race else nullcontext():
+            contest.ask()  # a tuner samples its first candidates now
+        workers, ahead = self._workers(contest), self.ahead
+        if ahead == "auto" and is_coroutine_function(self.evaluate):
+            ahead = _AUTO_CALLS * workers.capacity
+        prefetched = None if recording is None else recording.begin()
+        try:
+            with display or nullcontext():
+                return drive(
+                    contest,
+                    workers,
+                    store,
+                    display=display,
+                    watchers=watchers,
+                    ahead=ahead,
+                    prefetched=prefetched,
+                    provenance=provenance,
+                    values=FirstValues.of(contest, self.evaluate) if self.rehearses else None,
+                    deadline=until,
+                )
+        except RaceInterrupted as stop:
+            if stop.kept:
+                notify(f"racer: {stop}")  # now: the caller may not catch it
+                exit_with_code()
+            raise
+
+    def _check(self, contest: Contest[Any]) -> None:
+        """Raise an error for what cannot work in this contest, before anything is recorded."""
+        ahead, runtime, timeout = self.ahead, contest.rules.runtime, self.how["timeout"]
+        check_objective(self.evaluate, timed=runtime is not None)
+        if not is_one_of(ahead, ("auto",)) and not (is_whole(ahead) and int(ahead) >= 0):
+            raise SettingError(f'ahead={ahead!r}: give "auto", or a number of blocks, 0 for none')
+        if runtime is not None and timeout is not None and timeout < runtime.limit:
+            raise SettingError(
+                f"timeout={timeout:g} ends evaluations before the limit of run times, "
+                f"{runtime.limit:g} s, is reached: leave it out, or give a larger one"
+            )
+
+    def _workers(self, contest: Contest[Any]) -> Workers:
+        if self.workers is not None:
+            return self.workers(contest)
+        return pool(contest, self.evaluate, self.how, n_jobs=self.n_jobs, executor=self.executor)
+
+
+def opened(store: str | PathLike[str] | None) -> AbstractContextManager[Store | None]:
+    """Return the store to enter; nothing, if there is none."""
+    return nullcontext() if store is None else Store(store)
+
+
+def how_to_evaluate(retries: int, timeout: float | None, memory: int | None) -> dict[str, Any]:
+    """Return how cells are evaluated, checked."""
+    limits = limits_for(timeout, memory, forked=False) or Limits()
+    return {"retries": whole(retries, "retries", least=0), **limits._asdict()}
+
+
+def pool(
+    contest: Contest[Any],
+    evaluate: Objective,
+    how: Mapping[str, Any],
+    *,
+    n_jobs: int,
+    executor: Cluster | None = None,
+) -> Workers:
+    """Return the workers for a contest; ObjectiveError if `evaluate` cannot be called."""
+    description = contest.description()
+    return workers_for(
+        evaluate,
+        contest.configs,
+        (*(description.instances or ()), *description.test_instances),
+        n_jobs=n_jobs,
+        executor=executor,
+        parameters=description.parameters,
+        timed=contest.rules.runtime is not None,
+        **how,
+    )
