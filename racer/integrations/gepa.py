@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import whole
 from racer.deciders.anytime import AnytimeRace
 from racer.errors import SettingError
+from racer.evaluate.outcome import Outcome
 from racer.racing.race import Race
 from racer.seeding import check_seed, rng_for, seed_for
 
@@ -41,7 +43,7 @@ class RaceAcceptance:
         Items per race at most.
     batch_size : int >= 1
         Items that the adapter gets at a time.
-    decider : Decider, optional
+    decider : str or Decider, optional
         By default ``AnytimeRace(alpha=0.35)``: a proposal that is no better than its parent is
         accepted with probability .35 at most, whenever the race stops.
     seed : int >= 0
@@ -90,7 +92,7 @@ class RaceAcceptance:
     def should_accept(self, proposal: CandidateProposal[Any], state: GEPAState[Any, Any]) -> bool:
         """Return whether a proposal may join the candidates."""
         before, after = proposal.subsample_scores_before, proposal.subsample_scores_after
-        if sum(after or ()) <= sum(before or ()):
+        if not sum(after or ()) > sum(before or ()):  # NaN is not larger
             return False
         parent = state.program_candidates[proposal.parent_program_ids[0]]
         seen = set(proposal.subsample_indices or ())
@@ -107,7 +109,7 @@ class RaceAcceptance:
             state.increment_evals(2 * len(items))
             for pair in zip(*scores, strict=True):
                 if race.ended is None:
-                    race.tell_block(pair)
+                    race.tell_block([_outcome(score) for score in pair])
             if race.ended is not None:
                 break
         return race.alive == (1,)
@@ -131,3 +133,10 @@ class RaceAcceptance:
         if len(scores) != len(items):
             raise SettingError(f"the adapter gave {len(scores)} scores of {len(items)} items")
         return [float(score) for score in scores]
+
+
+def _outcome(score: float) -> Outcome:
+    """Return the outcome of an item; without a finite score it has failed, and ranks last."""
+    if math.isfinite(score):
+        return Outcome("ok", score)
+    return Outcome("failed", message=f"the adapter gave the score {score}")

@@ -218,7 +218,7 @@ def _instance_lines(place: Path, folder: str | None, where: str, *, is_line: boo
         raise SettingError(f"{where} = {str(place)!r} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise SettingError(f"{where} = {str(place)!r} is not UTF-8 text: {error.reason}") from None
-    lines = [line for raw in text.splitlines() if (line := _COMMENT.sub("", raw).strip())]
+    lines = [line for raw in text.split("\n") if (line := _COMMENT.sub("", raw).strip())]
     if folder is None:
         return lines
     prefix = folder if folder.endswith("/") else f"{folder}/"

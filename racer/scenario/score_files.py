@@ -341,7 +341,7 @@ def _text(path: Path) -> str:
 
 def _lines_of_json(path: Path) -> list[Record]:
     """Return the objects of a file with one on each line."""
-    lines = enumerate(_text(path).splitlines(), start=1)
+    lines = enumerate(_text(path).split("\n"), start=1)  # U+2028 may be within a string
     records = [_parsed(line, f"{path}, line {n}") for n, line in lines if line.strip()]
     return _objects(records, path)
 

@@ -155,6 +155,21 @@ def test_scores_must_be_those_of_the_items():
         RaceAcceptance(adapter, TRAIN).should_accept(proposal(), state())
 
 
+def test_a_score_that_is_no_number_has_failed_and_ends_nothing():
+    def adapter(of):
+        def evaluate(items, candidate, **_):
+            return SimpleNamespace(scores=[of[candidate["prompt"]]] * len(items))
+
+        return SimpleNamespace(evaluate=evaluate)
+
+    now, nan = state(), float("nan")
+    assert not RaceAcceptance(adapter({"0.1": 1.0, "0.9": nan}), TRAIN).should_accept(
+        proposal(), now
+    )
+    assert RaceAcceptance(adapter({"0.1": nan, "0.9": 0.0}), TRAIN).should_accept(proposal(), now)
+    assert not RaceAcceptance(Adapter(), TRAIN).should_accept(proposal(after=(nan, 1.0)), now)
+
+
 def test_the_example_of_the_page_runs(capsys):
     class Reflecting(Adapter):
         def evaluate(self, batch, candidate, capture_traces=False):

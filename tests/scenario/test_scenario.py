@@ -79,6 +79,16 @@ def test_the_same_from_a_scenario_of_irace(folder):
         found.arguments()
 
 
+def test_a_line_of_instances_ends_at_a_line_feed_only(folder):
+    (folder / "list.txt").write_bytes("a\u2028b.tsp\r\nc\u0085d.tsp # no\n".encode())
+    text = TOML.replace('"inst"', '"list.txt"')
+    instances = scenario(folder, text).arguments()["instances"]
+    assert [line.removeprefix(f"{folder}/") for line in instances] == [
+        "a\u2028b.tsp",
+        "c\u0085d.tsp",
+    ]
+
+
 def test_files_of_a_folder_stay_one_argument_for_a_runner_of_irace(folder):
     arguments = scenario(folder, TOML + 'protocol = "irace"\n').arguments()
     assert arguments["instances"][0] == f"'{folder}/inst/a 1.tsp'"

@@ -124,6 +124,15 @@ def test_one_filter_of_several_is_taken(csv):
         racer.read_scores(path, score="em")
 
 
+def test_a_line_of_json_ends_at_a_line_feed_only(csv):
+    """JSON allows U+2028 and U+0085 within strings, and most writers leave them as they are."""
+    record = {"metrics": ["acc"], "filter": "none", "acc": 1.0, "doc": "a\u2028b\u0085c"}
+    records = [{**record, "doc_id": number} for number in range(3)]
+    text = "\r\n".join(json.dumps(record, ensure_ascii=False) for record in records)
+    path = csv(text, "samples_t_2024-01-01T00-00-00.1.jsonl")
+    assert racer.read_scores(path)["score"].tolist() == [1.0] * 3
+
+
 def test_several_files_are_put_together_but_none_twice(tmp_path):
     (sums,) = LM_EVAL.glob("dummy/samples_sums_*.jsonl")
     (tmp_path / "other").mkdir()

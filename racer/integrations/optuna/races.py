@@ -495,7 +495,7 @@ def race_study(
     }
     limit = Budget.of(budget)
     evaluations = limit.evaluations
-    if evaluations is None or limit.spend is not None:
+    if evaluations is None or limit.has_share:
         raise BudgetError("race_study counts evaluations: give budget= as a whole number")
     if evaluations < 2 * len(items):
         raise BudgetError(

@@ -1041,6 +1041,7 @@ def test_another_decider_is_named_as_it_is_written():
     [
         ({"budget": 23}, racer.BudgetError),
         ({"budget": racer.Budget(seconds=9.0)}, racer.BudgetError),
+        ({"budget": racer.Budget(evaluations=200, seconds=9.0)}, racer.BudgetError),
         ({"trials": 0}, racer.SettingError),
         ({"elites": -1}, racer.SettingError),
         ({"decider": "races"}, racer.SettingError),
