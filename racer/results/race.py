@@ -34,6 +34,12 @@ class RaceResult(Result):
         eliminated, or the race ended before its first test).
     best_index : int or None
         Its place among the candidates.
+    guess : int or None
+        The candidate to take if one must be taken now: `best_index`, or before there is one (a
+        deadline, say) the likeliest to be the best. None without a success, where all are equal,
+        and in a race to a front. `probability_best` says how much it is worth.
+    configs : tuple
+        The candidates, by number.
     survivors : tuple of int
         The candidates that were not eliminated, best standing first.
     ended : Ended

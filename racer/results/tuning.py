@@ -80,6 +80,10 @@ class TuneResult(Result):
         for any.
     best_index : int or None
         Its number among all candidates of the tuning.
+    guess : int or None
+        The candidate to take if one must be taken now: see `RaceResult`.
+    configs : tuple of dict
+        The candidates, by number.
     elites, survivors : tuple of int
         The candidates that survived the last race with new ones, in the order of the model, which
         proposes around the first; `leaders` has them by `probability_best`. Those that the race

@@ -424,7 +424,7 @@ def plausible(costs: NDArray[np.float64], sought: NDArray[np.bool_]) -> NDArray[
 
 
 def _within_bounds(costs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return costs in a unit in which no sum overflows."""
+    """Scale costs so that no sum overflows."""
     largest = float(np.max(np.abs(costs), where=np.isfinite(costs), initial=0.0))
     return costs / largest if largest > _LARGE else costs
 
@@ -432,7 +432,7 @@ def _within_bounds(costs: NDArray[np.float64]) -> NDArray[np.float64]:
 def _additive(
     costs: NDArray[np.float64], *, by_block: bool, strata: Strata | None = None
 ) -> _Additive:
-    """Centre costs (n, m) by block, NaN or inf where there is none; return what is sufficient."""
+    """Return the sufficient statistics of costs (n, m), centred by block; NaN or inf if unknown."""
     known = np.isfinite(costs)
     several = known.sum(axis=1) > 1
     costs, known = np.where(known, costs, np.nan)[several], known[several]
@@ -451,7 +451,7 @@ def _additive(
 def _sufficient(
     values: NDArray[np.float64], known: NDArray[np.bool_], relative: NDArray[np.float64]
 ) -> _Additive:
-    """Return what is sufficient of values (n, m), with relative noise variances of candidates, (m,)."""
+    """Return the sufficient statistics of values (n, m), given candidates' noise variances, (m,)."""
     weights = known / relative
     total = weights.sum(axis=1, keepdims=True)
     apart = np.where(known, values - (weights * values).sum(axis=1, keepdims=True) / total, 0.0)
@@ -462,7 +462,7 @@ def _sufficient(
 
 
 def _with_noise(values: NDArray[np.float64], known: NDArray[np.bool_], noise: Noise) -> _Additive:
-    """Return what is sufficient of values (n, m) whose means have another noise than blocks say."""
+    """Return the sufficient statistics of values (n, m), with a noise variance estimated elsewhere."""
     found = _sufficient(values, known, noise.relative)
     explained = float(found.sums @ np.linalg.pinv(found.precision, hermitian=True) @ found.sums)
     freedom = max(round(noise.freedom), 1)
@@ -471,7 +471,7 @@ def _with_noise(values: NDArray[np.float64], known: NDArray[np.bool_], noise: No
 
 
 def _failing(costs: NDArray[np.float64], price: float) -> _Failing | None:
-    """Return what failures, +inf in costs (n, m), cost at a price for each; None without any."""
+    """Return the model of failures, +inf in costs (n, m), at a price for each; None without any."""
     failed = np.isposinf(costs).sum(axis=0)
     tried = failed + np.isfinite(costs).sum(axis=0)
     if not failed.any():
@@ -483,14 +483,14 @@ def _failing(costs: NDArray[np.float64], price: float) -> _Failing | None:
 
 
 def _of_unit_spread(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a covariance (m, m) scaled so that candidates vary by 1 around their mean."""
+    """Scale a covariance (m, m) to a variance of 1 between candidates."""
     m = len(covariance)
     spread = (float(np.trace(covariance)) - float(covariance.sum()) / m) / max(m - 1, 1)
     return covariance / spread if spread > 0.0 else np.eye(m)
 
 
 class _Axes(NamedTuple):
-    """Directions along which candidates are independent, and what is known along them."""
+    """Directions along which candidates are independent, with the statistics projected on them."""
 
     basis: NDArray[np.float64]  # (m, m)
     precisions: NDArray[np.float64]  # (m,)
@@ -498,7 +498,7 @@ class _Axes(NamedTuple):
 
     @classmethod
     def of(cls, found: _Additive, root: NDArray[np.float64] | None) -> _Axes:
-        """Return those of a prior covariance with this root; None: the identity."""
+        """Return the axes of a prior covariance with this root; None: the identity."""
         precision = found.precision if root is None else root.T @ found.precision @ root
         values, vectors = np.linalg.eigh(precision)
         basis = vectors if root is None else root @ vectors
@@ -514,8 +514,8 @@ def _posteriors(
 ) -> list[Part]:
     """Return the posteriors under each prior covariance and each spread that has a weight.
 
-    `shared` is the variance, relative to the noise's, of what blocks of one data set share; `seen`
-    (m,) of `n_blocks` are the blocks that a candidate has seen; `roots` those of the covariances.
+    `shared`: variance common to the blocks of one data set, relative to the noise; `seen` (m,):
+    blocks per candidate, of `n_blocks`; `roots`: square roots of the prior covariances.
     """
     m = len(found.sums)
     if found.squares <= 0.0:

@@ -45,10 +45,10 @@ class Units(NamedTuple):
 
 
 def in_units(costs: NDArray[np.float64], *, by_block: bool, by_noise: bool = False) -> Units:
-    """Return costs (n, m), NaN where unknown, above their block's median, in units.
+    """Standardise costs (n, m), NaN where unknown, by their block's median and spread.
 
-    The unit is the spread within a block, or `by_noise` that of what candidates leave of it: these
-    differ where candidates are far apart. Where costs count as they are, candidates' noise is one.
+    The spread is that of the costs, or `by_noise` that of the residuals of a two-way fit, which is
+    smaller where candidates are far apart. Without `by_block`, all candidates have the same noise.
     """
     known = ~np.isnan(costs)
     count = known.sum(axis=1)
@@ -126,8 +126,8 @@ def _noise_by_candidate(
 ) -> NDArray[np.float64]:
     """Return the variance of each candidate's noise, (m,), relative to the usual one.
 
-    From what blocks and candidates leave of costs, (n, m): candidates differ in it as far as that is
-    no chance. Of few candidates it cannot be told whose noise a residual is.
+    It is estimated from residuals, (n, m), and shrunk towards 1 as far as differences are chance.
+    With few candidates a residual cannot be attributed to one of them, and all variances are 1.
     """
     seen = known.sum(axis=0)
     freedom = np.maximum(seen - 1.0, 1.0)
@@ -180,12 +180,11 @@ def _drawn_together(
 def _clipped(
     values: NDArray[np.float64], known: NDArray[np.bool_], count: NDArray[np.intp]
 ) -> tuple[NDArray[np.float64], float, NDArray[np.float64]]:
-    """Clip two-way residuals of values (n, m) with heavy tails (Huber); return the share clipped.
+    """Clip two-way residuals of values (n, m) with heavy tails (Huber).
 
-    And what then is left of the values.
-
-    A candidate whose noise is large is clipped further out. Fitting begins at the candidates'
-    medians: from means, an outlier among few values would hardly move.
+    Returns the clipped values, the share of cells that were clipped, and the residuals afterwards.
+    The threshold is proportional to the candidate's noise. The fit starts from medians of
+    candidates, as an outlier among few values hardly moves away from a mean.
     """
     cells, (n, m) = int(known.sum()), values.shape
     left = residuals(values, known, count)

@@ -100,7 +100,7 @@ def _described(value: Any) -> dict[str, Any]:
 
 def _record(value: Any) -> dict[str, Any]:
     given = _fields(value)
-    if isinstance(value, Budget) and value.spend is None:  # as it was written before there was one
+    if isinstance(value, Budget) and value.spend is None:  # schema 1 has it only if it is given
         del given["spend"]
     return {"!racer": type(value).__name__, "fields": given}
 

@@ -60,7 +60,7 @@ def load(store: str | PathLike[str]) -> AnyResult:
 
     Returns
     -------
-    RaceResult or TuneResult
+    RaceResult, TuneResult or AblationResult
         Candidates that JSON cannot hold are replaced by their numbers.
 
     Raises

@@ -363,9 +363,9 @@ def _tell_rows(
     outcomes: Iterator[OutcomeRow],
     known: dict[CellKey, list[Outcome]],
 ) -> tuple[Iterator[OutcomeRow], tuple[bool, int]]:
-    """Tell a race block by block as long as they are whole; return what is left as `_tell_all` has it.
+    """Tell a race its complete blocks, one by one; return the remaining rows, and the last block.
 
-    Outcomes that are read and not told are put into `known`.
+    Outcomes that are read, but belong to no complete block, are added to `known`.
     """
     last, row = (False, -1), next(outcomes, None)
     while (asked := contest.requested) is not None:

@@ -72,9 +72,9 @@ _REFUSED = (
 
 
 def write_snapshot(reader: Reader, result: Any) -> None:
-    """Write what a replay of the database would find beside it; nothing if that cannot be.
+    """Write the result as a snapshot beside the database, in place of a replay; or nothing.
 
-    No transaction is open, and the database holds what the result is made of.
+    No transaction may be open, and the database must hold all outcomes of the result.
     """
     if isinstance(result, Result) and result.evaluations >= LEAST:
         with suppress(*_REFUSED):
@@ -87,7 +87,7 @@ def write_snapshot(reader: Reader, result: Any) -> None:
 
 
 def snapshot_of(reader: Reader) -> Snapshot | None:
-    """Return the snapshot of what the database holds; None if there is none that is whole."""
+    """Return the snapshot that matches the database; None without an intact one."""
     with suppress(*_REFUSED):
         ((pages,),) = reader.connection.execute("PRAGMA page_count")
         ((size,),) = reader.connection.execute("PRAGMA page_size")
@@ -102,7 +102,7 @@ def snapshot_of(reader: Reader) -> Snapshot | None:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Collect no garbage meanwhile: many objects are made, and no rubbish."""
+    """Suspend garbage collection: many objects are made, and all of them are kept."""
     is_collecting = gc.isenabled()
     gc.disable()
     try:

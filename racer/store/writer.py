@@ -377,7 +377,7 @@ def _place(path: Path) -> tuple[int, int] | None:
 
 
 def _definition(setup: schema.Setup) -> list[Statement]:
-    """Return a function that makes a new store of a contest."""
+    """Return the statements that make a new store of a contest."""
     return [
         (f"PRAGMA application_id = {schema.APPLICATION_ID}", ()),
         (f"PRAGMA user_version = {schema.SCHEMA}", ()),

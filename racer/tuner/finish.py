@@ -64,7 +64,7 @@ class Finish:
         return self._ranked(sorted(some))
 
     def _next(self, room: int) -> Pairs:
-        """Return what is evaluated next: who has the fewest blocks, on those that most have."""
+        """Return the next cells: candidates with the fewest blocks, on blocks that most have seen."""
         ledger = self._ledger
         known = {
             c: {*ledger.known.of(c)} for c in self._ledger.finalists if c not in ledger.rejected
