@@ -47,10 +47,11 @@ def ablation(
     source: str | int | Mapping[str, Any] = "default",
     target: str | int | Mapping[str, Any] = "best",
     budget: int | Budget | None = None,
-    blocks: int | None = None,
+    deadline: float | None = None,
     n_jobs: int = 1,
     executor: Cluster | None = None,
     ahead: Ahead = "auto",
+    blocks: int | None = None,
     timeout: float | None = None,
     memory: int | None = None,
     retries: int = 0,
@@ -74,10 +75,14 @@ def ablation(
     target : "best", number or configuration
     budget : int or Budget, optional
         None: as much as it takes.
+    deadline : float, optional
+        Seconds of wall time, as in `racer.race`; a store then has the path so far.
+    n_jobs, executor, ahead
+        As in `racer.race`.
     blocks : int, optional
         On how many blocks all configurations of the path are evaluated. None: all held-out
         instances, if there are five or more; else the first 30 blocks of the tuning.
-    n_jobs, executor, ahead, timeout, memory, retries, store, progress, callbacks
+    timeout, memory, retries, store, progress, callbacks
         As in `racer.race`. The store is the ablation's own; the same call goes on with it.
 
     Returns
@@ -143,6 +148,7 @@ def ablation(
         evaluate,
         how,
         ahead=ahead,
+        deadline=deadline,
         store=store,
         progress=progress,
         callbacks=callbacks,

@@ -46,9 +46,9 @@ def race(
     evaluate: Objective,
     instances: Sequence[Any] | None = None,
     *,
-    decider: str | Decider | None = None,
     budget: int | Budget | None = None,
     deadline: float | None = None,
+    decider: str | Decider | None = None,
     maximize: bool = False,
     metrics: Mapping[str, str | Metric] | None = None,
     objective: Goals | None = None,
@@ -95,6 +95,15 @@ def race(
     instances : sequence or None
         Objects of any type, taken in the order given (see `instance_order`), and again with new
         seeds when they run out (not with decider "mean"). None: a noisy objective without instances.
+    budget : int or Budget
+        An int means evaluations. It is never exceeded, and must reach to the first test. Or
+        `racer.Budget` in seconds or in money: ``Budget(spend=20.0)``. None: what the workers can
+        do until the deadline, or, of a race that the store holds, the recorded one.
+    deadline : float, optional
+        Seconds of wall time, for any number of workers, after which no evaluation begins; those
+        that run are finished (`timeout` bounds them). What is known by then is the result: `ended`
+        is "deadline". Before the first test there is a `RacerWarning` and no `best`, but
+        `RaceResult.guess` names a candidate. With a store, `racer.resume` goes on from there.
     decider : str or Decider, optional
         None: "bayesian-friedman"; with an objective of several metrics "bayesian-front" (with margins
         "front"), "within" or "constrained"; with a store, the recorded one. Or one of
@@ -102,15 +111,6 @@ def race(
         "halving", "anytime", "fixed-confidence", "mean" (scores that have bounds: answers right or wrong, grades),
         "bradley-terry", "plackett-luce", "signed-rank", .., or an object from
         `racer.deciders`.
-    budget : int or Budget
-        An int means evaluations. It is never exceeded, and must reach to the first test. Or
-        `racer.Budget` in seconds or in money: ``Budget(spend=20.0)``. None: what the workers can
-        do until the deadline.
-    deadline : float, optional
-        Seconds of wall time, for any number of workers, after which no evaluation begins; those
-        that run are finished (`timeout` bounds them). What is known by then is the result: `ended`
-        is "deadline", and `guess` names a candidate even before the first test. With a store,
-        `racer.resume` goes on from there.
     maximize : bool
         Larger is better; with `metrics`, leave it out.
     metrics : mapping of str to {"min", "max"} or Metric, optional
@@ -157,6 +157,8 @@ def race(
         16, 20, 25, ..) and at the end, since most deciders spend their error at each test. None: as
         the decider asks; that is "growing" but for those whose error does not grow with the
         number of tests ("anytime") and those that plan with the budget.
+    min_survivors : int
+        Stop when no more candidates than this are left.
     block_size : int
         Number of consecutive instances that form a group, such as one of every kind: `first_test`
         and `each_test` count groups, and no test falls within one.
@@ -166,8 +168,6 @@ def race(
     groups : sequence, optional
         A label per instance: those with equal ones (questions on one passage, repeats of an item)
         are taken in a row, and count as one block with their mean. `first_test` counts groups.
-    min_survivors : int
-        Stop when no more candidates than this are left.
     runtime : Runtime, optional
         The cost is run time, with an adaptive cap. `evaluate` returns seconds, or None: then CPU
         time is measured (of it and of all processes that it waits for; wall time but on Linux). It
@@ -191,7 +191,7 @@ def race(
         elsewhere a line with the time for each event, and for ten seconds without one.
     callbacks : sequence of callable
         Called with each `racer.BlockCompleted` (not of blocks that were recorded before), and
-        with `racer.RaceEnded`.
+        with `racer.RaceEnded`, unless an error or an interrupt ends the race.
 
     Returns
     -------
@@ -268,7 +268,6 @@ def tune(
     budget: int | Budget | Sequence[int | Budget] | None = None,
     deadline: float | None = None,
     decider: str | Decider | None = None,
-    initial: Sequence[Mapping[str, Any] | Known] | Known = (),
     maximize: bool = False,
     metrics: Mapping[str, str | Metric] | None = None,
     objective: Goals | None = None,
@@ -281,12 +280,13 @@ def tune(
     generalize: bool | None = None,
     first_test: int = 5,
     each_test: Schedule | None = None,
-    block_size: int = 1,
     elites: int | None = None,
-    runtime: Runtime | None = None,
+    block_size: int = 1,
     instance_order: InstanceOrder = "shuffled",
+    initial: Sequence[Mapping[str, Any] | Known] | Known = (),
     test_instances: Sequence[Any] | None = None,
     test_elites: int | None = None,
+    runtime: Runtime | None = None,
     timeout: float | None = None,
     memory: int | None = None,
     retries: int = 0,
@@ -302,8 +302,9 @@ def tune(
     promising. Elites keep their outcomes, and are safe until the others have seen the same
     instances. The rest of the budget goes to the candidates that the surrogate expects to be best.
 
-    With fewer than 600 evaluations, many candidates are evaluated on few instances each, and the
-    promising ones on more; the last tenth is a race among the best four.
+    With fewer than 600 evaluations (with `deterministic`, fewer than the smallest races in series
+    take), many candidates are evaluated on few instances each, and the promising ones on more; the
+    last 10 to 25 %, the more the larger the noise, are a race among the best four (or `elites`).
 
     Parameters
     ----------
@@ -321,19 +322,13 @@ def tune(
         less than a configuration takes on all instances). With `racer.Budget` in seconds, the
         cost of an evaluation is estimated from those made, and likewise in money. A list, each larger than the one
         before: a tuning with the first, which goes on from its end with the next one's additions.
-        None: as many as the workers complete until the deadline.
+        None: as in `racer.race`.
     deadline : float, optional
         Seconds of wall time, as in `racer.race`; evaluations on `test_instances` come at the end,
         and are left out if it passes before.
     decider : str or Decider, optional
         Decides in each race; as in `racer.race`. None: "best-for-budget" ("bayesian-friedman" for
         run times that are capped), or, with a store, the recorded one.
-    initial : sequence of configurations, a result, or a store
-        Candidates of the first race, beside those sampled and the default of the space. Of a
-        result, or of the path of a store (or several of either, in the sequence): the best, then
-        each survivor that improves the mean over instances of the best so far most. Results that
-        share instances are taken together, on those that all of them have seen. Those outside
-        the space are left out, with a `RacerWarning`.
     maximize : bool
         Larger is better.
     metrics, objective
@@ -356,14 +351,21 @@ def tune(
         Number of blocks before the first test of each race.
     each_test : int or "growing", optional
         Number of blocks between later tests (None: one), or as in `racer.race`.
+    elites : int, optional
+        Configurations that survive a race. None: 2 + log2 of the number of parameters; with an
+        objective of several metrics at least 4 for each of them, from 2 000 evaluations on 6.
     block_size : int
         Number of consecutive instances that form a group, such as one of every kind: groups are kept
         together, `first_test` and `each_test` count groups, and no test falls within one.
-    elites : int, optional
-        Configurations that survive a race; 2 + log2 of the number of parameters if not given.
     instance_order : {"shuffled", "given"}
         Whether instances are taken in a random order (anew each time they begin again), or as
         they stand.
+    initial : sequence of configurations, a result, or a store
+        Candidates of the first race, beside those sampled and the default of the space. Of a
+        result, or of the path of a store (or several of either, in the sequence): the best, then
+        each survivor that improves the mean over instances of the best so far most. Results that
+        share instances are taken together, on those that all of them have seen. Those outside
+        the space are left out, with a `RacerWarning`.
     test_instances : sequence, optional
         Held out: at the end each elite, and the default of the space, is evaluated once on each of
         them, beyond the budget.
@@ -465,18 +467,18 @@ def resume(
     store: str | PathLike[str],
     evaluate: Objective,
     *,
+    space: Space | None = None,
     candidates: Sequence[Any] | None = None,
     instances: Sequence[Any] | None = None,
-    test_instances: Sequence[Any] | None = None,
-    space: Space | None = None,
-    decider: str | Decider | None = None,
-    budget: int | Budget | None = None,
+    budget: int | Budget | Sequence[int | Budget] | None = None,
     deadline: float | None = None,
-    runtime: Runtime | None = None,
+    decider: str | Decider | None = None,
     prices: Sequence[float] | Callable[[Any, Any], float] | None = None,
     n_jobs: int = 1,
     executor: Cluster | None = None,
     ahead: Ahead = "auto",
+    test_instances: Sequence[Any] | None = None,
+    runtime: Runtime | None = None,
     progress: bool = False,
     callbacks: Sequence[Callback] = (),
 ) -> RaceResult | TuneResult:
@@ -492,22 +494,29 @@ def resume(
         The file that `racer.race(.., store=)` or `racer.tune(.., store=)` was given.
     evaluate : callable
         The same as then: a store holds its name, to warn if that has changed, and never loads it.
-    candidates, instances, test_instances, decider
-        Left out, they are taken from the store. Values beyond JSON (arrays, objects of your
-        own classes, a decider of your own) must be given again, and is compared: arrays by
-        content, dataclasses by their fields, other objects by their `repr`.
     space : Space, optional
         For a run of `racer.tune` whose space has a repair hook, or parameters of classes that are
         not racer's: the same as then.
-    budget : int or Budget, optional
-        As large as before, or larger.
+    candidates, instances
+        Left out, they are taken from the store. Those with values beyond JSON (arrays, objects of
+        your own classes) must be given again, and are compared: arrays by content, dataclasses by
+        their fields, other objects by their `repr`.
+    budget : int, Budget, or list of these, optional
+        As large as before, or larger. None: the recorded one. A list, for a tuning: as in
+        `racer.tune`, the recorded budgets first.
     deadline : float, optional
         As in `racer.race`, from now on.
-    runtime : Runtime, optional
-        Of a run whose runtime has a function for its utility: the same as then.
+    decider : str or Decider, optional
+        As `candidates`: to be given again if it is of your own class.
     prices : callable, optional
         Of a run whose prices are a function: the same as then.
-    n_jobs, executor, ahead, progress, callbacks
+    n_jobs, executor, ahead
+        As in `racer.race`.
+    test_instances : sequence, optional
+        As `instances`.
+    runtime : Runtime, optional
+        Of a run whose runtime has a function for its utility: the same as then.
+    progress, callbacks
         As in `racer.race`. Callbacks get new blocks, and the end.
 
     Returns

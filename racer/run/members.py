@@ -43,7 +43,6 @@ def member_table(
     instances: Sequence[Any],
     times: int,
     seed: int,
-    n_jobs: int,
     how: dict[str, Any],
 ) -> NDArray[np.float64]:
     """Return what each member costs on each instance, (instances, members, times); NaN if it failed."""
@@ -61,7 +60,7 @@ def member_table(
         for time in range(times)
         for member, config in enumerate(members)
     ]
-    with workers_for(evaluate, members, instances, n_jobs=n_jobs, **how) as workers:
+    with workers_for(evaluate, members, instances, **how) as workers:
         for cell, outcome in outcomes_of(workers, cells):
             if outcome.value is not None:
                 table[cell.instance_index, cell.candidate, cell.block % times] = outcome.value

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from racer._checks import flag, whole
+from racer.core.budget import Budget
 from racer.core.pool import as_sequence
 from racer.errors import BudgetError, SettingError
 from racer.evaluate.objective import check_objective, is_coroutine_function
@@ -20,8 +21,11 @@ from racer.seeding import check_seed, seed_for
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from racer.core.events import Callback
     from racer.deciders.decider import Decider
+    from racer.evaluate.engines import Cluster
     from racer.evaluate.objective import Objective
+    from racer.run.drive import Ahead
     from racer.space.space import Space
 
 __all__ = ["portfolio"]
@@ -35,17 +39,21 @@ def portfolio(
     instances: Sequence[Any],
     *,
     size: int = 3,
-    budget: int,
     repeats: int | None = None,
-    test_instances: Sequence[Any] | None = None,
-    maximize: bool = False,
-    deterministic: bool | None = None,
+    budget: int | Budget,
     decider: str | Decider | None = None,
-    seed: int | None = None,
+    maximize: bool = False,
     n_jobs: int = 1,
+    executor: Cluster | None = None,
+    ahead: Ahead = "auto",
+    seed: int | None = None,
+    deterministic: bool | None = None,
+    test_instances: Sequence[Any] | None = None,
     timeout: float | None = None,
     memory: int | None = None,
     retries: int = 0,
+    progress: bool = False,
+    callbacks: Sequence[Callback] = (),
 ) -> PortfolioResult:
     """Find a few configurations of which one is good on each instance.
 
@@ -59,15 +67,19 @@ def portfolio(
         As in `racer.tune`; `evaluate` is a function or a program, of one number.
     size : int >= 1
         Members.
-    budget : int
-        Evaluations, those of members on all instances included.
     repeats : int >= 1, optional
         Evaluations of a member on each instance, with other seeds; 2, or 1 if `deterministic`.
+    budget : int
+        Evaluations, those of members on all instances included.
+    decider, maximize, n_jobs, executor, ahead, seed, deterministic
+        As in `racer.tune`.
     test_instances : sequence, optional
         Held out: the table is about these, evaluated beyond the budget. Without them the gain is
         on instances that the members were tuned on.
-    maximize, deterministic, decider, seed, n_jobs, timeout, memory, retries
+    timeout, memory, retries
         As in `racer.tune`.
+    progress, callbacks
+        As in `racer.tune`, of each member's tuning.
 
     Returns
     -------
@@ -104,13 +116,16 @@ def portfolio(
     times = 1 if deterministic else 2
     times = times if repeats is None else whole(repeats, "repeats", least=1)
     tested = len(places) * times
-    each = whole(budget, "budget", least=1) // size - tested
+    limit = Budget.of(budget)
+    if limit.evaluations is None or limit.has_share:
+        raise BudgetError("a portfolio counts evaluations: give budget= as a whole number")
+    each = limit.evaluations // size - tested
     if each < _LEAST:
         raise BudgetError(
-            f"budget={budget}: {size} members on {len(places)} instances, {times} times each, take "
+            f"budget of {limit}: {size} members on {len(places)} instances, {times} times each, take "
             f"{size * tested} evaluations: give {size * (tested + _LEAST)} or more"
         )
-    how = how_to_evaluate(retries, timeout, memory)
+    how = how_to_evaluate(retries, timeout, memory) | {"n_jobs": n_jobs, "executor": executor}
     members, tunings, tables = list[Any](), list[Any](), list[Any]()
     for number in range(size):
         target: Any = evaluate
@@ -127,16 +142,18 @@ def portfolio(
             maximize=maximize,
             deterministic=deterministic,
             seed=seed_for(seed, "member", number),
-            n_jobs=n_jobs,
+            ahead=ahead,
+            progress=progress,
+            callbacks=callbacks,
             **how,
         )
         tunings.append(tuning)
         members.append(tuning.config(tuning.leaders[0]))
-        tables.append(member_table(evaluate, members[-1:], places, times, seed, n_jobs, how))
+        tables.append(member_table(evaluate, members[-1:], places, times, seed, how))
     shown, values = places, np.hstack(tables)
     if test_instances is not None:
         shown = as_sequence(test_instances, "test_instances")
-        values = member_table(evaluate, members, shown, times, seed, n_jobs, how)
+        values = member_table(evaluate, members, shown, times, seed, how)
     return PortfolioResult.of(
         members,
         shown,

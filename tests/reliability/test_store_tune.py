@@ -178,7 +178,8 @@ def test_with_a_larger_budget_it_goes_on_from_its_end(recorded):
     largest = tune(recorded.path, budget=400)
     assert content(largest)[:5] == content(tune(budget=[150, 300, 400]))[:5]
     # the budget is now that; what has been recorded is there without any new evaluation
-    assert content(racer.resume(recorded.path, evaluate)) == content(largest)
+    for budget in (None, 400, [150, 300, 400]):
+        assert content(racer.resume(recorded.path, evaluate, budget=budget)) == content(largest)
     assert content(tune(recorded.path, budget=400)) == content(largest)
     assert check_store(recorded.path).problems == []
 

@@ -1,6 +1,7 @@
 """Portfolios: the budget, what members are tuned on, the table and its gain, ASlib."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -22,6 +23,29 @@ def found():
     return racer.portfolio(
         SPACE, evaluate, INSTANCES, budget=600, deterministic=False, seed=1, n_jobs=1
     )
+
+
+def test_its_tunings_get_what_is_theirs(found):
+    events = []
+    with ThreadPoolExecutor(2) as executor:
+        again = racer.portfolio(
+            SPACE,
+            evaluate,
+            INSTANCES,
+            budget=6e2,
+            deterministic=False,
+            seed=1,
+            executor=executor,
+            callbacks=[events.append],
+        )
+    assert again.table.equals(found.table)
+    assert sum(isinstance(event, racer.RaceEnded) for event in events) == len(found.members)
+
+
+def test_the_budget_is_in_evaluations():
+    for budget in (racer.Budget(seconds=9.0), racer.Budget(evaluations=600, seconds=9.0)):
+        with pytest.raises(racer.BudgetError, match="a portfolio counts evaluations"):
+            racer.portfolio(SPACE, evaluate, INSTANCES, budget=budget)
 
 
 def test_each_member_is_good_where_the_others_are_not(found):

@@ -361,14 +361,14 @@ def race_study(
     *,
     suggest: Suggest,
     budget: int,
-    trials: int = 1,
-    elites: int | None = None,
     decider: str | Decider | None = None,
-    first_test: int | None = None,
     metrics: Mapping[str, str | Metric] | None = None,
     objective: Aims | None = None,
     n_jobs: int = 1,
     seed: int | None = None,
+    first_test: int | None = None,
+    trials: int = 1,
+    elites: int | None = None,
     timeout: float | None = None,
     memory: int | None = None,
     retries: int = 0,
@@ -416,18 +416,10 @@ def race_study(
     budget : int
         Evaluations in all, those recorded before included; never exceeded. A race is made smaller
         if the budget could not pay for all its trials on all instances.
-    trials : int
-        New trials per race; two if there are no elites yet. With one, the sampler knows of all
-        trials before; but only one instance of each new trial can be evaluated at once, so
-        give as many as there are workers.
-    elites : int, optional
-        Maximum number of elites in a race. None: 3, and for a front 3 for each metric.
     decider : str or Decider, optional
         As in `racer.race`. None: `TRace(alpha=0.3)`, for values without outliers. It drops early,
         for many trials; "anytime" is for cases where losing a good one is expensive. With several
         directions the one that `objective` asks for, to a front `BayesianFront(confidence=0.9)`.
-    first_test : int, optional
-        Number of instances before the first test. None: 3 with the decider None, else 5.
     metrics : mapping of str to "min", "max" or Metric, optional
         Of a study with several directions: the metrics of `evaluate`, one for each direction,
         in their order. None: the study's `metric_names`.
@@ -438,6 +430,14 @@ def race_study(
     seed : int >= 0, optional
         Of the seeds that evaluate gets, and of the decider; the study records it. The sampler has
         its own.
+    first_test : int, optional
+        Number of instances before the first test. None: 3 with the decider None, else 5.
+    trials : int
+        New trials per race; two if there are no elites yet. With one, the sampler knows of all
+        trials before; but only one instance of each new trial can be evaluated at once, so
+        give as many as there are workers.
+    elites : int, optional
+        Maximum number of elites in a race. None: 3, and for a front 3 for each metric.
     timeout, memory, retries
         Limits of an evaluation, as in `racer.race`.
     progress : bool
