@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from racer.core.budget import Budget
+from racer.errors import BudgetError
 from racer.evaluate.outcome import Cell
 from racer.evaluate.workers import outcomes_of, workers_for
+from racer.results.oracle import best_of_each, failures_behind
 from racer.seeding import seed_for
 
 if TYPE_CHECKING:
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from racer.evaluate.objective import Objective
+
+_LEAST = 10  # evaluations of a tuning
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,20 @@ class Complement:
     known: tuple[float, ...]  # of the members, per instance
     maximize: bool
 
+    @classmethod
+    def of(
+        cls,
+        evaluate: Any,
+        instances: tuple[Any, ...],
+        table: NDArray[np.float64],
+        *,
+        maximize: bool,
+    ) -> Complement:
+        """Return that beside members with this table, (instances, members, times)."""
+        known = failures_behind(table, maximize=maximize)
+        best = best_of_each(known, maximize=maximize)
+        return cls(evaluate, instances, tuple(best.tolist()), maximize)
+
     def __call__(self, config: Any, instance: int, seed: int) -> float:
         """Return that of the better one; that of the members if the configuration fails."""
         try:
@@ -35,6 +54,20 @@ class Complement:
         except Exception:  # noqa: BLE001
             return self.known[instance]
         return (max if self.maximize else min)(value, self.known[instance])
+
+
+def share_of_member(budget: Any, size: int, n_instances: int, times: int) -> int:
+    """Return the evaluations of each tuning; BudgetError if members and table need more."""
+    limit, tested = Budget.of(budget), n_instances * times
+    if limit.evaluations is None or limit.has_share:
+        raise BudgetError("a portfolio counts evaluations: give budget= as a whole number")
+    each = limit.evaluations // size - tested
+    if each < _LEAST:
+        raise BudgetError(
+            f"budget of {limit}: {size} members on {n_instances} instances, {times} times each, take "
+            f"{size * tested} evaluations: give {size * (tested + _LEAST)} or more"
+        )
+    return each
 
 
 def member_table(

@@ -6,33 +6,30 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racer._checks import flag, whole
-from racer.core.budget import Budget
+from racer._checks import flag, suggests, whole
 from racer.core.pool import as_sequence
-from racer.errors import BudgetError, SettingError
+from racer.errors import SettingError
 from racer.evaluate.objective import check_objective, is_coroutine_function
-from racer.results.oracle import best_of_each, failures_behind
 from racer.results.portfolio import PortfolioResult
 from racer.run.calls import tune
 from racer.run.job import how_to_evaluate
-from racer.run.members import Complement, member_table
+from racer.run.members import Complement, member_table, share_of_member
 from racer.seeding import check_seed, seed_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from racer.core.budget import Budget
     from racer.core.events import Callback
     from racer.deciders.decider import Decider
     from racer.evaluate.engines import Cluster
     from racer.evaluate.objective import Objective
-    from racer.run.drive import Ahead
     from racer.space.space import Space
 
 __all__ = ["portfolio"]
 
-_LEAST = 10  # evaluations of a tuning
 
-
+@suggests
 def portfolio(
     space: Space,
     evaluate: Objective,
@@ -45,7 +42,6 @@ def portfolio(
     maximize: bool = False,
     n_jobs: int = 1,
     executor: Cluster | None = None,
-    ahead: Ahead = "auto",
     seed: int | None = None,
     deterministic: bool | None = None,
     test_instances: Sequence[Any] | None = None,
@@ -71,7 +67,7 @@ def portfolio(
         Evaluations of a member on each instance, with other seeds; 2, or 1 if `deterministic`.
     budget : int
         Evaluations, those of members on all instances included.
-    decider, maximize, n_jobs, executor, ahead, seed, deterministic
+    decider, maximize, n_jobs, executor, seed, deterministic
         As in `racer.tune`.
     test_instances : sequence, optional
         Held out: the table is about these, evaluated beyond the budget. Without them the gain is
@@ -116,23 +112,13 @@ def portfolio(
     times = 1 if deterministic else 2
     times = times if repeats is None else whole(repeats, "repeats", least=1)
     tested = len(places) * times
-    limit = Budget.of(budget)
-    if limit.evaluations is None or limit.has_share:
-        raise BudgetError("a portfolio counts evaluations: give budget= as a whole number")
-    each = limit.evaluations // size - tested
-    if each < _LEAST:
-        raise BudgetError(
-            f"budget of {limit}: {size} members on {len(places)} instances, {times} times each, take "
-            f"{size * tested} evaluations: give {size * (tested + _LEAST)} or more"
-        )
+    each = share_of_member(budget, size, len(places), times)
     how = how_to_evaluate(retries, timeout, memory) | {"n_jobs": n_jobs, "executor": executor}
     members, tunings, tables = list[Any](), list[Any](), list[Any]()
     for number in range(size):
         target: Any = evaluate
         if members:
-            known = failures_behind(np.hstack(tables), maximize=maximize)
-            best = best_of_each(known, maximize=maximize)
-            target = Complement(evaluate, places, tuple(best.tolist()), maximize)
+            target = Complement.of(evaluate, places, np.hstack(tables), maximize=maximize)
         tuning = tune(
             space,
             target,
@@ -142,7 +128,6 @@ def portfolio(
             maximize=maximize,
             deterministic=deterministic,
             seed=seed_for(seed, "member", number),
-            ahead=ahead,
             progress=progress,
             callbacks=callbacks,
             **how,
