@@ -91,15 +91,13 @@ def race(
     shown = table[:, list(order)].T
     so_far = mean_so_far(table)[:, list(order)].T
     n = max(len(table), 1)
-    last = [row[~np.isnan(row)][-1] for row in so_far if not np.isnan(row).all()]
-    low, high = (min(last), max(last)) if len({*last}) > 1 else (0.0, 1.0)
     picture = ax.pcolormesh(
         np.arange(n + 1) - 0.5,
         np.arange(m + 1) - 0.5,
         np.ma.masked_invalid(so_far if len(table) else np.full((m, 1), np.nan)),
         cmap="viridis",
-        vmin=low,
-        vmax=high,
+        vmin=0.0,
+        vmax=1.0,
         rasterized=True,
     )
     y, x = np.nonzero(np.isposinf(shown))
@@ -120,7 +118,7 @@ def race(
         bar = ax.figure.colorbar(
             picture, ax=ax, location="top", shrink=0.4, aspect=30, anchor=(0.0, 0.0), pad=0.01
         )
-        bar.set_ticks([low, high], labels=["mean rank so far: best", "worst"], fontsize=SMALL)
+        bar.set_ticks([0.0, 1.0], labels=["mean rank so far: best", "worst"], fontsize=SMALL)
         bar.ax.get_xticklabels()[0].set_horizontalalignment("left")
         bar.ax.get_xticklabels()[1].set_horizontalalignment("right")
         bar.outline.set_visible(False)
