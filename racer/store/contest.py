@@ -15,6 +15,7 @@ from racer.space.stored import not_kept
 from racer.store.jsonable import decode, encode, is_plain, qualified_name, same, shown_apart
 from racer.store.reader import sense_made_of
 from racer.store.schema import ARGUMENTS, MAY_LACK, Setup
+from racer.store.source import source_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,7 +32,8 @@ _CALLS = {"race": "racer.race", "tuning": "racer.tune", "ablation": "racer.ablat
 _LEFT_OPEN = ("budget", "seed", "each_test", "deterministic", "decider", *MAY_LACK)  # by None
 _RACED_ON = ("metrics", "objective", "groups")  # what is found depends on them
 _NUMBERED = ("candidates", "instances", "test_instances")
-_MAY_DIFFER = ("budget", "command")  # a larger one; a program in another folder: see `evaluate`
+# a larger budget; a program in another folder: see `evaluate`; another source, with a warning
+_MAY_DIFFER = ("budget", "command", "evaluate_source")
 
 
 def described_objective(evaluate: Objective) -> dict[str, Any]:
@@ -43,6 +45,8 @@ def described_objective(evaluate: Objective) -> dict[str, Any]:
 def set_up(description: Description, evaluate: Objective, how: Mapping[str, Any]) -> Setup:
     """Encode the definition of a contest, the name of its objective, and its limits."""
     settings = {"racer": VERSION, **described_objective(evaluate), **description.settings, **how}
+    if (source := source_digest(evaluate)) is not None:
+        settings["evaluate_source"] = source
     instances = description.instances
     return Setup(
         description.kind,
@@ -55,6 +59,17 @@ def set_up(description: Description, evaluate: Objective, how: Mapping[str, Any]
 def refuse_differences(path: str, recorded: Setup, given: Setup) -> None:
     """Refuse with StoreError another contest; warn of another objective or version."""
     old, new = _parts(recorded), _parts(given)
+    sources = {setup.settings.get("evaluate_source") for setup in (recorded, given)}
+    if (
+        None not in sources
+        and len(sources) > 1
+        and _same_function(old["evaluate"], new["evaluate"])
+    ):
+        warn(
+            f"the source of evaluate is not as it was when the race in {path!r} was begun: what is "
+            "recorded was evaluated by that, and is not evaluated again; to begin anew, give "
+            "another store"
+        )
     for name in old | new:
         if not same(old.get(name), new.get(name)):
             _check_difference(path, name, old.get(name), new.get(name))

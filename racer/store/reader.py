@@ -166,7 +166,11 @@ class Reader:
         needed |= {"instance_order"} if setup.kind == "tuning" else set()
         if missing := needed - setup.settings.keys():
             self.damaged(f"its settings lack {', '.join(sorted(missing))}")
-        if others := setup.settings.keys() - needed - {"command", *schema.MAY_LACK}:
+        if (
+            others := setup.settings.keys()
+            - needed
+            - {"command", "evaluate_source", *schema.MAY_LACK}
+        ):
             self.damaged(f"its settings have {', '.join(sorted(others))}, which are not known")
 
     def outcomes(self) -> Iterator[schema.OutcomeRow]:

@@ -132,6 +132,7 @@ def _at_least(least: float, *, whole: bool, or_none: bool = True) -> Callable[[A
 FITS: Mapping[str, Callable[[Any], bool]] = {
     "racer": lambda value: isinstance(value, str),
     "evaluate": lambda value: isinstance(value, str),
+    "evaluate_source": lambda value: isinstance(value, str),
     "command": _is_command,
     "retries": _at_least(0, whole=True, or_none=False),
     "timeout": _at_least(1e-300, whole=False),

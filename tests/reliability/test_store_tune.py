@@ -284,7 +284,9 @@ def test_all_settings_of_a_run_are_recorded(recorded):
     # recorded where they are given
     free |= {"metrics", "objective", "prices", "generalize", "test_elites"}
     names = set(check_store(recorded.path).settings)
-    assert set(inspect.signature(racer.tune).parameters) - free == (names - {"racer", "sampling"})
+    assert set(inspect.signature(racer.tune).parameters) - free == (
+        names - {"racer", "sampling", "evaluate_source"}
+    )
 
 
 def test_a_race_and_a_run_are_not_confused(recorded, tmp_path):

@@ -1,0 +1,33 @@
+"""The source of an objective, by which a store notices that it has changed."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import inspect
+import textwrap
+from typing import Any
+
+from racer.evaluate.command.command import Command
+from racer.evaluate.pace import Throttled
+
+
+def source_digest(evaluate: Any) -> str | None:
+    """Return a SHA-256 of a function's, or an object's class's, source; None without one.
+
+    Comments and layout are not part of it, nor is what the function calls.
+    """
+    while isinstance(evaluate, functools.partial | Throttled):
+        evaluate = evaluate.func if isinstance(evaluate, functools.partial) else evaluate.evaluate
+    if isinstance(evaluate, Command):
+        return None
+    evaluate = inspect.unwrap(evaluate)
+    item = evaluate if inspect.isroutine(evaluate) else type(evaluate)
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(item)))
+    except (OSError, TypeError, SyntaxError, RecursionError):  # typed, or a lambda within a call
+        return None
+    if not isinstance(tree.body[0], ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return None  # a lambda, beside which anything else may stand
+    return hashlib.sha256(ast.unparse(tree).encode()).hexdigest()
