@@ -98,6 +98,20 @@ def test_an_answer_that_cannot_be_written_is_said(store, words):
     assert done.stderr == "Error: the answer cannot be written: No space left on device\n"
 
 
+def test_a_path_that_cannot_be_looked_at_is_named(tmp_path, monkeypatch):
+    """Click looks at those that its options name."""
+    (tmp_path / "table.csv").write_text(TABLE)
+
+    def access(path, how, **_):
+        raise OSError(5, "Input/output error", path)
+
+    monkeypatch.setattr(os, "access", access)
+    (tmp_path / "plot.svg").touch()
+    done = command("compare", tmp_path / "table.csv", "--plot", tmp_path / "plot.svg")
+    assert done.exit_code == 1
+    assert done.output == f"Error: {tmp_path / 'plot.svg'}: Input/output error\n"
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs limits of files")
 @pytest.mark.parametrize("what", OUTPUTS)
 def test_where_there_is_no_room_the_previous_output_stays(store, what):

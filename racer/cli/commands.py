@@ -70,11 +70,12 @@ class _Commands(click.Group):
         except BrokenPipeError:  # the reader of the answer
             sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
             sys.exit(1)
-        except OSError as error:  # of the answer: those of files are reported by their commands
-            sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
-            said = f"Error: the answer cannot be written: {error.strerror or error}"
+        except OSError as error:  # of the answer, or of a path that an option names
+            what = error.filename or "the answer cannot be written"
+            if not error.filename:
+                sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
             with suppress(OSError):
-                click.echo(printable(said), err=True)
+                click.echo(printable(f"Error: {what}: {error.strerror or error}"), err=True)
             sys.exit(1)
         sys.exit(code if isinstance(code, int) else 0)
 
