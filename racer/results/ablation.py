@@ -171,6 +171,12 @@ class AblationResult(AnyResult):
         return self.probability(self.configs.index(self.target), self.best_index or 0)
 
     @property
+    def _place_of_best(self) -> str:
+        """Where on the path the best is; its number is not that of a candidate of the tuning."""
+        step = self.path.index(self.best_index or 0)
+        return f"The configuration after step {step}" if step else "The source"
+
+    @property
     def verdict(self) -> tuple[str, ...]:
         """The result in sentences."""
         if not self.steps:
@@ -187,8 +193,8 @@ class AblationResult(AnyResult):
             sentences.append(f"The path does not reach the target: {self.ended.message}")
         if not math.isnan(self.beats_target):
             sentences.append(
-                f"A configuration of the path has a better {self._mean_label} than the target: #{self.best_index}"
-                f"; it is better with probability {shown_probability(self.beats_target)}."
+                f"{self._place_of_best} has a better {self._mean_label} than the target; it is "
+                f"better with probability {shown_probability(self.beats_target)}."
             )
         return tuple(sentences)
 
@@ -206,7 +212,7 @@ class AblationResult(AnyResult):
         head = ("step", "changed", "gain", "share", "P(helps)", self._mean_label)
         pieces: list[Piece] = [*self.verdict, Grid.of(head, rows, left="changed")]
         if not math.isnan(self.beats_target) and self.best is not None:
-            pieces.append(Section(f"#{self.best_index}", (parameters(self.best),)))
+            pieces.append(Section(self._place_of_best, (parameters(self.best),)))
         return [*pieces, f"{self.evaluations} evaluations; seed {self.seed}."]
 
     def _section(self) -> Section:

@@ -71,3 +71,4 @@ def demo(candidates: int, budget: int, decider: str, jobs: int, seed: int) -> No
         f"{1.0 - result.evaluations / full:.0%} saved."
     )
     out.print(f"Took {time.perf_counter() - started:.0f} s.", highlight=False)
+    say("For a program of your own, `racer init` writes a scenario.toml to fill in.")
