@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from racer.store.load import Report
 
 _PAGE_AGE = 10.0  # seconds
-_TO_COPY = ("go on with", "or, typed")
+_TO_COPY = "go on with"
 _ENDING = ".db"
 
 
@@ -348,7 +348,7 @@ def check(store: str, *, quick: bool) -> None:
     if report.settings:
         for name, value in _lines(report):
             line = f"{name:<15}{value}"
-            say(line if name in _TO_COPY else folded(line, indent=" " * 15))
+            say(line if name == _TO_COPY else folded(line, indent=" " * 15))
     for problem in report.problems:
         tell(f"NOT SOUND: {problem}")
     if report.problems:
@@ -389,8 +389,7 @@ def _lines(report: Report) -> list[tuple[str, str]]:
     if report.ended == Ended.ALL_FAILED:
         again = "a new store, once evaluate is mended: these are not tried again"
         return [*lines, ("go on with", again)]
-    call, _, typed = report.resume.partition(", or, typed: ")
-    lines += [("go on with", call), *([("or, typed", typed)] if typed else [])]
+    lines += [("go on with", report.resume)]
     if report.ended == Ended.BUDGET:
         lines += [("", "with a larger budget, as the budget ended it")]
     return lines
@@ -405,11 +404,16 @@ def _space(written: Any) -> str:
         return str(written)
 
 
+_jobs = click.option(
+    "--jobs", type=int, help="Evaluations at a time; -1: one for each core. [as recorded]"
+)
+
+
 @click.command(short_help="Continue the run in a store.")
 @click.argument("store", type=click.Path())
 @click.option("--budget", type=Whole(1), help="Evaluations in all, more than before.")
 @click.option("--deadline", type=float, help="Seconds of wall time from now on.")
-@click.option("--jobs", type=int, default=1, help="Evaluations at a time.")
+@_jobs
 @click.option("--yes", is_flag=True, help="Run the program of the store without asking.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @forms
@@ -418,7 +422,7 @@ def resume(
     *,
     budget: int | None,
     deadline: float | None,
-    jobs: int,
+    jobs: int | None,
     yes: bool,
     quiet: bool,
     **form: Any,
@@ -433,8 +437,9 @@ def resume(
 
     with reported():
         command, settings = _program_of(store, "racer.resume", yes=yes)
+        n_jobs = settings.get("jobs", 1) if jobs is None else jobs
         result = run(
-            store, command, budget=budget, deadline=deadline, n_jobs=jobs, progress=not quiet
+            store, command, budget=budget, deadline=deadline, n_jobs=n_jobs, progress=not quiet
         )
         give(result, settings, **form)
 
@@ -453,7 +458,7 @@ def _end(text: str) -> Any:
 @click.option("--target", default="best", help="Or a number, or JSON.")
 @click.option("--budget", type=Whole(1), help="Evaluations; by default as many as needed.")
 @click.option("--blocks", type=click.IntRange(2), help="Number of blocks.")
-@click.option("--jobs", "n_jobs", type=int, default=1, help="Evaluations at a time.")
+@_jobs
 @click.option(
     "--into",
     type=click.Path(dir_okay=False),
@@ -471,6 +476,7 @@ def ablation(
     yes: bool,
     quiet: bool,
     as_json: bool,
+    jobs: int | None,
     **settings: Any,
 ) -> None:
     """Show which of the changes from the default to the best configuration in STORE mattered.
@@ -482,7 +488,8 @@ def ablation(
     from racer.run.ablation import ablation as run  # noqa: PLC0415  (a second)
 
     with reported():
-        command, _ = _program_of(store, "racer.ablation", yes=yes)
+        command, recorded = _program_of(store, "racer.ablation", yes=yes)
+        settings["n_jobs"] = recorded.get("jobs", 1) if jobs is None else jobs
         ends = {"source": _end(source), "target": _end(target)}
         own = into or _beside(store)
         found = run(store, command, **ends, **settings, store=own, progress=not quiet)

@@ -10,6 +10,7 @@ from racer._checks import check_jobs, flag, is_one_of, is_whole, whole
 from racer.core.contest import ContestResult
 from racer.core.events import check_callbacks
 from racer.errors import RaceInterrupted, SettingError
+from racer.evaluate.command.command import Command
 from racer.evaluate.limits.limits import Limits, limits_for
 from racer.evaluate.objective import check_objective, is_coroutine_function
 from racer.evaluate.workers import number_of, workers_for
@@ -89,7 +90,7 @@ class Job:
             for watcher in watchers:
                 contest.watch(watcher)
         else:
-            recording = Recording(store, contest, self.evaluate, self.how, watchers)
+            recording = Recording(store, contest, self.evaluate, self._recorded(), watchers)
             if (concluded := recording.concluded()) is not None:
                 took = {"wall": 0.0, "busy": concluded.unused.seconds}
                 provenance |= {"workers": number_of(self._workers(contest)), **took}
@@ -120,6 +121,11 @@ class Job:
                 notify(f"racer: {stop}")  # now: the caller may not catch it
                 exit_with_code()
             raise
+
+    def _recorded(self) -> Mapping[str, Any]:
+        """Return what a store keeps of how a contest is evaluated: the jobs of a program, too."""
+        has_jobs = isinstance(self.evaluate, Command) and self.n_jobs != 1
+        return {**self.how, "jobs": int(self.n_jobs)} if has_jobs else self.how
 
     def _check(self, contest: Contest[Any]) -> None:
         """Raise an error for what cannot work in this contest, before anything is recorded."""

@@ -33,7 +33,7 @@ _LEFT_OPEN = ("budget", "seed", "each_test", "deterministic", "decider", *MAY_LA
 _RACED_ON = ("metrics", "objective", "groups")  # what is found depends on them
 _NUMBERED = ("candidates", "instances", "test_instances")
 # a larger budget; a program in another folder: see `evaluate`; another source, with a warning
-_MAY_DIFFER = ("budget", "command", "evaluate_source")
+_MAY_DIFFER = ("budget", "command", "evaluate_source", "jobs")
 
 
 def described_objective(evaluate: Objective) -> dict[str, Any]:

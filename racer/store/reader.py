@@ -169,7 +169,7 @@ class Reader:
         if (
             others := setup.settings.keys()
             - needed
-            - {"command", "evaluate_source", *schema.MAY_LACK}
+            - {"command", "evaluate_source", "jobs", *schema.MAY_LACK}
         ):
             self.damaged(f"its settings have {', '.join(sorted(others))}, which are not known")
 
@@ -344,9 +344,9 @@ class Reader:
         if not_kept(parts.get("space")) is not None:
             needed.append("space")
         arguments = "".join(f", {name}=.." for name in needed)
-        typed = f", or, typed: racer resume {shlex.quote(self.path)}"
-        is_known = "command" in setup.settings and not needed
-        return f"racer.resume({self.path!r}, evaluate{arguments}){typed if is_known else ''}"
+        if "command" in setup.settings and not needed:
+            return f"racer resume {shlex.quote(self.path)}"
+        return f"racer.resume({self.path!r}, evaluate{arguments})"
 
 
 def refuse_irregular(path: str) -> None:

@@ -137,6 +137,7 @@ FITS: Mapping[str, Callable[[Any], bool]] = {
     "retries": _at_least(0, whole=True, or_none=False),
     "timeout": _at_least(1e-300, whole=False),
     "memory": _at_least(1, whole=True),
+    "jobs": lambda value: is_whole(value) and value != 0,
     "seed": _at_least(0, whole=True, or_none=False),
     "sampling": _at_least(0, whole=True, or_none=False),
     "maximize": lambda value: isinstance(value, bool),

@@ -155,6 +155,35 @@ def test_resume_asks_unless_this_user_began_the_store(runner, tmp_path, monkeypa
     assert "Run it?" in said("resume", "tuned.db", "--budget", 45, input="n\n").stderr
 
 
+def test_resume_and_ablation_use_the_recorded_jobs(runner, tmp_path, monkeypatch):
+    """A scenario with jobs = -1 goes on with all cores, unless --jobs says otherwise."""
+    path, jobs = tmp_path / "run.db", []
+
+    def ask(*_, n_jobs, **__):
+        jobs.append(n_jobs)
+        raise racer.SettingError("asked")
+
+    def interrupt(event):
+        if isinstance(event, racer.BlockCompleted):
+            raise KeyboardInterrupt
+
+    command = racer.Command([runner, "{x}", "{instance}", "{seed}", "{parameters}"])
+    settings = {"budget": 50, "first_test": 2, "seed": 1, "n_jobs": -1, "store": path}
+    with pytest.raises(racer.RaceInterrupted) as stop:
+        racer.tune(SPACE, command, [0, 1], **settings, callbacks=[interrupt])
+    # an objective that is a program has no function to pass
+    assert str(stop.value).endswith(f"go on with racer resume {path}")
+    assert racer.resume(path, command, budget=51, n_jobs=2).evaluations == 51
+    assert load_record(path).settings["jobs"] == -1
+    monkeypatch.setattr("racer.run.calls.resume", ask)
+    monkeypatch.setattr("racer.run.ablation.ablation", ask)
+    for name in ("resume", "ablation"):
+        assert "asked" in said(name, path).stderr
+        assert "asked" in said(name, path, "--jobs", 1).stderr
+        assert "-1: one for each core" in " ".join(said(name, "--help").stdout.split())
+    assert jobs == [-1, 1, -1, 1]
+
+
 def test_a_link_is_no_mark_of_this_user(runner, tmp_path, monkeypatch):
     """Where others may write to the folder of marks, they may link a name to a file of this user."""
     path = tmp_path / "run.db"
@@ -172,8 +201,7 @@ def test_a_link_is_no_mark_of_this_user(runner, tmp_path, monkeypatch):
 def test_check_names_the_command_that_goes_on(store):
     done = said("check", store)
     assert done.exit_code == 0, done.output
-    assert f"go on with     racer.resume({str(store)!r}, evaluate)\n" in done.stdout
-    assert f"or, typed      racer resume {store}\n" in done.stdout
+    assert f"go on with     racer resume {store}\n" in done.stdout
     others = [line for line in done.stdout.splitlines() if "/" not in line]
     assert max(map(len, others)) <= 80
 
