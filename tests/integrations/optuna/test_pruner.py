@@ -417,6 +417,41 @@ def test_values_on_instances_of_unequal_scale_are_not_taken_for_running_means():
     assert found[True] > 20
 
 
+def study_of_ten_folds(pruner, seed, *, as_means):
+    """Return how many folds were evaluated, and by how much the winner misses the best of 30."""
+    rng = np.random.default_rng(seed)
+    quality, folds = rng.normal(size=30), rng.normal(0.0, 2.0, 10)
+    values = quality[:, None] + folds + rng.normal(size=(30, 10))
+    n = 0
+
+    def objective(trial):
+        nonlocal n
+        for fold in range(10):
+            n += 1
+            own = values[trial.number, : fold + 1]
+            trial.report(own.mean() if as_means else own[-1], fold)
+            if trial.should_prune():
+                raise optuna.TrialPruned
+        return values[trial.number].mean()
+
+    study = optuna.create_study(pruner=pruner)
+    study.optimize(objective, n_trials=30)
+    return n, quality[study.best_trial.number] - quality.min()
+
+
+@pytest.mark.filterwarnings("ignore:the trials report running means:racer.RacerWarning")
+@pytest.mark.parametrize("as_means", [False, True])
+def test_ten_folds_are_saved_and_the_winner_is_no_worse(as_means):
+    """Also where the trials report running means, and end before these can be recognised."""
+    pruned, complete = (
+        [study_of_ten_folds(pruner(), seed, as_means=as_means) for seed in range(4)]
+        for pruner in (lambda: RacingPruner(instances=10), optuna.pruners.NopPruner)
+    )
+    evaluated, regret = np.mean(pruned, axis=0)
+    assert evaluated < 0.7 * 300
+    assert regret <= np.mean(complete, axis=0)[1]
+
+
 # -- learning curves
 
 
