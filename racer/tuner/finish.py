@@ -6,19 +6,26 @@ from functools import partial
 from itertools import chain, count
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from racer.racing.asktell import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from numpy.typing import NDArray
+
     from racer.evaluate.outcome import Cell
     from racer.racing.asktell import Flow
     from racer.tuner.ledger import Ledger
 
+    Ranked = Callable[[Sequence[int]], tuple[int, ...]]
+    NearBest = Callable[[NDArray[np.intp], NDArray[np.float64], Sequence[int]], tuple[int, ...]]
     Pairs = Sequence[tuple[int, int]]  # candidates and blocks
 
 _ROUNDS = (2, 1)  # for each elite so many candidates, in equal parts of the rest
-_RECENT = 500  # candidates that are looked at, beside the elites
+_RECENT = 500  # candidates that are looked at, beside the elites, ..
+_NEAR = 2_000  # .. or, near these
 _AT_ONCE = 16  # evaluations before the budget is checked again
 
 
@@ -26,20 +33,22 @@ class Finish:
     """Halve the candidates that the model expects to be the best, also of those eliminated.
 
     A race eliminates some by few blocks, and its elites may have been lucky on theirs. `ranked`
-    puts candidates in order, the best expected first; `ledger.finalists` are the last ones, in order.
+    puts candidates in order, the best expected first; `near_best` finds those near the elites in
+    their order, where many are known. `ledger.finalists` are the last ones, in order.
     """
 
-    def __init__(self, ledger: Ledger, ranked: Callable[[Sequence[int]], tuple[int, ...]]) -> None:
+    def __init__(self, ledger: Ledger, ranked: Ranked, near_best: NearBest) -> None:
         self.n_candidates = 0
-        self._ledger, self._ranked = ledger, ranked
+        self._ledger, self._ranked, self._near_best = ledger, ranked, near_best
 
     def run(self, elites: Sequence[int]) -> Flow:
         """Yield cells until the budget is spent."""
         ledger = self._ledger
-        some = (*{*elites, *range(len(ledger.configs))[-_RECENT:]},)
+        some = self._first(elites)
         for at, size in enumerate(_ROUNDS):
             until = ledger.evaluations + -(-(ledger.left() or 0) // (len(_ROUNDS) - at))
-            some = ledger.finalists = self._best(some)[: size * len(elites)]
+            some = some if at == 0 else self._best(some)
+            some = ledger.finalists = some[: size * len(elites)]
             self.n_candidates = self.n_candidates or len(some)
             while (room := min(until - ledger.evaluations, ledger.left() or 0)) > 0:
                 if ledger.plan.stream.length is not None:  # as has turned out on the way
@@ -56,6 +65,16 @@ class Finish:
                 if ledger.is_free(spent):
                     return
         ledger.finalists = self._best(some)
+
+    def _first(self, elites: Sequence[int]) -> tuple[int, ...]:
+        """Return those that may be the best: near the elites, or else the latest, in order."""
+        ledger, everyone = self._ledger, range(len(self._ledger.configs))
+        some = [c for c in sorted({*elites, *everyone[-_NEAR:]}) if c not in ledger.rejected]
+        costs = ledger.known.all_costs(some, ledger.plan.stream.instance)
+        found = self._near_best(np.array(some), costs, elites)
+        if len(found) >= _ROUNDS[0] * len(elites):
+            return found
+        return self._best((*{*elites, *everyone[-_RECENT:]},))
 
     def _best(self, candidates: Sequence[int]) -> tuple[int, ...]:
         """Return those that succeeded, the best expected first."""

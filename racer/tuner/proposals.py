@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from racer._numerics import one_blas_thread
-from racer.model.effects import Effects
+from racer.model.effects import Effects, effects
+from racer.model.quadratic import is_near, upper_bounds
 from racer.model.surrogate import Guarded, Surrogate
 from racer.seeding import rng_for
 from racer.space.vectors import choice_counts, features, vectors_around
@@ -40,12 +41,13 @@ if TYPE_CHECKING:
 _FEW = 5  # candidates that succeeded: with fewer, failures are learnt as costs
 _MANY = 300  # candidates: from here on, half of the children are wide, and one is a centre ..
 _LATE = 0.25  # .. of the best of these, the latest
+_WIDTHS = (0.12, 0.06)  # of the range: of the neighbourhoods in which a quadratic may fit
 _AT_END = 0.01  # of the range: nearer to an end of it than this, or the spread, is at the end
 _LOOKS = 30  # points of a branch at which its lower bound is looked for
 _OF_BRANCHES = 60  # candidates that are learnt from because they are the best of their branch
 _LABEL_NOISE = 0.01  # variance: of two neighbours, one may fail
 
-SAMPLING = 5  # recorded in stores; raised when a seed samples other configurations than before
+SAMPLING = 6  # recorded in stores; raised when a seed samples other configurations than before
 
 
 class Child(NamedTuple):
@@ -200,18 +202,51 @@ class Proposals:
             return None
         late = round(_LATE * len(self._configs))
         candidates, value = (known[-late:] for known in self._known)
-        here = self._vectors[elite]
         vectors = np.array([self._vectors[c] for c in candidates.tolist()])
-        fixed = np.isnan(here) | (self._choices > 0)
-        alike = (vectors == here) | (np.isnan(vectors) & np.isnan(here)) | ~fixed
-        alike[:, ~fixed] &= ~np.isnan(vectors[:, ~fixed])
-        found = np.flatnonzero(alike.all(axis=1))
+        found, fixed = self._like(elite, vectors)
         if len(found) < _FEW * 3:
             return None
         best = vectors[found[value[found].argsort(kind="stable")[: len(found) // 3]]]
         middle = np.median(best, axis=0)
         is_at_end = np.minimum(middle, 1.0 - middle) < max(self.branches.spread, _AT_END)
         return np.asarray(np.where(is_at_end & ~fixed, np.round(middle), best.mean(axis=0)))
+
+    def _like(
+        self, elite: int, vectors: NDArray[np.float64]
+    ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """Return which vectors (m, d) have an elite's choices, and where: those and what it lacks."""
+        here = self._vectors[elite]
+        fixed = np.isnan(here) | (self._choices > 0)
+        alike = (vectors == here) | (np.isnan(vectors) & np.isnan(here)) | ~fixed
+        alike[:, ~fixed] &= ~np.isnan(vectors[:, ~fixed])
+        return np.flatnonzero(alike.all(axis=1)), fixed
+
+    def near_best(
+        self, candidates: NDArray[np.intp], costs: NDArray[np.float64], elites: Sequence[int]
+    ) -> tuple[int, ...]:
+        """Return the candidates near the elites, of all ages, best first by a quadratic.
+
+        `costs` is (n, m). None while there are few, or if no quadratic fits there.
+        """
+        vectors = np.array([self._vectors[c] for c in candidates.tolist()])
+        found, fixed = self._like(elites[0], vectors)
+        found = found[np.isfinite(costs[:, found]).any(axis=0)]
+        found = found[~np.isinf(costs[:, found]).any(axis=0)]
+        points, is_elite = vectors[found][:, ~fixed], np.isin(candidates[found], elites)
+        if len(self._configs) < _MANY or fixed.all() or not is_elite.any():
+            return ()
+        centre = np.median(points[is_elite], axis=0)
+        for width in _WIDTHS:
+            near = is_near(points, centre, width)
+            if not near.any():
+                break
+            some = costs[:, found[near]]
+            known = effects(some[~np.isnan(some).all(axis=1)])
+            with one_blas_thread():
+                bounds = upper_bounds(points[near], known, centre, width)
+            if bounds is not None:
+                return tuple(candidates[found[near]][bounds.argsort(kind="stable")].tolist())
+        return ()
 
     def around(
         self,

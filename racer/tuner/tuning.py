@@ -218,8 +218,8 @@ class Tuning:
             return
         if self.best is None or len(self.elites) < 2:
             return
-        used = self.ledger.evaluations
-        finish = Finish(self.ledger, self._ranking.expected_best_first)
+        used, ranked = self.ledger.evaluations, self._ranking.expected_best_first
+        finish = Finish(self.ledger, ranked, self._proposals.near_best)
         yield from finish.run(self.elites)
         known = (c for c in self.elites if c not in self.ledger.rejected)
         self.elites = tuple(dict.fromkeys((*self.ledger.finalists, *known)))[: len(self.elites)]

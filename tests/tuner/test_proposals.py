@@ -500,3 +500,34 @@ def test_the_centre_of_the_best_late_candidates_is_one_of_many(monkeypatch):
     assert first["x"] == pytest.approx(0.65, abs=0.02)
     assert first["y"] == 0.0  # at the end of its range
     assert first["z"] == pytest.approx(0.5, abs=0.06)
+
+
+def test_of_many_candidates_near_the_elites_a_quadratic_finds_the_best(monkeypatch):
+    monkeypatch.setattr(module, "_MANY", 300)
+    space = Space({"c": Categorical(["a", "b"]), "x": Real(0, 1), "y": Real(0, 1)})
+    rng = np.random.default_rng(1)
+    configs = [
+        {"c": "ab"[i % 4 == 0], "x": 0.5 + 0.1 * a, "y": 0.5 + 0.1 * b}
+        for i, (a, b) in enumerate(rng.normal(size=(300, 2)).clip(-3, 3).tolist())
+    ]
+    proposals = begun(space, configs)
+    apart = np.array([(c["x"] - 0.55) ** 2 + (c["y"] - 0.5) ** 2 for c in configs])
+    costs = 50.0 * apart + rng.normal(size=(8, 300))
+    costs[2:, rng.random(300) < 0.5] = np.nan
+    costs[:, 7] = np.nan  # not evaluated
+    costs[0, 6] = np.inf
+    candidates, elites = np.arange(300), [1, 2, 3]
+    found = proposals.near_best(candidates, costs, elites)
+    assert all(configs[c]["c"] == "a" for c in found)
+    assert {6, 7}.isdisjoint(found)
+    assert apart[list(found[:8])].mean() < 0.2 * np.median(apart)
+    assert proposals.near_best(candidates, 50.0 * np.cos(200.0 * apart) + costs, elites) == ()
+    monkeypatch.setattr(module, "_MANY", 301)
+    assert proposals.near_best(candidates, costs, elites) == ()
+
+
+def test_without_numbers_no_quadratic_is_fitted(monkeypatch):
+    monkeypatch.setattr(module, "_MANY", 2)
+    configs = [{"c": c} for c in "abc"]
+    proposals = begun(Space({"c": Categorical(["a", "b", "c"])}), configs)
+    assert proposals.near_best(np.arange(3), np.zeros((2, 3)), [0, 1]) == ()
