@@ -146,7 +146,7 @@ class ScoresError(RacerError, ValueError):
 
 
 class RaceStateError(RacerError, RuntimeError):
-    """A race received an outcome that it had not asked for.
+    """A race received an outcome that it had not asked for, or an error ended it before.
 
     Examples
     --------

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from racer.core.events import check_callbacks
 from racer.core.prices import with_spend
@@ -17,6 +17,7 @@ from racer.evaluate.outcome import Cell, Outcome, bounded, check_outcome
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from racer.core.contest import Kind
     from racer.core.events import Callback
     from racer.core.rules import Rules
     from racer.evaluate.outcome import CellKey
@@ -105,8 +106,9 @@ class AskTell(ABC):
         self._callbacks = list(check_callbacks(callbacks))
         self._notes = Notes()
         self._asked = _NOTHING
-        self._running: Flow | None = None
+        self._running: Flow | BaseException | None = None  # or the error that ended it
 
+    kind: ClassVar[Kind]
     rules: Rules
 
     @abstractmethod
@@ -127,7 +129,13 @@ class AskTell(ABC):
             self._callbacks = callbacks
 
     def ask(self) -> tuple[Cell, ...]:
-        """Return the cells that are required next and have no outcome; empty when over."""
+        """Return the cells that are required next and have no outcome; empty when over.
+
+        Raises
+        ------
+        RaceStateError
+            An error, as of the decider, ended the contest before.
+        """
         self._begin()
         asked = self._asked
         if asked.told:
@@ -150,7 +158,8 @@ class AskTell(ABC):
         Raises
         ------
         RaceStateError
-            The cell was not asked for, or has an outcome, or this is not an outcome.
+            The cell was not asked for, or has an outcome, or this is not an outcome; or an error,
+            as of the decider, ended the contest before.
         """
         if not isinstance(cell, Cell):
             raise RaceStateError(f"{cell!r} is not a cell: tell only cells that ask() returned")
@@ -209,17 +218,26 @@ class AskTell(ABC):
         return under(cell.bound, outcome)
 
     def _begin(self) -> None:
-        """Run to the first request, once."""
+        """Run to the first request, once; RaceStateError after an error, as of a decider."""
+        if isinstance(self._running, BaseException):
+            raise RaceStateError(
+                f"an error ended this {self.kind}: {self._running!r}; mend its cause, and begin anew"
+            ) from self._running
         if self._running is None:
             self._running = self._flow()
             self._advance(None)
 
     def _advance(self, outcomes: Outcomes) -> None:
         """Answer the present request; go on to the next one, and publish the events."""
-        assert self._running is not None  # noqa: S101  (for the type checker)
+        assert isinstance(self._running, Generator)  # noqa: S101  (for the type checker)
         self._asked, is_over = _NOTHING, True
-        with suppress(StopIteration):
+        try:
             self._asked, is_over = self._running.send(outcomes), False
+        except StopIteration:
+            pass
+        except BaseException as error:
+            self._running = error
+            raise
         self._notes.publish(self._callbacks, is_over=is_over)
 
 

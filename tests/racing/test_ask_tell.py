@@ -10,8 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from racer import Budget, Outcome, Race, RacerError, RaceStateError, Runtime
-from racer.deciders import Decider, MeanRace
+from racer import (
+    Budget,
+    Outcome,
+    Race,
+    RacerError,
+    RaceStateError,
+    Real,
+    Runtime,
+    Space,
+    Tuner,
+)
+from racer.deciders import Decider, MeanRace, Verdict
 from racer.seeding import block_seed
 
 LAWS = settings(max_examples=15, deadline=None, derandomize=True)
@@ -31,6 +41,41 @@ def test_ask_returns_a_cell_for_everyone_alive():
     assert {(cell.block, cell.instance, cell.seed) for cell in cells} == {
         (0, "i", block_seed(1, 0))
     }
+
+
+class Breaks(Decider):
+    """A decider that raises at its second test."""
+
+    def start(self, setting):
+        return 0
+
+    def decide(self, state, blocks):
+        if state:
+            raise ValueError("boom")
+        return 1, Verdict((), int(blocks.candidates[0]), np.arange(len(blocks.candidates)) * 1.0)
+
+
+@pytest.mark.parametrize("kind", ["race", "tuning"])
+def test_an_error_of_the_decider_is_not_the_end_of_the_race(kind):
+    how = {"decider": Breaks(), "budget": 60, "seed": 1, "each_test": 1, "first_test": 2}
+    space = Space({"x": Real(0, 1)})
+    contest = Race([1, 2, 3], **how) if kind == "race" else Tuner(space, **how)
+    cells = contest.ask()
+
+    def play():
+        while cells := contest.ask():
+            for number, cell in enumerate(cells):
+                contest.tell(cell, Outcome("ok", number + cell.block))
+
+    with pytest.raises(ValueError, match="boom"):
+        play()
+    attempts = [contest.ask, lambda: contest.tell(cells[0], OK), lambda: contest.tell_all([])]
+    for attempt in attempts + [lambda: contest.tell_block([1.0] * 3)] * (kind == "race"):
+        with pytest.raises(RaceStateError, match=f"ended this {kind}: .*boom") as found:
+            attempt()
+        assert isinstance(found.value.__cause__, ValueError)
+    assert contest.ended is None
+    assert contest.result().ended == "interrupted"
 
 
 def test_asking_changes_nothing(racing):
