@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from racer.core.budget import Budget
 from racer.errors import BudgetError
+from racer.evaluate.objective import Misbehaved
 from racer.evaluate.outcome import Cell
 from racer.evaluate.workers import outcomes_of, workers_for
 from racer.results.oracle import best_of_each, failures_behind
@@ -48,12 +50,19 @@ class Complement:
         return cls(evaluate, instances, tuple(best.tolist()), maximize)
 
     def __call__(self, config: Any, instance: int, seed: int) -> float:
-        """Return that of the better one; that of the members if the configuration fails."""
+        """Return that of the better one; that of the members if the configuration fails.
+
+        One that is rejected is rejected here, too.
+        """
+        known = self.known[instance]
         try:
             value = float(self.evaluate(config, self.instances[instance], seed))
-        except Exception:  # noqa: BLE001
-            return self.known[instance]
-        return (max if self.maximize else min)(value, self.known[instance])
+        except Exception as error:
+            if isinstance(error, Misbehaved) and error.status == "rejected":
+                raise
+            return known
+        better = max if self.maximize else min
+        return better(value, known) if math.isfinite(value) else known
 
 
 def share_of_member(budget: Any, size: int, n_instances: int, times: int) -> int:

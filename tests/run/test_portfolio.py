@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import racer
+from racer.evaluate.objective import Misbehaved
 from racer.run.members import Complement
 
 SPACE = racer.Space({"x": racer.Integer(0, 9)})
@@ -104,8 +105,26 @@ def test_larger_is_better():
 def test_a_member_costs_what_the_best_of_all_costs():
     beside = Complement(lambda c, i, s: c * i, (1.0, 2.0), (3.0, 1.0), maximize=False)
     assert [beside(2.0, 0, 0), beside(2.0, 1, 0)] == [2.0, 1.0]
-    failing = Complement(lambda c, i, s: 1 / 0, (1.0,), (3.0,), maximize=False)
-    assert failing(2.0, 0, 0) == 3.0
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+@pytest.mark.parametrize("value", [2.0, float("nan"), float("inf"), -float("inf"), "no", None])
+def test_a_member_that_fails_costs_what_those_before_cost(value, maximize):
+    failing = Complement(lambda c, i, s: value, (1.0,), (3.0,), maximize)
+    assert failing(2.0, 0, 0) == (2.0 if value == 2.0 and not maximize else 3.0)
+
+
+@pytest.mark.parametrize("status", ["failed", "invalid", "rejected"])
+def test_a_member_may_be_rejected(status):
+    def evaluate(config, instance, seed):
+        raise Misbehaved(status, "no")
+
+    beside = Complement(evaluate, (1.0,), (3.0,), maximize=False)
+    if status != "rejected":
+        assert beside(2.0, 0, 0) == 3.0
+        return
+    with pytest.raises(Misbehaved):
+        beside(2.0, 0, 0)
 
 
 def test_a_failure_is_behind_the_worst():
