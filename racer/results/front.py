@@ -64,9 +64,10 @@ def verdict_of_front(result: Result) -> tuple[str, ...]:
         return (f"No candidate is certainly on the front of {n}.",)
     names = metrics.front_names
     of = f"{', '.join(names[:-1])} and {names[-1]}"
+    listed = f": {_listed(likely)}" if likely else ""
     first = (
         f"{len(likely)} of {n} candidates {'are' if len(likely) != 1 else 'is'} on the Pareto front "
-        f"of {of} with a posterior probability of at least 0.5: {_listed(likely)}."
+        f"of {of} with a posterior probability of at least 0.5{listed}."
     )
     credible = metrics.credible_front
     whole = f"With probability 0.95 {_listed(credible)} contain{'s' * (len(credible) == 1)} the whole front."

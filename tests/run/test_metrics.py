@@ -394,3 +394,18 @@ def test_events_have_all_metrics():
     seen.clear()
     racer.race(range(3), lambda c, *_: float(c), budget=60, callbacks=[seen.append])
     assert seen[0].metrics is None
+
+
+def test_the_sentence_on_a_front_without_likely_members_names_none():
+    result = racer.race(
+        *(range(10), lambda c, i, seed: {"a": float(seed % 13), "b": float(seed % 11)}),
+        metrics={"a": "min", "b": "min"},
+        objective=racer.Pareto("a", "b"),
+        budget=100,
+        seed=1,
+    )
+    assert max(result.probability_front.values()) < 0.5
+    assert result.verdict[0] == (
+        "0 of 10 candidates are on the Pareto front of a and b with a posterior probability of at "
+        "least 0.5."
+    )
