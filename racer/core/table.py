@@ -338,15 +338,6 @@ class Table:
         """The blocks on which all candidates failed, or that only repeat others."""
         return [block for block in self._is_usable if not self.is_usable(block)]
 
-    @property
-    def is_all_equal(self) -> bool:
-        """Whether no block separates any two candidates."""
-        found: dict[int, set[float | None]] = {}
-        for row in self.rows:
-            values = [None if math.isnan(value) else value for value in row.values.tolist()]
-            found.setdefault(row.block, set()).update(values)
-        return all(len(values) == 1 for values in found.values())
-
     def _index(self) -> None:
         """Sort the outcomes of new rows by candidate."""
         columns = self._columns

@@ -43,6 +43,15 @@ class Ledger:
         self.blocks_used: int = 0
         self.finalists: tuple[int, ...] = ()  # of the finish, then on held-out instances
 
+    @property
+    def is_all_equal(self) -> bool:
+        """Whether no block separates any two candidates, in any metric that decides."""
+        found: dict[int, set[tuple[float, ...]]] = {}
+        for row in self.known.rows:
+            costs = self.plan.rules.costs(row).reshape(len(row.values), -1)
+            found.setdefault(row.block, set()).update(map(tuple, costs.tolist()))
+        return all(len(costs) == 1 for costs in found.values())
+
     def record(self, cells: Sequence[Cell], outcomes: Sequence[Outcome]) -> None:
         """Record the outcomes of cells, in the order in which they were asked for."""
         pairs = list(zip(cells, outcomes, strict=True))

@@ -187,7 +187,7 @@ class Tuning:
             rows = [row for row in ledger.known.rows if row.block == block]
             if rows and not any(row.is_usable for row in rows):
                 self._note_set_aside(block, [o for row in rows for o in row.outcomes()])
-        self._has_difference = bool(found) and not ledger.known.is_all_equal
+        self._has_difference = bool(found) and not ledger.is_all_equal
         self.elites = found[:finalists]
         self.best = found[0] if self._has_difference else None
         left = ledger.left() or 0
@@ -432,7 +432,7 @@ class Tuning:
             return Ended.ONE_CANDIDATE
         if self.ledger.evaluations and not known.n_usable:
             return Ended.ALL_FAILED
-        all_equal = self.ledger.evaluations and self.best is None and known.is_all_equal
+        all_equal = self.ledger.evaluations and self.best is None and self.ledger.is_all_equal
         if all_equal and not self._is_too_short():
             return Ended.ALL_EQUAL
         nothing_new = self.ledger.plan.stream.length is not None and self._is_exhausted

@@ -151,7 +151,6 @@ def test_blocks_without_any_success_are_left_out():
     table = table_of({(0, 0): None, (1, 0): None, (0, 1): 1.0, (1, 1): None})
     np.testing.assert_array_equal(table.costs([0, 1]), [[1, INF]])
     np.testing.assert_array_equal(table.all_costs([0, 1]), [[1, INF]])
-    assert not table.is_all_equal
 
 
 def test_blocks_on_which_only_others_succeeded_can_be_left_out():
@@ -160,11 +159,8 @@ def test_blocks_on_which_only_others_succeeded_can_be_left_out():
     np.testing.assert_array_equal(with_success(table.costs([0, 1])), [[1, 2]])
 
 
-def test_whether_anything_tells_candidates_apart():
+def test_a_block_without_any_success_is_not_usable():
     assert not table_of({(0, 0): None, (1, 0): None}).n_usable
-    assert table_of({(0, 0): 1.0, (1, 0): 1.0, (0, 1): 2.0}).is_all_equal
-    assert not table_of({(0, 0): 1.0, (1, 0): 2.0}).is_all_equal
-    assert not table_of({(0, 0): 1.0, (1, 0): None}).is_all_equal
 
 
 def test_a_copy_stays_as_it_is():

@@ -39,6 +39,21 @@ def test_more_elites_where_more_can_be_told_apart():
     assert len(tuned(Pareto("error", "dollars"), elites=4).survivors) == 4
 
 
+@pytest.mark.parametrize(("second", "ended"), [(0.0, "all-equal"), (1.0, "budget")])
+def test_all_are_equal_only_if_no_metric_of_the_front_differs(second, ended):
+    def evaluate(config, instance, seed):
+        return {"error": 1.0, "dollars": second * config["x"] + seed % 100 / 1e3}
+
+    result = racer.tune(
+        *(SPACE, evaluate),
+        budget=300,
+        seed=1,
+        metrics=HOW,
+        objective=Pareto("error", "dollars"),
+    )
+    assert result.ended.value == ended
+
+
 @pytest.mark.parametrize(
     "objective", [Constrained("dollars", error=("<=", 0.5)), Within("dollars", error=0.5)], ids=str
 )
