@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import count
+from functools import cached_property, lru_cache
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from racer._checks import choice
 from racer.core.pool import as_sequence
+from racer.deciders.parts.groups import Groups
 from racer.errors import SettingError
 from racer.seeding import block_seed, rng_for, seed_for
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 InstanceOrder = Literal["shuffled", "given"]
+_KEPT = 16  # orders of turns
 
 
 class Place(NamedTuple):
@@ -34,7 +36,7 @@ class Place(NamedTuple):
 class Stream:
     """The blocks that can be used, from 0; "shuffled" instances are shuffled anew each time.
 
-    Groups of `block_size` instances in a row stay together, or those with equal numbers in `groups`.
+    Groups of `block_size` instances in a row stay together, or those of `groups`.
     """
 
     n_instances: int | None
@@ -42,7 +44,7 @@ class Stream:
     deterministic: bool = False
     order: InstanceOrder = "shuffled"
     block_size: int = 1
-    groups: tuple[int, ...] | None = None  # of each instance; numbers from 0
+    groups: Groups | None = None
 
     def __post_init__(self) -> None:
         choice(self.order, "instance_order", get_args(InstanceOrder))
@@ -66,9 +68,14 @@ class Stream:
     @property
     def n_blocks(self) -> int | None:
         """How many blocks, or groups, a decider may be shown; None: without end."""
-        return (
-            self.length if self.groups is None or not self.deterministic else len(set(self.groups))
-        )
+        if self.groups is None or not self.deterministic:
+            return self.length
+        return len(self.groups.members)
+
+    def first_groups(self, n: int) -> int:
+        """Return how many blocks the first n groups have, or all groups if there are fewer."""
+        found = () if self.groups is None else self._groups_of_turn(self.groups, 0)
+        return sum(map(len, found[:n]))
 
     def instance(self, block: int) -> int | None:
         """Return the index of the instance of a block; None without instances."""
@@ -77,10 +84,30 @@ class Stream:
         turn, at = divmod(block, self.n_instances)
         is_shuffled = self.order == "shuffled"
         if self.groups is not None:
-            at = _grouped(self.groups, self.seed, turn if is_shuffled else None)[at]
-        elif is_shuffled:
-            at = _shuffled(self.n_instances, self.seed, turn, self.block_size)[at]
+            return self._of_turn(self.groups, turn if is_shuffled else 0)[at]
+        if is_shuffled:
+            return _shuffled(self.n_instances, self.seed, turn, self.block_size)[at]
         return at
+
+    def _of_turn(self, groups: Groups, turn: int) -> Sequence[int]:
+        """Return all instances in the order of a turn."""
+        if turn not in self._turns:
+            if len(self._turns) == _KEPT:
+                self._turns.clear()
+            members = self._groups_of_turn(groups, turn)
+            self._turns[turn] = tuple(chain.from_iterable(members))
+        return self._turns[turn]
+
+    @cached_property
+    def _turns(self) -> dict[int, tuple[int, ...]]:
+        return {}
+
+    def _groups_of_turn(self, groups: Groups, turn: int) -> Sequence[Sequence[int]]:
+        """Return the instances of each group in the order of a turn."""
+        members = groups.members
+        if self.order == "given":
+            return members
+        return [members[i] for i in rng_for(self.seed, "instances", turn).permutation(len(members))]
 
     def place(self, block: int) -> Place:
         """Return the instance and the seed of a block."""
@@ -101,8 +128,8 @@ class Stream:
         return count(first) if self.length is None else iter(range(first, self.length))
 
 
-def group_numbers(labels: Any, n_instances: int | None, block_size: int) -> tuple[int, ...]:
-    """Return the labels of instances as numbers from 0; SettingError if they do not fit."""
+def as_groups(labels: Any, n_instances: int | None, block_size: int) -> Groups:
+    """Return the groups of instances with equal labels; SettingError if they do not fit."""
     given = as_sequence(labels, "groups")
     if len(given) != n_instances:
         raise SettingError(
@@ -120,7 +147,7 @@ def group_numbers(labels: Any, n_instances: int | None, block_size: int) -> tupl
             f"groups[{missing.index(True)}] is missing: an instance without others needs a label of "
             "its own"
         )
-    return tuple(numbers[label] for label in given)
+    return Groups(tuple(numbers[label] for label in given))
 
 
 class Order:
@@ -164,18 +191,6 @@ class Order:
 def _shuffled(n: int, seed: int, turn: int, block_size: int) -> tuple[int, ...]:
     groups = rng_for(seed, "instances", turn).permutation(n // block_size)
     return tuple(_spelled_out(groups.tolist(), block_size))
-
-
-@lru_cache(maxsize=16)
-def _grouped(groups: tuple[int, ...], seed: int, turn: int | None) -> tuple[int, ...]:
-    """Return the instances group by group: as they come first, or shuffled of that turn."""
-    members: dict[int, list[int]] = {}
-    for instance, group in enumerate(groups):
-        members.setdefault(group, []).append(instance)
-    order = list(members.values())
-    if turn is not None:
-        order = [order[i] for i in rng_for(seed, "instances", turn).permutation(len(order))]
-    return tuple(instance for group in order for instance in group)
 
 
 def _spelled_out(groups: list[int], size: int) -> list[int]:

@@ -11,6 +11,7 @@ from racer._numerics import with_ties
 from racer.core.events import BlockCompleted, Elimination, Ended, RaceEnded
 from racer.core.table import Row
 from racer.deciders.decider import Blocks
+from racer.deciders.parts.groups import as_shown, in_order
 from racer.deciders.parts.wrappers import planned_survivors, verdict_on
 from racer.racing.state import Evidence, Request, State, started
 
@@ -60,12 +61,13 @@ def race(
             gone = [Elimination.of_rejected(block, int(state.alive[i])) for i in rejected]
             eliminated = _leave(state, withheld, gone)
             costs = np.delete(costs, rejected, axis=0)
-        is_withheld = withheld.withhold(asked, costs, usable=is_usable)
-        if is_usable or rules.bounds is not None:
+        shown = as_shown(rules.decider, costs, usable=is_usable)
+        is_withheld = withheld.withhold(asked, shown)
+        if shown is not None:
             state.usable += is_usable
-            state.has_difference = state.has_difference or _differ(costs)
+            state.has_difference = state.has_difference or (is_usable and _differ(costs))
             if not is_withheld:
-                state.pending.append((asked, costs))
+                state.pending.append((asked, shown))
                 seen, blocks = state.tested + len(state.pending), state.block - withheld.count
                 due = rules.is_due(seen, state.first_test, blocks)
                 if due and len(state.alive) > (1 if rejected else 0):
@@ -118,7 +120,7 @@ def _test(
     rules: Rules, state: State, order: Order, withheld: Withheld, block: int
 ) -> tuple[Elimination, ...]:
     """Show the decider the pending blocks; eliminate its drops, if enough are known."""
-    numbers, rows = zip(*state.pending, strict=True)
+    numbers, rows = zip(*in_order(rules.decider, state.pending), strict=True)
     costs = np.array(rows)  # (blocks, m), or (blocks, m, d)
     blocks = Blocks(
         state.alive,

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from racer._checks import is_real
-from racer.core.blocks import Order, Stream, group_numbers
+from racer.core.blocks import Order, Stream, as_groups
 from racer.core.contest import Description
 from racer.core.events import Callback, Elimination, Ended
 from racer.core.pool import as_pool, as_sequence
 from racer.core.prices import spent_with
 from racer.core.rules import Rules
 from racer.core.table import Row, Table
-from racer.deciders.parts.wrappers import grouped
+from racer.deciders.parts.groups import grouped
 from racer.errors import BudgetError, RaceStateError, SettingError
 from racer.evaluate.outcome import Cell, Outcome, all_failed
 from racer.racing.account import Account
@@ -110,7 +110,7 @@ class Race(AskTell):
             bool(self.rules.deterministic) or (self.rules.is_used_once and n_instances is not None),
             ("shuffled" if of_items else "given") if instance_order is None else instance_order,
             self.rules.block_size,
-            None if groups is None else group_numbers(groups, n_instances, self.rules.block_size),
+            None if groups is None else as_groups(groups, n_instances, self.rules.block_size),
         )
         self._account = Account(self.rules, self.configs, self.instances)
         self._check()
@@ -142,7 +142,7 @@ class Race(AskTell):
                 f"min_survivors={self.rules.min_survivors} leaves nothing to race among {m} "
                 "candidates"
             )
-        budget, blocks = self.rules.one_budget, self.rules.least_blocks(self._stream.n_instances)
+        budget, blocks = self.rules.one_budget, self._least_blocks
         if m > 1 and not budget.pays(m * blocks, evaluations=0, seconds=0.0):
             raise BudgetError(
                 f"budget of {budget.evaluations} evaluations: {m} candidates x {blocks} "
@@ -155,6 +155,13 @@ class Race(AskTell):
     def seed(self) -> int:
         """The seed that repeats the race."""
         return self.rules.seed or 0
+
+    @property
+    def _least_blocks(self) -> int:
+        """After how many blocks the first test is due, if no block is set aside."""
+        if self._stream.groups is None:
+            return self.rules.least_blocks(self._stream.n_instances)
+        return self._stream.first_groups(self.rules.first_test)
 
     @cached_property
     def _playing(self) -> Rules:
@@ -169,7 +176,7 @@ class Race(AskTell):
     def settings(self) -> dict[str, Any]:
         """Settings of this race: Race(configs, instances, **settings) is the same one again."""
         order, groups = self._stream.order, self._stream.groups
-        more: dict[str, Any] = {} if groups is None else {"groups": list(groups)}
+        more: dict[str, Any] = {} if groups is None else {"groups": list(groups.numbers)}
         if order != "given" or self.rules.bounds is not None:
             more["instance_order"] = order
         if callable(self.rules.prices) and self._account.prices is not None:

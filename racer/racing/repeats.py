@@ -121,7 +121,7 @@ class Withheld:
     def __init__(self, repeats: Repeats | None = None) -> None:
         self.count: int = 0  # blocks
         self.repeats = repeats
-        self._rows: list[tuple[int, NDArray[np.float64]]] = []  # of usable blocks
+        self._rows: list[tuple[int, NDArray[np.float64]]] = []  # but of blocks that are set aside
         self._is_discarded = False
 
     @property
@@ -137,12 +137,15 @@ class Withheld:
         rows, self._rows, self.count = self._rows, [], 0
         return rows
 
-    def withhold(self, block: int, costs: NDArray[np.float64], *, usable: bool) -> bool:
-        """Keep a block from the decider if it may be no evidence; return whether it is kept."""
+    def withhold(self, block: int, costs: NDArray[np.float64] | None) -> bool:
+        """Keep a block from the decider if it may be no evidence; return whether it is kept.
+
+        The costs are None of one that is set aside.
+        """
         if self.repeats is None or not self.repeats.holds(block):
             return False
         self.count += 1
-        if usable:
+        if costs is not None:
             self._rows.append((block, costs))
         return True
 

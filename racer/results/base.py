@@ -15,6 +15,7 @@ from racer.core.contest import Unused
 from racer.core.table import Table, with_success
 from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.mean import MeanRace
+from racer.deciders.parts.groups import GroupMeans
 from racer.deciders.parts.scores import impute_failed
 from racer.errors import CandidateError, SettingError
 from racer.render.notebook import Displayed
@@ -369,7 +370,7 @@ def posterior_of(
             costs = np.minimum(costs, rules.cost_bounds[1])
     else:
         costs = with_success(costs_shown(known, n_candidates, stream, rules)[:, eligible])
-        n_blocks = stream.n_blocks
+        n_blocks = _n_groups_of(known, stream, rules)
     if rules.runtime is not None:
         costs = rules.runtime.as_costs(costs)
     by_means = rules.runtime is not None or rules.decider.by_means
@@ -407,20 +408,20 @@ def costs_shown(
 
     NaN: not evaluated. Where scores have bounds, a failed cell has the worst.
     """
-    shown = [r for r in known.rows if rules.bounds is not None or known.is_usable(r.block)]
-    costs = np.full((len(shown), n_candidates), np.nan)
-    members: dict[tuple[int, int], list[int]] = {}  # by the turn of the instances, and group
-    for i, row in enumerate(shown):
-        found = row.costs(maximize=rules.maximize)
-        costs[i, row.candidates] = np.minimum(found, (rules.cost_bounds or (0.0, np.inf))[1])
-        if stream.groups is not None:
-            turn = row.block // len(stream.groups)
-            group = stream.groups[stream.instance(row.block) or 0]
-            members.setdefault((turn, group), []).append(i)
+    order = sorted({row.block for row in known.rows} - known.repeated)
+    at, worst = {block: i for i, block in enumerate(order)}, (rules.cost_bounds or (0.0, np.inf))[1]
+    costs = np.full((len(at), n_candidates), np.nan)
+    for row in known.rows:
+        if row.block in at:
+            found = row.costs(maximize=rules.maximize)
+            costs[at[row.block], row.candidates] = np.minimum(found, worst)
+    is_shown = np.array([rules.bounds is not None or known.is_usable(b) for b in order], np.bool_)
     if stream.groups is None:
-        return costs
-    whole = [costs[rows] for (_, g), rows in members.items() if len(rows) == stream.groups.count(g)]
-    return np.array([rows.mean(axis=0) for rows in whole]).reshape(-1, n_candidates)
+        return costs[is_shown]
+    means = GroupMeans(stream.groups)
+    blocks = zip(map(stream.instance, order), costs, is_shown, strict=True)
+    shown = [means.add(i or 0, row if counts else None) for i, row, counts in blocks]
+    return np.array([mean for mean in shown if mean is not None]).reshape(-1, n_candidates)
 
 
 def n_blocks_of(
@@ -432,6 +433,15 @@ def n_blocks_of(
     blocks = stream.length - known.n_unsolved
     seen = 1 if costs is None else (~np.isnan(costs)).sum(axis=0).max(initial=1)
     return blocks if blocks >= seen else None
+
+
+def _n_groups_of(known: Table, stream: Stream, rules: Rules) -> int | None:
+    """Return how many groups a decider may be shown, if each instance is used once."""
+    if stream.length is None or stream.groups is None or rules.bounds is not None:
+        return stream.n_blocks
+    unsolved = {stream.instance(block) for block in known.set_aside if block < stream.length}
+    members = stream.groups.members
+    return len(members) - sum(unsolved.issuperset(group) for group in members)
 
 
 def mean_on(known: Table, candidate: int, blocks: Sequence[int]) -> float | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from itertools import islice
 
+import numpy as np
 import pytest
 
 from racer import SettingError
 from racer.core.blocks import Stream
+from racer.deciders.parts.groups import GroupMeans, Groups
 from racer.seeding import block_seed
 
 
@@ -68,3 +70,24 @@ def test_settings_are_checked():
         Stream(3, seed=1, order="sorted")
     with pytest.raises(SettingError, match="deterministic=True without instances"):
         Stream(None, seed=1, deterministic=True)
+
+
+class Long(tuple):
+    """Numbers of so many instances that none may be looked for among them at each block."""
+
+    __slots__ = ()
+    __hash__ = count = index = None
+
+
+@pytest.mark.parametrize("order", ["given", "shuffled"])
+def test_groups_are_sorted_once_for_all_blocks(order):
+    groups = Groups(Long((0, 1, 1, 0, 2)))
+    stream = Stream(5, seed=1, order=order, groups=groups)
+    means = GroupMeans(groups)
+    for turn in range(40):
+        taken = instances(stream, 5 * turn + 5)[5 * turn :]
+        together = sorted([i for i in taken if i in group] for group in groups.members)
+        assert together == [[0, 3], [1, 2], [4]]
+        assert order == "shuffled" or taken == [0, 3, 1, 2, 4]
+        found = [means.add(instance, np.array([1.0 * instance])) for instance in taken]
+        assert sorted(float(mean[0]) for mean in found if mean is not None) == [1.5, 1.5, 4.0]

@@ -5,11 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
 import pytest
-from playing import eliminated
+from playing import Scripted, eliminated
 
 import racer
 from racer.core.table import Table
 from racer.racing.repeats import _tied
+from racer.seeding import block_seed
 
 SPACE = racer.Space({"x": racer.Real(0, 1), "y": racer.Integer(0, 99)})
 TUNING = {"budget": 260, "seed": 1}
@@ -110,6 +111,17 @@ def test_few_different_values_may_be_equal_by_chance():
     assert list(result.blocks["set_aside"]) == [False] * 5 + [True] * 5
     with pytest.warns(racer.RacerWarning, match="ignore its seed"):
         racer.race([0, 1], lambda c, *_: c, range(5), budget=40)
+
+
+def test_groups_are_whole_when_withheld_blocks_turn_out_to_be_evidence():
+    def evaluate(candidate, instance, seed):  # the seed changes the second of the repeated blocks
+        return 10.0 * instance + candidate + (seed == block_seed(1, 8))
+
+    decider = Scripted()
+    how = {"decider": decider, "first_test": 2, "each_test": 4, "seed": 1}
+    racer.race([1.0, 2.0], evaluate, range(7), groups=[0, 0, 0, 1, 1, 1, 2], budget=26, **how)
+    first = [costs[0] for _, _, rows in decider.looks for costs in rows]
+    assert first == pytest.approx([11.0, 41.0, 61.0, 34.0 / 3.0, 41.0])
 
 
 def test_ties_are_counted_on_the_first_blocks_and_by_all_metrics():

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from playing import Scripted
 
 import racer
 from racer.deciders import BestForBudget, MeanRace
@@ -168,6 +169,26 @@ def test_groups_with_a_decider_of_ranks_wait_for_its_first_test(tmp_path):
     assert racer.resume(store, answered).eliminations.equals(result.eliminations)
 
 
+def test_a_budget_short_of_the_first_groups_is_refused():
+    sizes = [3, 1, 2] + [10] * 9
+    labels = [group for group, size in enumerate(sizes) for _ in range(size)]
+    some = {"groups": labels, "decider": "halving", "first_test": 4}
+    message = r"4 candidates x 16 blocks before the first test are 64"
+    with pytest.raises(racer.BudgetError, match=message):
+        racer.Race(range(4), labels, **some, budget=63)
+    racer.Race(range(4), labels, **some, budget=64)
+    money = {"budget": racer.Budget(spend=63.0), "prices": [1.0] * 4}
+    with pytest.raises(racer.BudgetError, match=r"4 candidates on the 16 blocks .* cost 64"):
+        racer.Race(range(4), labels, **some, **money)
+    with pytest.raises(racer.BudgetError, match="4 candidates x 96 blocks"):
+        racer.Race(range(4), labels, **some | {"first_test": 99}, budget=300)
+    shuffled = racer.Race(range(4), labels, **some, budget=999, instance_order="shuffled", seed=3)
+    least = shuffled._stream.first_groups(4)
+    taken = {labels[i] for i in map(shuffled._stream.instance, range(least))}
+    assert len(taken) == 4
+    assert least == sum(sizes[group] for group in taken)
+
+
 def test_groups_that_come_again_are_blocks_of_their_own():
     noise = np.random.default_rng(2).random((3, 1000))
 
@@ -183,6 +204,54 @@ def test_groups_that_come_again_are_blocks_of_their_own():
         np.array([rows[:2].mean(0), rows[2:5].mean(0), rows[5], rows[6:8].mean(0)]), nan_ok=True
     )
     assert result.probability_best[result.best_index] > 0.0
+
+
+def half_failing(candidate, item, seed):
+    if item % 2:
+        raise ValueError
+    return candidate + (item * 7919 % 13) / 10
+
+
+def test_the_verdict_counts_groups_with_a_failed_block_as_the_decider_does():
+    how = {"groups": [i // 2 for i in range(24)], "deterministic": True, "budget": 1000, "seed": 1}
+    with pytest.warns(racer.RacerWarning, match="is set aside"):
+        result = racer.race(
+            [1.0, 2.0], half_failing, list(range(24)), **how, first_test=3, decider="t-race"
+        )
+    assert (result.ended.value, result.best) == ("decided", 1.0)
+    assert result.posterior.n_blocks == len(result.blocks) // 2 == 3
+    assert result.probability_best[0] > 0.95
+
+
+@pytest.mark.parametrize("each_test", [1, 3, 5])
+def test_a_group_is_shown_when_its_last_block_failed_and_not_if_all_did(each_test):
+    def evaluate(candidate, item, seed):
+        if item in (2, 3, 4, 11) or (candidate == 2.0 and item == 6):
+            raise ValueError
+        return candidate + item
+
+    decider, labels = Scripted(), [i // 2 for i in range(12)]
+    how = {"groups": labels, "deterministic": True, "budget": 24, "seed": 1, "first_test": 2}
+    with pytest.warns(racer.RacerWarning, match="is set aside"):
+        result = racer.race(
+            [1.0, 2.0], evaluate, range(12), **how, decider=decider, each_test=each_test
+        )
+    means = [[1.5, 2.5], [6.0, 7.0], [7.5, np.inf], [9.5, 10.5], [11.0, 12.0]]
+    assert [row for _, _, costs in decider.looks for row in costs] == means
+    assert costs_shown(result.known, 2, result.stream, result.rules).tolist() == means
+
+
+def test_nothing_is_unknown_once_all_groups_but_one_that_nobody_solves_are_known():
+    def evaluate(candidate, item, seed):
+        if item in (2, 3, 11):
+            raise ValueError
+        return candidate + (item * 7919 % 13) * candidate
+
+    how = {"groups": [i // 2 for i in range(12)], "deterministic": True, "budget": 24, "seed": 1}
+    with pytest.warns(racer.RacerWarning, match="is set aside"):
+        result = racer.race([1.0, 1.1], evaluate, range(12), **how, decider=Scripted())
+    assert len(result.blocks) == 12
+    assert result.probability_best == {0: 1.0, 1: 0.0}
 
 
 def test_groups_of_several_metrics():

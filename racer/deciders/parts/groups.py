@@ -1,0 +1,176 @@
+"""Groups of instances: which are complete, their mean costs, and a decider that is shown these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from racer.deciders.decider import Blocks, Decider, Schedule, Setting, Verdict
+from racer.deciders.parts.checks import checked_verdict
+from racer.deciders.parts.verdicts import best_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Groups of instances; those of a group follow each other, in their order."""
+
+    numbers: tuple[int, ...]  # of the group of each instance, from 0
+
+    @cached_property
+    def members(self) -> tuple[tuple[int, ...], ...]:
+        """The instances of each group."""
+        found: dict[int, list[int]] = {}
+        for instance, number in enumerate(self.numbers):
+            found.setdefault(number, []).append(instance)
+        return tuple(tuple(found[number]) for number in range(len(found)))
+
+    def ends(self, instance: int) -> bool:
+        """Return whether a group is complete once this instance has been evaluated."""
+        return self.members[self.numbers[instance]][-1] == instance
+
+
+@dataclass
+class GroupMeans:
+    """Mean costs of complete groups, each over its blocks but those that are set aside."""
+
+    groups: Groups
+    rows: list[NDArray[np.float64]] = field(default_factory=list)  # of the group that is open
+
+    def add(self, instance: int, costs: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+        """Add the costs of a block, None if it is set aside; return the mean of a complete group.
+
+        None while it is not complete, and for a group whose blocks are all set aside.
+        """
+        if costs is not None:
+            self.rows.append(costs)
+        if not (self.rows and self.groups.ends(instance)):
+            return None
+        mean: NDArray[np.float64] = np.mean(self.rows, axis=0)
+        self.rows = []
+        return mean
+
+
+def grouped(decider: Decider, groups: Groups, first: int) -> Decider:
+    """Return a decider that shows `decider` the mean of each group of instances as one block.
+
+    The first test is after `first` groups.
+    """
+    return _Grouped(decider, groups, first)
+
+
+def as_shown(
+    decider: Decider, costs: NDArray[np.float64], *, usable: bool
+) -> NDArray[np.float64] | None:
+    """Return the costs of a block as shown to a decider, None if it is set aside.
+
+    Of groups all blocks are shown: those that are set aside as NaN.
+    """
+    if usable or decider.bounds is not None:
+        return costs
+    return np.full_like(costs, np.nan) if isinstance(decider, _Grouped) else None
+
+
+def in_order(
+    decider: Decider, pending: Sequence[tuple[int, NDArray[np.float64]]]
+) -> Sequence[tuple[int, NDArray[np.float64]]]:
+    """Return pending blocks, with their numbers, in the order in which a decider is shown them.
+
+    Blocks that had been withheld stand first; among groups they stand by their number.
+    """
+    if not isinstance(decider, _Grouped):
+        return pending
+    return sorted(pending, key=itemgetter(0))
+
+
+@dataclass
+class _State:
+    """Groups not yet shown to the inner decider, as costs (m,) or (m, d)."""
+
+    inner: Any
+    standing: NDArray[np.float64]  # of the last verdict, of each candidate at the start
+    candidates: NDArray[np.intp]
+    bounds: tuple[float, float] | None
+    open: GroupMeans
+    complete: list[tuple[int, NDArray[np.float64]]] = field(default_factory=list)
+    n: int = 0  # groups shown
+
+    def keep(self, candidates: NDArray[np.intp]) -> None:
+        if len(candidates) < len(self.candidates):
+            kept = np.searchsorted(self.candidates, candidates)
+            self.open.rows = [costs[kept] for costs in self.open.rows]
+            self.complete = [(group, costs[kept]) for group, costs in self.complete]
+            self.candidates = candidates
+
+    def add(self, instance: int, row: NDArray[np.float64]) -> None:
+        """Add a block of the remaining candidates."""
+        if self.bounds is not None:
+            row = np.clip(row, *self.bounds)
+        mean = self.open.add(instance, None if np.isnan(row).all() else row)
+        if mean is not None:
+            self.complete.append((self.open.groups.numbers[instance], mean))
+
+
+@dataclass(frozen=True)
+class _Grouped(Decider):
+    decider: Decider
+    groups: Groups
+    first: int
+
+    @property
+    def tests(self) -> Schedule:
+        return self.decider.tests
+
+    @property
+    def ends_itself(self) -> bool:
+        return self.decider.ends_itself
+
+    @property
+    def by_means(self) -> bool:
+        return self.decider.by_means
+
+    @property
+    def objectives(self) -> tuple[str, ...]:
+        return self.decider.objectives
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        return self.decider.bounds
+
+    def start(self, setting: Setting) -> _State:
+        m = setting.n_candidates
+        inner, means = self.decider.start(setting), GroupMeans(self.groups)
+        return _State(inner, np.zeros(m), np.arange(m), setting.bounds, means)
+
+    def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
+        """Collect blocks; ask the inner decider once enough groups are complete."""
+        state.keep(blocks.candidates)
+        rows = blocks.costs if blocks.metrics is None else blocks.metrics
+        for instance, row in zip(np.asarray(blocks.instances).tolist(), rows, strict=True):
+            state.add(instance, row)
+        shown = state.complete
+        if not shown or state.n + len(shown) < min(self.first, len(self.groups.members)):
+            standing = state.standing[blocks.candidates]
+            return state, Verdict((), best_of(blocks.candidates, standing), standing)
+        state.n, state.complete = state.n + len(shown), []
+        costs = np.array([row for _, row in shown])
+        several = blocks.metrics is not None
+        inner = replace(
+            blocks,
+            costs=costs[:, :, 0] if several else costs,
+            instances=np.array([group for group, _ in shown], dtype=np.intp),
+            metrics=costs if several else None,
+        )
+        state.inner, verdict = checked_verdict(
+            self.decider, state.inner, inner, len(state.standing)
+        )
+        state.standing[blocks.candidates] = verdict.standing
+        return state, verdict
