@@ -21,6 +21,21 @@ def as_costs(values: NDArray[np.float64], *, maximize: bool) -> NDArray[np.float
     return -values if maximize else values
 
 
+def impute_failed(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return costs of any shape in which each failure, +inf, is their range behind their worst.
+
+    Where the range is 0, it is behind by their size, or by 1 if that is more. ValueError if nothing
+    but failures is known.
+    """
+    if max(costs.ravel().tolist(), default=0.0) < np.inf:
+        return costs
+    failed = np.isinf(costs)
+    known = costs[~failed]
+    worst = float(known.max())
+    behind = worst - float(known.min()) or max(abs(worst), 1.0)
+    return np.where(failed, worst + behind, costs)
+
+
 TIE = 1e-9  # of the larger of two costs: what differs by no more is a tie, wherever costs are compared
 
 

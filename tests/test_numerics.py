@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from racer._numerics import TIE, RowBuffer, _blas, one_blas_thread, with_ties
+from racer._numerics import TIE, RowBuffer, _blas, impute_failed, one_blas_thread, with_ties
 
 NOISY, PLAIN = 0.1 + 0.2, 0.3
 
@@ -34,6 +34,32 @@ class TestTies:
             found = with_ties(row[None, order])
             np.testing.assert_array_equal(found[0], row[[0, 0, 0, 0, 4, 4]][order])
             assert with_ties(found) is found
+
+
+class TestFailures:
+    INF = float("inf")
+
+    def test_they_are_one_range_behind_the_worst(self):
+        assert impute_failed(np.array([1.0, self.INF, 4.0, 2.0])).tolist() == [1, 7, 4, 2]
+        table = np.array([[1.0, self.INF], [4.0, 2.0]])
+        assert impute_failed(table).tolist() == [[1, 7], [4, 2]]
+
+    @pytest.mark.parametrize(("value", "behind"), [(3.0, 6.0), (-3.0, 0.0), (0.1, 1.1), (0.0, 1.0)])
+    def test_they_are_behind_where_all_costs_are_equal(self, value, behind):
+        assert impute_failed(np.array([value, self.INF, value])).tolist() == [value, behind, value]
+        assert impute_failed(np.array([[self.INF], [value]])).tolist() == [[behind], [value]]
+
+    def test_something_else_must_be_known(self):
+        with pytest.raises(ValueError, match="zero-size"):
+            impute_failed(np.array([self.INF]))
+        assert impute_failed(np.empty((0, 3))).shape == (0, 3)
+
+    def test_without_any_the_very_same_array_comes_back(self):
+        costs = np.array([1.0, 2.0])
+        assert impute_failed(costs) is costs
+
+    def test_no_sum_overflows_aloud(self):
+        assert impute_failed(np.array([-1e308, 1e308, self.INF])).tolist()[2] == self.INF
 
 
 class TestRowBuffer:

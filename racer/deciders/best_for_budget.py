@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from racer._checks import choice
-from racer._numerics import RowBuffer
+from racer._numerics import RowBuffer, impute_failed
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
 from racer.deciders.parts.plans import budget_after, required_budget, room, used_after
-from racer.deciders.parts.scores import impute_failed
 from racer.deciders.parts.verdicts import best_of, drops
 
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from racer._checks import check_fraction
-from racer._numerics import RowBuffer
+from racer._numerics import RowBuffer, impute_failed
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
-from racer.deciders.parts.scores import impute_failed
 from racer.deciders.parts.verdicts import best_of, drop_worse
 from racer.stats.multiplicity import Correction, adjust, check_correction
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from racer._numerics import impute_failed
 from racer.core.blocks import Order
 from racer.core.budget import Budget
 from racer.core.contest import Description
@@ -281,8 +282,6 @@ class Ablation(AskTell):
         costs = self._table.costs(ranked)
         if self.rules.runtime is not None:
             costs = self.rules.runtime.as_costs(costs)
-        finite = costs[np.isfinite(costs)]
-        if len(ranked) == 1 or not len(finite):
+        if not np.isfinite(costs).any():
             return ranked[0]
-        means = np.where(np.isfinite(costs), costs, 2.0 * finite.max() - finite.min()).mean(axis=0)
-        return ranked[int(np.argmin(means))]
+        return ranked[int(np.argmin(impute_failed(costs).mean(axis=0)))]

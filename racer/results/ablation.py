@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from racer._numerics import shown_probability
+from racer._numerics import impute_failed, shown_probability
 from racer.plots import bars
 from racer.plots._canvas import empty
 from racer.render.sections import Drawing, Grid, Section, number, parameters
@@ -97,16 +97,17 @@ class AblationResult(AnyResult):
     blocks: int
 
     def _costs(self, one: int, other: int) -> NDArray[np.float64]:
-        """Return costs (blocks, 2); a failure costs as much as the worst, and their range more.
-
-        Run times count by their score, as does a failure.
-        """
+        """Return costs (blocks, 2); run times by their score, as a failure of one."""
         costs = self.known.costs([one, other])
         if self.rules.runtime is not None:
             return self.rules.runtime.as_costs(costs)
         finite = costs[np.isfinite(costs)]
-        worst = 2.0 * finite.max() - finite.min() if finite.size else 0.0
-        return np.where(np.isfinite(costs), costs, worst)
+        if not finite.size:
+            return np.zeros(costs.shape)
+        if finite.min() == finite.max():
+            return impute_failed(costs)
+        # the same but for rounding; gains are recorded
+        return np.where(np.isfinite(costs), costs, 2.0 * finite.max() - finite.min())
 
     def gain(self, one: int, other: int) -> float:
         """Return by how much the second is better in the mean, on the blocks of both."""

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from racer._checks import did_you_mean, is_whole
+from racer._numerics import impute_failed
 from racer.core.contest import Unused
 from racer.core.table import Table, with_success
 from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.mean import MeanRace
 from racer.deciders.parts.groups import GroupMeans
-from racer.deciders.parts.scores import impute_failed
 from racer.errors import CandidateError, SettingError
 from racer.render.notebook import Displayed
 from racer.results.metrics import Metrics

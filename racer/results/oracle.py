@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from racer._numerics import as_costs, impute_failed
 from racer.errors import SettingError
 
 if TYPE_CHECKING:
@@ -14,11 +15,10 @@ if TYPE_CHECKING:
 
 def failures_behind(values: NDArray[np.float64], *, maximize: bool) -> NDArray[np.float64]:
     """Return values with each NaN, a failure, one range of all values behind the worst."""
-    known = values[np.isfinite(values)]
-    if not known.size:
+    if not np.isfinite(values).any():
         raise SettingError("no member has a value on any instance: see the failures of tunings")
-    worst, best = (known.min(), known.max()) if maximize else (known.max(), known.min())
-    return np.where(np.isfinite(values), values, 2.0 * worst - best)
+    costs = np.where(np.isfinite(values), as_costs(values, maximize=maximize), np.inf)
+    return as_costs(impute_failed(costs), maximize=maximize)
 
 
 def best_of_each(values: NDArray[np.float64], *, maximize: bool) -> NDArray[np.float64]:

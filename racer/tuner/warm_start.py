@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from racer._numerics import impute_failed
 from racer.errors import CandidateError, warn
 from racer.results.base import Result
 
@@ -149,8 +150,8 @@ def _by_instance(shared: list[Hashable], members: Sequence[_Earlier]) -> NDArray
     rows = []
     for instance in shared:
         there = [e.costs[[name == instance for name in e.instances]] for e in members]
-        known = np.concatenate([costs[np.isfinite(costs)] for costs in there])
-        failed = 2 * known.max() - known.min()
-        means = [np.where(np.isfinite(c), c, failed).mean(axis=0) for c in there]
+        known = impute_failed(np.concatenate([costs.ravel() for costs in there]))
+        parts = np.split(known, np.cumsum([costs.size for costs in there])[:-1])
+        means = [part.reshape(c.shape).mean(axis=0) for part, c in zip(parts, there, strict=True)]
         rows.append(np.concatenate(means))
     return np.array(rows)

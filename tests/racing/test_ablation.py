@@ -124,6 +124,17 @@ def test_failures_count_as_the_worst():
     assert contest.result()._gains[0][1] > 60
 
 
+def test_a_failure_is_worse_than_values_that_are_all_equal():
+    contest = made()
+    while cells := contest.ask():
+        for cell in cells:
+            failed = cell.config["x"] == 8.0 and cell.block < 3
+            contest.tell(cell, Outcome("failed") if failed else Outcome("ok", 7.0))
+    result = contest.result()
+    assert result.gain(0, 1) == pytest.approx(7.0 * 3 / 8)
+    assert result.steps[0].parameters == ("x", "n")
+
+
 def test_equal_ends_are_refused():
     with pytest.raises(racer.SettingError, match="nothing to ablate"):
         Ablation(SPACE, TARGET, TARGET, None, [1], budget=9)

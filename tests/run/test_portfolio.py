@@ -134,6 +134,14 @@ def test_a_failure_is_behind_the_worst():
     assert found.is_known.tolist() == [[[True], [False]], [[True], [True]]]
 
 
+def test_a_failure_is_behind_values_that_are_all_equal():
+    values = np.array([[[4.0], [np.nan]], [[4.0], [4.0]]])
+    found = racer.PortfolioResult.of([{}, {}], "ab", values, maximize=False)
+    assert found.table.to_numpy().tolist() == [[4.0, 8.0], [4.0, 4.0]]
+    found = racer.PortfolioResult.of([{}, {}], "ab", values, maximize=True)
+    assert found.table.to_numpy().tolist() == [[4.0, 0.0], [4.0, 4.0]]
+
+
 def test_held_out_instances_are_beyond_the_budget():
     calls = []
 

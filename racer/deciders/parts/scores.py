@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from racer._numerics import impute_failed
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -20,14 +22,3 @@ def block_scores(costs: NDArray[np.float64], by: By) -> NDArray[np.float64]:
         return np.asarray((before + 1.0) / (2.0 * (len(costs) + 1.0)), dtype=np.float64)
     known = impute_failed(costs)
     return np.asarray(known - known.min(), dtype=np.float64)
-
-
-def impute_failed(costs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Put failed cells one range of the block behind its worst."""
-    if max(costs.tolist()) < np.inf:
-        return costs
-    failed = np.isinf(costs)
-    known = costs[~failed]
-    worst = float(known.max())
-    behind = worst - float(known.min()) or max(abs(worst), 1.0)
-    return np.where(failed, worst + behind, costs)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from racer._numerics import impute_failed
 from racer.deciders.decider import Drop, Verdict
 from racer.deciders.parts.e_processes import as_e_values, with_frozen
 from racer.deciders.parts.mean_bets import MeanBets
-from racer.deciders.parts.scores import impute_failed
 from racer.errors import SettingError
 from racer.stats.hypervolume import thinned
 
