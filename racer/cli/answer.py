@@ -19,7 +19,6 @@ from racer.render.sections import Code, Section
 from racer.render.text import as_text, folded
 from racer.results import summary as parts
 from racer.results.ablation import AblationResult
-from racer.results.front import is_front
 from racer.results.page import command_line
 from racer.results.tuning import TuneResult
 from racer.space.irace.table import written_configurations
@@ -153,7 +152,7 @@ def _answer(result: RaceResult | TuneResult, line: Callable[[Any], str] | None) 
     pieces = parts.summary(result)
     if line is not None and result.best_index is not None:
         pieces.insert(-1, Section("As a command line", (Code(line(result.best)),)))
-    if not is_front(result):
+    if not result.rules.is_front:
         pieces[-1:-1] = parts.configurations(result)
     if isinstance(result, TuneResult):
         pieces.insert(-1, parts.race_table(result, result.completed_races))

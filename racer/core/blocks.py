@@ -14,6 +14,7 @@ from racer._checks import choice
 from racer.core.pool import as_sequence
 from racer.deciders.parts.groups import Groups
 from racer.errors import SettingError
+from racer.evaluate.outcome import Cell
 from racer.seeding import block_seed, rng_for, seed_for
 
 if TYPE_CHECKING:
@@ -30,6 +31,31 @@ class Place(NamedTuple):
 
     instance: int | None  # index into the instances; None without instances
     seed: int
+
+    def cells(
+        self,
+        block: int,
+        candidates: Iterable[int],
+        config: Callable[[int], Any],
+        instances: Sequence[Any] | None,
+        *,
+        held_out: bool = False,
+        bound: float | None = None,
+        metrics: tuple[str, ...] | None = None,
+    ) -> list[Cell]:
+        """Return the cells of candidates on a block here, `config` of each."""
+        index, seed = self
+        instance = None if index is None or instances is None else instances[index]
+        return [
+            Cell(
+                *(block, candidate, config(candidate), instance, seed),
+                held_out=held_out,
+                instance_index=index,
+                bound=bound,
+                metrics=metrics,
+            )
+            for candidate in candidates
+        ]
 
 
 @dataclass(frozen=True)

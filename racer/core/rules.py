@@ -217,6 +217,11 @@ class Rules:
         return None if self.aim is None else self.aim.goal
 
     @cached_property
+    def is_front(self) -> bool:
+        """Whether the goal is a front, of which no candidate is the best."""
+        return self.goal is not None and self.goal.kind == "front"
+
+    @cached_property
     def bounds(self) -> tuple[float, float] | None:
         """The smallest and the largest value, where the decider asks for them; else None."""
         metric = None if self.aim is None else self.aim.metrics[self.aim.names[0]]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from racer._numerics import impute_failed
-from racer.core.blocks import Order
+from racer.core.blocks import Order, Place
 from racer.core.budget import Budget
 from racer.core.contest import Description
 from racer.core.events import Callback, Ended, RaceEnded
@@ -19,7 +19,6 @@ from racer.core.prices import spent_with
 from racer.core.rules import Rules
 from racer.core.table import Row, Table
 from racer.errors import BudgetError, SettingError
-from racer.evaluate.outcome import Cell
 from racer.racing.asktell import Asked, AskTell, Flow
 from racer.racing.loop import advance, race
 from racer.racing.repeats import Withheld
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 
     from racer.core.contest import Kind
     from racer.core.rules import RulesGiven
+    from racer.evaluate.outcome import Cell
     from racer.racing.asktell import Ahead
     from racer.space.space import Space
 
@@ -60,8 +60,9 @@ class Ablation(AskTell):
         One per block.
     callbacks : sequence of callable
     **rules
-        As of `racer.Race`; without a budget, as much as it takes. With `runtime` all evaluations
-        may take `limit`: gains of the mean score need times that are not capped.
+        As of `racer.Race`, the budget among them: `max_evaluations` returns what it takes at most.
+        With `runtime` all evaluations may take `limit`: gains of the mean score need times that
+        are not capped.
 
     Raises
     ------
@@ -185,21 +186,18 @@ class Ablation(AskTell):
             self._configs.append(config)
         return self._at[key]
 
-    def _cell(self, candidate: int, block: int) -> Cell:
-        instance = None if self.instances is None else self.instances[block]
-        index = None if self.instances is None else block
-        config = dict(self._configs[candidate])
-        times = self.rules.runtime
-        return Cell(
-            *(block, candidate, config, instance, self._seeds[block]),
-            instance_index=index,
-            bound=None if times is None else times.limit,
-            metrics=self.rules.metric_names,
-        )
-
     def _missing(self, candidates: Sequence[int], blocks: Sequence[int]) -> list[Cell]:
-        known = self._table.of
-        return [self._cell(c, b) for b in blocks for c in candidates if b not in known(c)]
+        """Return the cells of candidates on blocks that have no outcome."""
+        times, found = self.rules.runtime, []
+        for block in blocks:
+            place = Place(None if self.instances is None else block, self._seeds[block])
+            missing = [c for c in candidates if block not in self._table.of(c)]
+            found += place.cells(
+                *(block, missing, lambda c: dict(self._configs[c]), self.instances),
+                bound=None if times is None else times.limit,
+                metrics=self.rules.metric_names,
+            )
+        return found
 
     def _flow(self) -> Flow:
         """Evaluate both ends, then race the changes of each round until the target is reached."""

@@ -95,6 +95,13 @@ def too_slow(
     ]
 
 
+def leader(state: State, runtime: Runtime | None, table: Table) -> int | None:
+    """Return the candidate that led at the last test; None without one."""
+    if state.verdict is None or state.verdict.best is None:
+        return None
+    return next(iter(best_first(state, runtime, table)), None)
+
+
 def best_first(state: State, runtime: Runtime | None, table: Table) -> tuple[int, ...]:
     """Return the candidates left, best first: by standing, or by the criterion of run times.
 

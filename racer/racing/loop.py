@@ -154,20 +154,20 @@ def completed(
     eliminated: Sequence[Elimination],
     *,
     best: int | None,
-    best_mean: float | None,
+    mean: Callable[[int], float | None],
     evaluations: int,
     seconds: float,
     spent: float | None = None,
     evidence: Evidence | None = None,
 ) -> BlockCompleted:
-    """Return the event of a complete block, in the numbers of the race."""
+    """Return the event of a complete block, in the numbers of the race; `mean` is that of one."""
     return BlockCompleted(
         state.block - 1,
         candidates=tuple(row.candidates.tolist()),
         values=tuple(row.values.tolist()),
         alive=tuple(state.alive.tolist()),
         best=best,
-        best_mean=best_mean,
+        best_mean=None if best is None else mean(best),
         eliminated=tuple(eliminated),
         evaluations=evaluations,
         seconds=seconds,
@@ -221,11 +221,6 @@ def _differ(costs: NDArray[np.float64]) -> bool:
     """Return whether the costs of a block, (m,), or in a metric of (m, d), do not all tie."""
     shown = with_ties(np.atleast_2d(costs.T))
     return bool((shown.min(axis=1) < shown.max(axis=1)).any())
-
-
-def leads(state: State) -> bool:
-    """Return whether the last verdict names a best candidate."""
-    return state.verdict is not None and state.verdict.best is not None
 
 
 def best(state: State, survivors: Sequence[int]) -> int | None:

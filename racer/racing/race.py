@@ -20,11 +20,11 @@ from racer.core.rules import Rules
 from racer.core.table import Row, Table
 from racer.deciders.parts.groups import grouped
 from racer.errors import BudgetError, RaceStateError, SettingError
-from racer.evaluate.outcome import Cell, Outcome, all_failed
+from racer.evaluate.outcome import Outcome, all_failed
 from racer.racing.account import Account
 from racer.racing.asktell import Asked, AskTell, Flow, Repeated
-from racer.racing.capping import Caps, best_first
-from racer.racing.loop import advance, best, completed, expected, fell_short, leads, race
+from racer.racing.capping import Caps, best_first, leader
+from racer.racing.loop import advance, best, completed, expected, fell_short, race
 from racer.racing.repeats import Repeats, Withheld
 from racer.racing.state import Request, State
 from racer.results.race import RaceResult
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from racer.core.blocks import InstanceOrder
     from racer.core.contest import Kind
     from racer.core.rules import RulesGiven
+    from racer.evaluate.outcome import Cell
     from racer.racing.state import Evidence
 
 __all__ = ["Race"]
@@ -205,9 +206,7 @@ class Race(AskTell):
     @property
     def leader(self) -> int | None:
         """The candidate that led at the last test; None without one."""
-        if not leads(self._state):
-            return None
-        return next(iter(best_first(self._state, self.rules.runtime, self._table)), None)
+        return leader(self._state, self.rules.runtime, self._table)
 
     @property
     def eliminations(self) -> Sequence[Elimination]:
@@ -272,7 +271,7 @@ class Race(AskTell):
         return asked.block, asked.candidates
 
     def tell_row(self, row: Row) -> None:
-        """Tell all cells that are `requested`, as recorded; the row is checked.
+        """Tell all cells that are `requested`, as a row that has been checked before.
 
         It is for races without run times, prices and metrics, and with any scores.
         """
@@ -413,13 +412,12 @@ class Race(AskTell):
         """Report a complete block."""
         state = self._state
         if self._callbacks:
-            first = self.leader
             event = completed(
                 state,
                 row,
                 eliminated,
-                best=first,
-                best_mean=None if first is None else self._table.mean(first),
+                best=self.leader,
+                mean=self._table.mean,
                 evaluations=state.used,
                 seconds=self._account.seconds,
                 spent=self._table.spent,
@@ -452,19 +450,8 @@ class Race(AskTell):
         return self._cells_on(asked.block, asked.candidates.tolist(), self._bound)
 
     def _cells_on(self, block: int, candidates: Sequence[int], bound: float | None) -> list[Cell]:
-        (index, seed), names = self._stream.place(block), self.rules.metric_names
-        instance = None if index is None or self.instances is None else self.instances[index]
-        configs = self.configs
-        return [
-            Cell(
-                block,
-                c,
-                configs[c],
-                instance,
-                seed,
-                instance_index=index,
-                bound=bound,
-                metrics=names,
-            )
-            for c in candidates
-        ]
+        return self._stream.place(block).cells(
+            *(block, candidates, self.configs.__getitem__, self.instances),
+            bound=bound,
+            metrics=self.rules.metric_names,
+        )

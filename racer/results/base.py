@@ -126,8 +126,7 @@ class Result(AnyResult, ABC):
             return self.best_index
         some = {c for c in range(len(self.configs)) if self.known.mean(c) is not None}
         some -= self.known.rejected
-        is_front = self.rules.goal is not None and self.rules.goal.kind == "front"
-        if not some or is_front or self.ended == "all-equal":
+        if not some or self.rules.is_front or self.ended == "all-equal":
             return None
         return max(some, key=lambda c: (self.probability_best[c], -c))
 
@@ -192,7 +191,7 @@ class Result(AnyResult, ABC):
     @property
     def probability_best(self) -> dict[int, float]:
         """The posterior probability of each candidate that it is the best of those compared."""
-        if self.rules.goal is not None and self.rules.goal.kind == "front":
+        if self.rules.is_front:
             return {}
         return dict(enumerate(self.posterior.probability_best.tolist()))
 

@@ -50,11 +50,6 @@ class FrontOfMeans:
         return tuple(np.array(known)[on_front(means[None])[0]].tolist())
 
 
-def is_front(result: Result) -> bool:
-    """Return whether a result is of a race to the front."""
-    return result.rules.goal is not None and result.rules.goal.kind == "front"
-
-
 def verdict_of_front(result: Result) -> tuple[str, ...]:
     """Return the result of a race to the front in sentences."""
     metrics, n = result._of_metrics(), len(result.configs)

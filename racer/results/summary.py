@@ -10,7 +10,7 @@ from racer._numerics import shown_probability
 from racer.core.objective import Constrained, Within
 from racer.render.sections import Code, Grid, Section, number, parameters, value_shown
 from racer.results.base import mean_on
-from racer.results.front import front_grid, is_front, verdict_of_front
+from racer.results.front import front_grid, verdict_of_front
 from racer.results.means import has_means, mean_scores, means_section
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def summary(result: Result) -> list[Piece]:
         best.append(configuration(result.config(result.guess)))
     if len(result.leaders) > 1 or result.best_index is None or result.rules.aim is not None:
         best.append(Section(result._survivor_label.capitalize(), (survivors(result, _MOST),)))
-    if is_front(result):
+    if result.rules.is_front:
         best += configurations(result, _MOST)
     if has_means(result) and len(result.configs) > 1:
         best.append(means_section(result))
@@ -41,7 +41,7 @@ def summary(result: Result) -> list[Piece]:
 def verdict(result: Result) -> tuple[str, ...]:
     """Return the result in plain sentences."""
     n, best = len(result.configs), result.best_index
-    if is_front(result) and n > 1:
+    if result.rules.is_front and n > 1:
         return verdict_of_front(result)
     if best is None:
         return (f"No candidate can be called the best of {n}.{_guess(result)}",)
@@ -161,7 +161,7 @@ def configuration(config: Any) -> Piece:
 
 def survivors(result: Result, most: int | None = None) -> Grid:
     """Return the survivors, likeliest best first: P(best), the mean on blocks that all have seen."""
-    if is_front(result) and len(result.configs) > 1:
+    if result.rules.is_front and len(result.configs) > 1:
         return front_grid(result, most)
     leaders = result.leaders
     chosen = leaders[:most]
@@ -396,7 +396,7 @@ def _metric_payload(result: Result) -> dict[str, Any]:
     metrics = result._metrics
     if metrics is None:
         return {}
-    chances = metrics.probability_front if is_front(result) else {}
+    chances = metrics.probability_front if result.rules.is_front else {}
     means = {
         str(c): {name: table.mean(c) for name, table in metrics.tables.items()}
         for c in metrics.eligible

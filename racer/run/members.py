@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from racer.core.blocks import Place
 from racer.core.budget import Budget
 from racer.errors import BudgetError
 from racer.evaluate.objective import Misbehaved
-from racer.evaluate.outcome import Cell
 from racer.evaluate.workers import outcomes_of, workers_for
 from racer.results.oracle import best_of_each, failures_behind
 from racer.seeding import seed_for
@@ -90,17 +90,12 @@ def member_table(
     """Return what each member costs on each instance, (instances, members, times); NaN if it failed."""
     table = np.full((len(instances), len(members), times), np.nan)
     cells = [
-        Cell(
-            place * times + time,
-            member,
-            config,
-            instance,
-            seed_for(seed, "table", place, time),
-            instance_index=place,
-        )
-        for place, instance in enumerate(instances)
+        cell
+        for place in range(len(instances))
         for time in range(times)
-        for member, config in enumerate(members)
+        for cell in Place(place, seed_for(seed, "table", place, time)).cells(
+            place * times + time, range(len(members)), members.__getitem__, instances
+        )
     ]
     with workers_for(evaluate, members, instances, **how) as workers:
         for cell, outcome in outcomes_of(workers, cells):

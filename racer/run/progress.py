@@ -98,8 +98,7 @@ class ProgressState:
 
     def aim_at(self, rules: Rules) -> FrontOfMeans | None:
         """Track the front, if that is the goal."""
-        is_front = rules.goal is not None and rules.goal.kind == "front"
-        self._means = FrontOfMeans(rules.aim) if is_front and rules.aim is not None else None
+        self._means = FrontOfMeans(rules.aim) if rules.is_front and rules.aim is not None else None
         return self._means
 
     def begin(

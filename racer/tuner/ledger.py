@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from racer.core.prices import Prices
 from racer.core.table import Table
-from racer.evaluate.outcome import Cell, bounded
+from racer.evaluate.outcome import bounded
 from racer.racing.repeats import Repeats
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from racer.core.budget import Budget
-    from racer.evaluate.outcome import Outcome
+    from racer.evaluate.outcome import Cell, Outcome
     from racer.tuner.plan import Plan
 
 
@@ -122,34 +122,26 @@ class Ledger:
 
     def cells(self, candidates: Iterable[int], block: int, cap: float | None) -> list[Cell]:
         """Return the cells of the candidates that are missing on a block."""
-        index, seed = self.plan.stream.place(block)
-        instances = self.plan.instances
-        instance = None if index is None or instances is None else instances[index]
-        return [
-            Cell(
-                *(block, c, dict(self.configs[c]), instance, seed),
-                instance_index=index,
-                bound=cap,
-                metrics=self.plan.rules.metric_names,
-            )
-            for c in self.missing(candidates, block, cap)
-        ]
+        missing = self.missing(candidates, block, cap)
+        return self.plan.stream.place(block).cells(
+            *(block, missing, self._config, self.plan.instances),
+            bound=cap,
+            metrics=self.plan.rules.metric_names,
+        )
+
+    def _config(self, candidate: int) -> dict[str, Any]:
+        """Return a copy of a configuration, which `evaluate` may change."""
+        return dict(self.configs[candidate])
 
     def held_out(self, index: int, candidates: Iterable[int]) -> list[Cell]:
         """Return the missing cells of candidates on a held-out instance."""
-        _, seed = self.plan.stream.held_out(index)
-        instance = self.plan.test_instances[index]
-        return [
-            Cell(
-                *(index, c, dict(self.configs[c]), instance, seed),
-                held_out=True,
-                instance_index=index,
-                bound=self.limit,
-                metrics=self.plan.rules.metric_names,
-            )
-            for c in candidates
-            if index not in self.tests.of(c)
-        ]
+        missing = [c for c in candidates if index not in self.tests.of(c)]
+        return self.plan.stream.held_out(index).cells(
+            *(index, missing, self._config, self.plan.test_instances),
+            held_out=True,
+            bound=self.limit,
+            metrics=self.plan.rules.metric_names,
+        )
 
     def all_held_out(self, candidates: Sequence[int], first: int = 0) -> Iterator[list[Cell]]:
         """Yield the missing cells of candidates on held-out instances, one by one."""

@@ -16,8 +16,8 @@ from racer.core.table import Row, Table
 from racer.deciders.parts.wrappers import protected
 from racer.evaluate.outcome import bounded
 from racer.racing.asktell import Asked
-from racer.racing.capping import CAP_REFERENCE, best_first, too_slow
-from racer.racing.loop import advance, completed, expected, leads, race
+from racer.racing.capping import CAP_REFERENCE, leader, too_slow
+from racer.racing.loop import advance, completed, expected, race
 from racer.racing.repeats import Withheld
 from racer.racing.state import Request, State
 
@@ -215,16 +215,13 @@ class Match:
         evidence: Evidence | None = None,
     ) -> BlockCompleted:
         """Return the event of a complete block, in the numbers of the tuning."""
-        state, ledger, leader = self.state, self._ledger, None
-        if leads(state):
-            told = Table() if self._caps is None else self._caps.told
-            leader = next(iter(best_first(state, self.rules.runtime, told)), None)
+        ledger, told = self._ledger, Table() if self._caps is None else self._caps.told
         event = completed(
-            state,
+            self.state,
             row,
             eliminated,
-            best=leader,
-            best_mean=None if leader is None else self._mean(leader),
+            best=leader(self.state, self.rules.runtime, told),
+            mean=self._mean,
             evaluations=ledger.evaluations,
             seconds=ledger.seconds,
             spent=ledger.known.spent,

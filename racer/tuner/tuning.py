@@ -78,7 +78,7 @@ class Tuning:
             yield from self._select()
             self.elites = self._ranking.fastest_first(self.elites)
             self.best = None if self.best is None else self.elites[0]
-            if self._is_front:
+            if ledger.plan.rules.is_front:
                 yield from spend_evenly(ledger, self.elites)
             yield from spend_in_order(ledger, self.elites)
             self._drop_rejected()
@@ -350,6 +350,7 @@ class Tuning:
     def _keep(self, match: Match, ended: str, survivors: int) -> None:
         """Choose the elites of a race that is over, and announce its end."""
         known, alive, entrants, steps = self.ledger.known, match.alive, match.entrants, self._steps
+        rules = self.ledger.plan.rules
         others = [] if match.kind == "race" else [c for c in entrants if c not in alive]
         succeeded = {
             c for c in entrants if known.mean(c) is not None and c not in self.ledger.rejected
@@ -363,7 +364,7 @@ class Tuning:
             if not stay:  # a candidate that never succeeded is not an elite
                 stay = self._ranking.expected_best_first(sorted(succeeded))
             if match.kind == "race":
-                if self.ledger.plan.rules.runtime is None and not self._is_front:  # caps are ties
+                if rules.runtime is None and not rules.is_front:  # caps are ties
                     gone = [entrants[e.candidate] for e in reversed(match.state.eliminations)]
                     stay = self._ranking.distinct(
                         stay, [c for c in gone if c in succeeded], survivors
@@ -374,7 +375,7 @@ class Tuning:
         state = match.state
         self._has_difference = self._has_difference or best(state, state.ranked) is not None
         self.best = self.elites[0] if self.elites and self._has_difference else None
-        if self._is_front and len(self.elites) > 1:
+        if rules.is_front and len(self.elites) > 1:
             self.best = None
         could_go = len(entrants) - min(survivors, len(entrants) - 1)
         clarity = (len(entrants) - len(alive)) / could_go
@@ -406,15 +407,11 @@ class Tuning:
     def _select(self) -> Flow:
         """Race the elites against each other with the rest, if it pays for a first test."""
         left = self.ledger.left()
-        if len(self.elites) < 2 or left is None or left < len(self.elites) or self._is_front:
+        if len(self.elites) < 2 or left is None or left < len(self.elites):
+            return
+        if self.ledger.plan.rules.is_front:
             return
         yield from self._race("selection", self.elites, left, 1)
-
-    @property
-    def _is_front(self) -> bool:
-        """Whether the elites are a front, of which none is the best."""
-        goal = self.ledger.plan.rules.goal
-        return goal is not None and goal.kind == "front"
 
     def _drop_rejected(self) -> None:
         """Remove the candidates that were rejected after the last race from the elites."""

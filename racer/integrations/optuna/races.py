@@ -40,7 +40,8 @@ from racer.integrations.optuna.evidence import Evidence, best_trials_by_evidence
 from racer.integrations.optuna.metrics import aim_of
 from racer.integrations.optuna.record import StudyRecord
 from racer.integrations.optuna.reports import is_maximized
-from racer.racing.loop import advance, completed, leads, race
+from racer.racing.capping import leader
+from racer.racing.loop import advance, completed, race
 from racer.racing.repeats import Withheld
 from racer.racing.state import Request, State
 from racer.run.rehearsal import FirstValues
@@ -245,13 +246,12 @@ class Races:
         """Show a block of a race, in the numbers of the study."""
         if self.display is None:
             return
-        first = state.ranked[0] if leads(state) else None
         event = completed(
             state,
             row,
             gone,
-            best=first,
-            best_mean=None if first is None else table.mean(first),
+            best=leader(state, None, table),
+            mean=table.mean,
             evaluations=self.display.state.work.evaluations,
             seconds=0.0,
             evidence=evidence,
