@@ -83,14 +83,14 @@ class Elimination:
         if it was capped.
     reason : str
         "inferior", "indistinguishable", "halved", "outranked", "unlikely", "dominated",
-        "unacceptable", or a decider's own;
+        "unacceptable", "not better", or a decider's own;
         "rejected" if an evaluation had the status "rejected", "capped" if its run time has
         reached the cap on all blocks (see `racer.Runtime`).
     probability : float
-        The number that `measure` names; an e-value may exceed 1.
+        The number that `measure` names; an e-value, or a difference of means, may exceed 1.
     measure : str
-        "posterior", "p-value", "win-share", "e-value", "place", or a decider's own; "outcome" if rejected
-        or capped, which no probability is behind: it is 1.
+        "posterior", "p-value", "win-share", "e-value", "place", "difference of means", or a
+        decider's own; "outcome" if rejected or capped, which no probability is behind: it is 1.
 
     Examples
     --------
@@ -173,7 +173,8 @@ class BlockCompleted:
     evaluations, seconds : int, float
         Used so far.
     failed : int
-        Failed cells in this block; if all failed, the block was set aside.
+        Failed cells in this block; if all failed, the block was set aside, or, where scores have
+        bounds, has the worst score for all.
     evidence : mapping, optional
         The decider's result of its omnibus test after this block (`Verdict.evidence`); None
         without a test.
@@ -302,7 +303,8 @@ class RaceCompleted:
         Evaluations that the budget still pays for; None if unknown.
     ended : str
         Why it ended: "decided" (no more candidates than elites are left), "budget",
-        "no-elimination", "instances", "undecided", "all-failed", "all-equal".
+        "no-elimination", "instances", "undecided", "settled", "all-failed", "all-equal",
+        "all-rejected".
 
     Examples
     --------

@@ -160,11 +160,11 @@ class Drop:
     probability : float
         The evidence, in terms of `measure`: the posterior probability that the reason is true
         ("unlikely": that the candidate is best after all), the p-value of the test that found the
-        difference, the fraction of blocks that the opponent won, or the e-value against the
-        candidate, which is not a probability: it may exceed 1.
+        difference, the fraction of blocks that the opponent won, or what is not a probability and
+        may exceed 1: the e-value against the candidate, or by how much its mean is larger.
     measure : str
-        Any text. racer's own deciders use "posterior", "p-value", "win-share", "e-value" or
-        "place" (the number of candidates before it).
+        Any text. racer's own deciders use "posterior", "p-value", "win-share", "e-value", "place"
+        (the number of candidates before it) or "difference of means" (of all items).
 
     Examples
     --------
