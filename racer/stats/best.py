@@ -324,13 +324,14 @@ class Locations(NamedTuple):
         """
         ends = (len(points) * np.cumsum([part.weight for part in self.parts])).round()
         ends = ends.astype(np.intp)
+        lost = None if self.failing is None else self.failing.costs(near)
         for part, first, end in zip(self.parts, [0, *ends[:-1]], ends, strict=True):
             root = _root(part.covariance[np.ix_(near, near)])
             drawn = (root @ points[first:end].T).T  # by columns, as the lattice is
             drawn /= scale[first:end, None]
             drawn += part.mean[near]
-            if self.failing is not None:
-                drawn += self.failing(near, levels[first:end])
+            if lost is not None:
+                drawn += lost[levels[first:end], np.arange(len(near))]
             yield drawn
 
 
@@ -396,11 +397,12 @@ class _Failing(NamedTuple):
     def of(self, some: NDArray[np.intp]) -> _Failing:
         return _Failing(self.price, self.reliable[some], self.a[some], self.b[some])
 
-    def __call__(self, near: NDArray[np.intp], levels: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return what they cost some candidates (k,) at points with levels (.., k)."""
-        rest = (_middles()[:, None] - self.reliable[near]) / (1.0 - self.reliable[near])
-        quantiles = scipy.special.betaincinv(self.a[near], self.b[near], np.maximum(rest, 0.0))
-        return np.asarray(self.price * quantiles[levels, np.arange(len(near))])
+    def costs(self, near: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return what they cost some candidates (k,) at each level, (levels, k)."""
+        laws = np.stack([self.reliable[near], self.a[near], self.b[near]])
+        (reliable, a, b), law = np.unique(laws, axis=1, return_inverse=True)
+        rest = np.maximum((_middles()[:, None] - reliable) / (1.0 - reliable), 0.0)
+        return np.asarray(self.price * scipy.special.betaincinv(a, b, rest)[:, law.ravel()])
 
 
 def plausible(costs: NDArray[np.float64], sought: NDArray[np.bool_]) -> NDArray[np.intp]:
