@@ -32,14 +32,14 @@ class Numbers:
 
 def content(result):
     """Return all that makes two results identical, but for the seconds that were measured."""
-    return {**told(result), "probability_best": result.probability_best}
+    return {**told(result), "best": (result.best_index, result.probability_best)}
 
 
 def told(result):
     """Return that content but for the posterior, which is computed from it."""
     return {
         "configs": repr(result.configs),
-        "best": (result.best_index, result.survivors, result.ended, result.evaluations),
+        "ended": (result.survivors, result.ended, result.evaluations),
         "seed": result.seed,
         "dropped": eliminated(result),
         "scores": [
@@ -90,11 +90,20 @@ def _stores():
     )
 
 
-@pytest.fixture(name="recorded")
-def _recorded(stores, tmp_path):
-    """A race that has ended, in a store, and its result."""
+@pytest.fixture(scope="session")
+def ended(stores, tmp_path_factory):
+    """A race that has ended: its store, its result, its content."""
     import racer
 
-    path = str(tmp_path / "run.db")
+    path = tmp_path_factory.mktemp("ended") / "run.db"
     result = racer.race(stores.POOL, stores.evaluate, **stores.SETTINGS, store=path)
-    return SimpleNamespace(path=path, result=result, content=stores.content(result))
+    return path, result, stores.content(result)
+
+
+@pytest.fixture(name="recorded")
+def _recorded(ended, tmp_path):
+    """A race that has ended, in a store of the test's own, and its result."""
+    path, result, content = ended
+    for file in path.parent.glob("run.db*"):
+        shutil.copyfile(file, tmp_path / file.name)
+    return SimpleNamespace(path=str(tmp_path / "run.db"), result=result, content=content)

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -99,10 +100,22 @@ def _plain():
         return content(tune())
 
 
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory):
+    """The store of a run that has ended, and its content."""
+    path = tmp_path_factory.mktemp("ended") / "run.db"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", racer.RacerWarning)
+        return path, content(tune(path))
+
+
 @pytest.fixture(name="recorded")
-def _recorded(tmp_path):
-    path = tmp_path / "run.db"
-    return SimpleNamespace(path=path, content=content(tune(path)))
+def _recorded(ended, tmp_path):
+    """That store, as the test's own."""
+    path, known = ended
+    for file in path.parent.glob("run.db*"):
+        shutil.copyfile(file, tmp_path / file.name)
+    return SimpleNamespace(path=tmp_path / "run.db", content=known)
 
 
 def stopping(at, calls):
