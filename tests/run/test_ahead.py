@@ -33,14 +33,14 @@ CONTESTS = {
     "by the budget": lambda: Race(range(9), budget=160, seed=3, decider="halving"),
     "few instances": lambda: Race(range(5), range(9), deterministic=True, budget=200, **QUICK),
     "in seconds": lambda: Race(range(9), budget=racer.Budget(seconds=40.0), **QUICK),
-    "tuning": lambda: Tuner(SPACE, range(7), budget=180, test_instances=range(3), **QUICK),
+    "tuning": lambda: Tuner(SPACE, range(7), budget=130, test_instances=range(3), **QUICK),
     "few instances tuned": lambda: Tuner(
         SPACE, range(6), deterministic=True, budget=120, initial=[{"x": 1.0, "y": "a"}], **QUICK
     ),
-    "twice": lambda: Tuner(SPACE, budget=[120, 180], **QUICK),
+    "twice": lambda: Tuner(SPACE, budget=[90, 130], **QUICK),
     "race by plan": lambda: Race(range(9), budget=160, seed=3, each_test=3, decider=PLANS),
-    "tuning by plan": lambda: Tuner(SPACE, range(7), budget=180, test_instances=range(3), seed=3),
-    "groups by plan": lambda: Tuner(SPACE, range(12), budget=240, block_size=3, seed=3),
+    "tuning by plan": lambda: Tuner(SPACE, range(7), budget=130, test_instances=range(3), seed=3),
+    "groups by plan": lambda: Tuner(SPACE, range(12), budget=150, block_size=3, seed=3),
 }
 
 

@@ -55,15 +55,15 @@ def test_workers_stores_and_interruptions_change_nothing(objective, tmp_path):
 @pytest.mark.parametrize("objective", OBJECTIVES, ids=str)
 def test_tunings_too(objective, tmp_path):
     given = {"metrics": HOW, "objective": objective, "seed": 3, "test_instances": range(3)}
-    alone = racer.tune(SPACE, tuned, range(9), budget=300, **given)
+    alone = racer.tune(SPACE, tuned, range(9), budget=190, **given)
     path = tmp_path / "tuning.db"
-    again = racer.tune(SPACE, tuned, range(9), budget=300, store=path, n_jobs=2, **given)
+    again = racer.tune(SPACE, tuned, range(9), budget=190, store=path, n_jobs=2, **given)
     assert story(again) == story(alone) == story(racer.load(path))
     assert again.configs == alone.configs
     assert str(alone).count("held-out") == 2
     json.dumps(alone.to_dict())
     alone.report(tmp_path / "page.html")
-    repr(racer.ablation(alone, tuned, source=0, target=alone.survivors[0], budget=200))
+    repr(racer.ablation(alone, tuned, source=0, target=alone.survivors[0], budget=100))
 
 
 def test_a_recorded_metric_changes_no_race_on_another():

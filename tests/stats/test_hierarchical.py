@@ -38,7 +38,7 @@ def grid_posterior(gaps, rho, rope):
     log_sigma0 = np.linspace(math.log(1e-3 * spreads.mean()), math.log(1e3 * means.std(ddof=1)), 60)
     sigma0, nu = np.exp(log_sigma0), np.exp(np.linspace(math.log(0.02), math.log(300.0), 15))
     d, s = delta0[:, None, None], sigma0[:, None]
-    unit = np.sinh(np.linspace(-10, 10, 121))
+    unit = np.sinh(np.linspace(-10, 10, 61))
     shape = (len(delta0), len(sigma0), len(unit))
     log_posterior, shrunk = 0.0, []
     for mean, square, factor, folds in zip(means, within, inflation, n, strict=True):
