@@ -505,7 +505,8 @@ def resume(
         As large as before, or larger. None: the recorded one. A list, for a tuning: as in
         `racer.tune`, the recorded budgets first.
     deadline : float, optional
-        As in `racer.race`, from now on.
+        As in `racer.race`, from now on. The budget stays as it is: give a larger one to a race that
+        was begun with a deadline alone, whose budget was what that allowed.
     decider : str or Decider, optional
         As `candidates`: to be given again if it is of your own class.
     prices : callable, optional
