@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from racer.cli.answer import FILE, FOLDER, Growing, Whole, forms, give, reported, say, write_new
-from racer.errors import SettingError
+from racer.errors import ObjectiveError, SettingError
 from racer.scenario.irace_options import OPTIONS, THE_OPTIONS, from_irace
 from racer.scenario.r_file import read_assignments
 from racer.scenario.scenario import STORE, USUAL, Scenario, read_scenario
@@ -206,7 +206,12 @@ def tune(
         arguments = found.arguments()
         if (store := arguments.get("store")) is not None and not quiet:
             say(f"racer: recorded in {store}; racer watch {store} follows it", err=True)
-        result = run(**arguments, progress=not quiet)
+        try:
+            result = run(**arguments, progress=not quiet)
+        except ObjectiveError as error:
+            raise ObjectiveError(
+                f"{error}; racer check-scenario shows a few evaluations"
+            ) from error
         settings: dict[str, Any] = {"space": arguments["space"].to_json()}
         if isinstance(evaluate := arguments["evaluate"], Command):
             settings["command"] = evaluate.settings

@@ -11,6 +11,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from racer.errors import ObjectiveError, warn
+from racer.evaluate.command.command import failing_code, on_success_codes
 from racer.evaluate.objective import raised_by
 from racer.evaluate.outcome import metrics_wanted
 
@@ -64,7 +65,9 @@ class FirstBlock:
         (cell, first), n = self._alike[0], len(cells)
         names = "a finite number" if cell.metrics is None else metrics_wanted(cell.metrics)
         failed = "with the same error at the same line, first"
-        if first.status == "invalid":
+        if (code := failing_code(first.message)) is not None:
+            failed = f"each time with the same exit code ({on_success_codes(code)}), first:"
+        elif first.status == "invalid":
             subject = "" if first.message.startswith("the program") else "it "
             failed = f"where {names} is needed: {subject}".rstrip()
         raise ObjectiveError(
@@ -78,7 +81,9 @@ def _kind_of(outcome: Outcome) -> Any:
     """Return the kind of a failure for comparisons; None if it may concern the cell alone."""
     if outcome.status == "invalid":
         return "invalid"
-    return raised_by(outcome.message) if outcome.status == "failed" else None
+    if outcome.status != "failed":
+        return None
+    return raised_by(outcome.message) or failing_code(outcome.message)
 
 
 class FirstValues:

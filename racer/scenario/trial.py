@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from racer.evaluate.command.command import Command
+from racer.evaluate.command.command import Command, failing_code, on_success_codes
 from racer.evaluate.outcome import Cell
 from racer.evaluate.workers import outcomes_of, workers_for
 from racer.run.deadline import budget_within
@@ -62,6 +62,7 @@ def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
         parameters=tuple(space.parameters),
         timed=bound is not None,
     )
+    codes = set()
     with workers:
         for number, config in enumerate(configs):
             cell = Cell(0, number, config, first, seed, instance_index=0, bound=bound)
@@ -70,7 +71,12 @@ def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
             name = "default" if config == space.default else name
             line = shlex.join(evaluate.argv_of(cell)) if isinstance(evaluate, Command) else config
             yield f"{name} configuration {number + 1}: {line}", False
+            codes.add(failing_code(outcome.message))
             yield f"  {_text(outcome)}", outcome.status not in {"ok", "rejected", "capped"}
+
+    code = codes.pop()
+    if code is not None and not codes:
+        yield f"note: {on_success_codes(code)}", False
 
 
 def _text(outcome: Outcome) -> Any:

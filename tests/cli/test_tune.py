@@ -123,6 +123,26 @@ def test_check_scenario_runs_a_few_and_names_what_fails(folder):
     assert "4 of the evaluations failed." in done.stderr
 
 
+def test_a_tuning_without_success_codes_stops_at_the_first_block(folder):
+    """As a solver of SAT does, which ends with 10 or 20."""
+    (folder / "solver").write_text("#!/bin/sh\necho 1\nexit 10\n")
+    (folder / "solver").chmod(0o755)
+    (folder / "scenario.toml").write_text(
+        'space = "parameters.txt"\ninstances = "Instances"\nbudget = 60\nfirst_test = 2\n'
+        'command = ["./solver", "{parameters}", "{instance}"]\n'
+    )
+    done = said("tune", "-q")
+    assert done.exit_code == 1, done.output
+    advice = "if exit code 10 is a success, set success_codes = [10, 20]"
+    assert f"each time with the same exit code ({advice}), first: the program" in done.stderr
+    assert "racer check-scenario shows a few evaluations" in done.stderr
+    assert racer.load("racer.db").evaluations == 0
+    assert advice in said("check-scenario").stdout
+    text = (folder / "solver").read_text().replace("exit 10", 'case "$1" in *9) exit 3; esac')
+    (folder / "solver").write_text(text)  # one fails, others succeed
+    assert "success_codes" not in said("check-scenario").stdout
+
+
 def test_options_of_irace_are_merged_with_its_scenario(folder):
     (folder / "list.txt").write_text("a\nmissing --x 3\n")
     (folder / "deep").mkdir()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import select
 import shlex
 import shutil
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from racer.evaluate.command.process import Ran
     from racer.evaluate.command.timing import Timed
 
-__all__ = ["IDENTITY", "Command", "check_some"]
+__all__ = ["IDENTITY", "Command", "check_some", "failing_code", "on_success_codes"]
 
 IDENTITY = "racer.Command("
 Reads = Literal["stdout", "last-line", "json", "nothing"]
@@ -50,6 +51,8 @@ _READERS = {
     "nothing": read_nothing,
 }
 _LONGEST_ARGV = 2000
+_EXITED = re.compile(r"the program exited with code (\d+)\n")
+_OF_SAT = (10, 20)
 _NO_CELL = {mark: 1 for mark in MARKS if mark != "instance"}
 
 
@@ -409,6 +412,18 @@ def _named(what: str) -> Iterator[None]:
         yield
     except (ObjectiveError, SettingError) as error:
         raise ObjectiveError(f"{what}: {error}") from None
+
+
+def failing_code(message: str) -> int | None:
+    """Return the exit code by which a program failed, from the message; None for other failures."""
+    found = _EXITED.match(message)
+    return int(found[1]) if found else None
+
+
+def on_success_codes(code: int) -> str:
+    """Return advice for a program that always ends with this exit code."""
+    codes = [*_OF_SAT] if code in _OF_SAT else [0, code]
+    return f"if exit code {code} is a success, set success_codes = {codes}"
 
 
 def check_some(evaluate: object, configs: Sequence[Any]) -> None:
