@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 _LEAST = 0.3  # seconds between two drawings
 _SILENT = 10.0  # seconds without an event after which a log says where it stands
+_ENOUGH = 20  # evaluations that show the pace of a resumed run
 _NAMED = 2  # candidates of a front
 _EACH = 5  # so many that leave at once are named
 
@@ -113,7 +114,9 @@ class ProgressState:
         self.candidates, self.left = len(contest.configs), len(contest.alive)
         self.blocks = contest.n_blocks
         if isinstance(result, TuneResult):
-            self.blocks = 0
+            from racer.tuner.tuner import Tuner  # noqa: PLC0415  (it is loaded)
+
+            self.blocks = contest.race_blocks if isinstance(contest, Tuner) else 0
             self.race = self._completed = len(result.completed_races)
             self._earlier = sum(race.blocks for race in result.completed_races)
         self.best = result.best_index
@@ -212,13 +215,17 @@ class ProgressState:
         left = budget.left(
             evaluations=work.evaluations, seconds=work.seconds, spent=work.spent or 0.0
         )
-        found = until if left is None else min((now - self._begun) / done * left, until)
+        pace = (now - self._begun) / done
+        if done < min(self.of.before, _ENOUGH) and self.of.workers:  # as before it was resumed
+            pace = work.seconds / work.evaluations / self.of.workers
+        found = until if left is None else min(pace * left, until)
         return found if found < math.inf else None
 
     def text(self, now: float) -> str:
         """Return all of it as a table of four lines."""
         (label, best), mean = self._best(), self._mean()
         to_go, watched, work = self.to_go(now), self.of.is_watched, self.work
+        failed = f"{work.failures} failed"
         within = f"{work.told} of {work.asked} cells of it" if work.asked else "-"
         left = "-" if to_go is None else f"at most {readable(to_go)}"
         used = "watched for" if watched else "time used"
@@ -227,18 +234,16 @@ class ProgressState:
             (label, best, used, readable(now - self._begun)),
             (f"{self.of.mean_label} on common blocks", mean, "time left", left),
             (
-                self._held_out() or f"{self._race()}block {self._block()}",
+                self._held_out() or self._where(),
                 within,
-                "workers" if watched else "workers busy",
-                f"{self._busy()}; {work.failures} failed",
+                "of them" if watched else "workers busy",
+                failed if watched else f"{self._busy()}; {failed}",
             ),
         ]
         return "\n".join(f" {a:<23}{b:<19} {c:<13}{d}" for a, b, c, d in rows)
 
     def _busy(self) -> str:
         workers = self.of.workers
-        if self.of.is_watched:
-            return str(workers or 0)
         busy = self.of.running()
         if workers is None:
             return f"{busy} cells"
@@ -252,7 +257,9 @@ class ProgressState:
             leader += f", {self.of.mean_label} {self._mean()}"
         to_go, work = self.to_go(now), self.work
         within = f"{self.blocks} blocks done"
-        if work.told < work.asked:
+        if self.of.kind == "ablation":
+            within = f"{work.told} of {work.asked} cells"
+        elif work.told < work.asked:
             within = f"block {self._block()}, {work.told} of {work.asked} cells"
         within = self._held_out() or within
         left = f"; at most {readable(to_go)} left" if to_go else ""
@@ -270,6 +277,10 @@ class ProgressState:
         """Return which held-out instance is evaluated, if one is."""
         at = self.work.held_out
         return f"held-out {at} of {self.of.n_held_out}" if at else ""
+
+    def _where(self) -> str:
+        """Return the race and the block; of an ablation, which may evaluate several, neither."""
+        return "requested" if self.of.kind == "ablation" else f"{self._race()}block {self._block()}"
 
     def _block(self) -> int:
         """Return the number of the block that is evaluated, or of the last one."""
@@ -573,9 +584,9 @@ def _read_front(reader: Reader, state: ProgressState, gone: set[int]) -> None:
 
 def _read(reader: Reader, state: ProgressState) -> None:
     setup = reader.setup
-    ((n, failed, seconds, spent, block, workers, seen),) = reader.rows(
+    ((n, failed, seconds, spent, block, seen),) = reader.rows(
         "SELECT count(*), sum(value IS NULL), sum(seconds), sum(spend), max(block), "
-        "count(DISTINCT worker), count(DISTINCT candidate) FROM outcomes WHERE NOT held_out"
+        "count(DISTINCT candidate) FROM outcomes WHERE NOT held_out"
     )
     runtime = setup.settings["runtime"]
     timed = decode_setting(reader.path, "runtime", runtime) if is_plain(runtime) else None
@@ -584,7 +595,7 @@ def _read(reader: Reader, state: ProgressState) -> None:
         Subject(
             kind=setup.kind,
             budget=Budget.each(decode_setting(reader.path, "budget", setup.settings["budget"]))[-1],
-            workers=workers or None,
+            workers=None,  # a process per evaluation, if that has limits
             mean_label="mean" if timed is None else timed.score_name,
             n_held_out=len(setup.settings.get("test_instances") or ()),
             is_watched=True,

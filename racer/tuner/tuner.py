@@ -233,6 +233,12 @@ class Tuner(AskTell):
         return self._ledger.blocks_used
 
     @property
+    def race_blocks(self) -> int:
+        """How many blocks of the current race are complete."""
+        match = self._tuning.match
+        return 0 if match is None else match.state.block
+
+    @property
     def ended(self) -> Ended | None:
         """Why the tuning ended; None while it goes on."""
         return self._tuning.ended

@@ -167,6 +167,44 @@ def test_a_resumed_race_begins_with_what_is_known(tmp_path, capsys):
     assert "seed 1, 1 worker, 15 evaluations known\n" in capsys.readouterr().err
 
 
+def test_a_resumed_tuning_shows_the_blocks_and_the_pace_of_one_never_stopped(tmp_path, monkeypatch):
+    space, calls, seen = racer.Space({"x": racer.Real(0, 1)}), [], []
+    told = Progress.told
+
+    def evaluate(config, instance, seed):
+        calls.append(instance)
+        if len(calls) == 300 + 120:
+            raise KeyboardInterrupt
+        return config["x"] + seed % 7
+
+    def look(self, outcome):
+        told(self, outcome)
+        late = self.state._begun + 3600.0  # the first evaluation came after an hour
+        place = re.match(r"race \d+, (block \d+|\d+ blocks)", self.state.line(late))
+        seen.append((place[0], self.state.to_go(late)))
+
+    monkeypatch.setattr(Progress, "told", look)
+    given = {"budget": 300, "seed": 1, "progress": True}
+    racer.tune(space, evaluate, [1, 2], **given)
+    with pytest.raises(racer.RaceInterrupted):
+        racer.tune(space, evaluate, [1, 2], **given, store=tmp_path / "run.db")
+    known = racer.load(tmp_path / "run.db").evaluations
+    whole, resumed_at = seen[:300], len(seen)
+    racer.resume(tmp_path / "run.db", evaluate, progress=True)
+    resumed = seen[resumed_at:]
+    assert [place for place, _ in resumed] == [place for place, _ in whole[known:]]
+    assert "block 0" not in whole[known][0]
+    assert 0.0 < resumed[0][1] < 60.0
+
+
+def test_an_ablation_counts_cells_not_blocks():
+    state = ProgressState(0.0)
+    state.of = Subject(kind="ablation")
+    state.work.asked, state.work.told = 10, 4
+    assert state.line(0.0).startswith("4 of 10 cells: ")
+    assert "block" not in state.text(0.0).splitlines()[-1]
+
+
 def test_a_notebook_has_one_display_that_is_updated(monkeypatch, clock):
     shown = []
     shell = type("ZMQInteractiveShell", (), {})

@@ -59,6 +59,8 @@ def test_what_it_says_is_what_is_recorded(path):
     shown = console.file.getvalue()
     assert "candidates left        4 of 4" in shown
     assert "block 2" in shown
+    assert re.search(r"of them +3 failed", shown)
+    assert "workers" not in shown  # a limited evaluation has a process of its own
     assert re.search(r"Last written \d:\d\d:\d\d ago; if nothing runs it: racer check ", shown)
 
 
