@@ -24,7 +24,7 @@ FORMULA = "=cmd|'/c calc'!A1"
 PROGRAM = f"""
 import sys
 x, name, instance, seed, evil = sys.argv[1:]
-if int(seed) % 7 == 0:
+if int(seed) % 7 == 0 and float(x) > 0:
     sys.exit({EVIL!r})
 print(abs(float(x) - 2) + len(name))
 """

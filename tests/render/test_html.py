@@ -136,12 +136,12 @@ def test_whatever_a_store_holds(tmp_path, kind):
 
 def test_of_a_program_failures_have_command_lines(tmp_path):
     path = tmp_path / "run.db"
-    command = racer.Command(["sh", "-c", "exit 3", "{x}", "{instance}", "{seed}"])
+    command = racer.Command(["sh", "-c", "exit ${{#0}}", "{x}", "{instance}", "{seed}"])
     with pytest.warns(racer.RacerWarning, match="set aside"):
         result = racer.race([{"x": "a b"}, {"x": 2}], command, ["i 1"], budget=10, store=path)
     text, *_ = reported(path, tmp_path)
     seed = result.stream.place(0).seed
-    assert f"sh -c &#39;exit 3&#39; &#39;a b&#39; &#39;i 1&#39; {seed}" in text
+    assert f"sh -c &#39;exit ${{#0}}&#39; &#39;a b&#39; &#39;i 1&#39; {seed}" in text
 
 
 def test_a_result_reports_itself_with_its_utilisation(tmp_path):
