@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+_ELSEWHERE = {
+    **dict.fromkeys(("n_trials", "max_evals", "n_calls", "n_iter"), "budget"),
+    **dict.fromkeys(("direction", "minimize"), "maximize=True, where smaller is not better"),
+}
+"""Parameters by their names in other libraries."""
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -89,7 +95,9 @@ def suggests(function: Callable[P, R]) -> Callable[P, R]:
         for name in kwargs:
             if name not in names:
                 what = f"{function.__qualname__}() got an unexpected keyword argument {name!r}"
-                raise TypeError(what + did_you_mean(name, names))
+                here = _ELSEWHERE.get(name, "")
+                is_here = here.partition("=")[0] in names
+                raise TypeError(what + (f"; give {here}" if is_here else did_you_mean(name, names)))
         return function(*args, **kwargs)
 
     return call

@@ -142,6 +142,28 @@ MISSPELT = {
 }
 
 
+@pytest.mark.parametrize(
+    ("more", "right"),
+    [
+        ({"n_trials": 60}, "; give budget"),
+        ({"direction": "maximize"}, "; give maximize=True, where smaller is not better"),
+    ],
+)
+@pytest.mark.parametrize("call", [racer.tune, racer.race])
+def test_a_keyword_of_another_library_names_ours(call, more, right):
+    with pytest.raises(TypeError, match=re.escape(f"keyword argument {next(iter(more))!r}{right}")):
+        call(racer.Space({"x": racer.Real(0, 1)}), **more)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [("freidman", "f-race"), ("wilcoxon", "signed-rank"), ("F_Race", "f-race")],
+)
+def test_a_misspelt_decider_or_its_test_names_the_nearest(wrong, right):
+    with pytest.raises(racer.SettingError, match=f"is unknown; did you mean {right!r}\\?: choose"):
+        racer.Race([1, 2], budget=60, decider=wrong)
+
+
 @pytest.mark.parametrize("name", MISSPELT)
 def test_a_misspelt_keyword_names_the_nearest(name):
     call, who, wrong, right = MISSPELT[name]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import racer.deciders.registry as registry  # noqa: PLR0402 (not by way of the package)
-from racer._checks import did_you_mean, is_whole
+from racer._checks import is_whole
 from racer.deciders.decider import OPTIONAL, Decider
 from racer.errors import SettingError
 
@@ -31,6 +32,8 @@ DECIDERS: Mapping[str, Callable[[], Decider]] = MappingProxyType(
         "f-race-mean-rank": partial(registry.FRace, posthoc="mean-rank"),
     }
 )
+
+_TESTS = {"friedman": "f-race", "wilcoxon": "signed-rank"}
 
 
 def default_decider(goal: Goal | None) -> str:
@@ -57,15 +60,21 @@ def as_decider(decider: str | Decider) -> Decider:
     """
     if isinstance(decider, str):
         if decider not in DECIDERS:
-            hint = did_you_mean(decider.lower(), DECIDERS)
             raise SettingError(
-                f"decider={decider!r} is unknown: choose one of {', '.join(DECIDERS)}{hint}"
+                f"decider={decider!r} is unknown{_nearest(decider)}: choose one of "
+                f"{', '.join(DECIDERS)}"
             )
         return DECIDERS[decider]()
     if isinstance(decider, type):
         raise SettingError(f"decider={decider.__name__} is a class: give {decider.__name__}()")
     _check_attributes(decider)
     return decider
+
+
+def _nearest(decider: str) -> str:
+    """Return a hint to the decider of a similar name, or of a similarly named test."""
+    near = difflib.get_close_matches(decider.lower(), [*_TESTS, *DECIDERS], n=1)
+    return f"; did you mean {_TESTS.get(near[0], near[0])!r}?" if near else ""
 
 
 def _check_attributes(decider: Any) -> None:

@@ -145,7 +145,7 @@ class RaceResult(Result):
         return summary.verdict(self)
 
     def _pieces(self) -> list[Piece]:
-        return summary.summary(self)
+        return summary.printed(self)
 
     @property
     def _pictures(self) -> dict[str, Draw]:

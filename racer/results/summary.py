@@ -38,6 +38,14 @@ def summary(result: Result) -> list[Piece]:
     return [*best, f"{result.ended.message} {cost(result)}"]
 
 
+def printed(result: Result) -> list[Piece]:
+    """Return what `summary` does, and the failures, with the place where they all are."""
+    *pieces, last = summary(result)
+    if result.known.failures:
+        pieces.append(failures(result, "; result.failures has them all"))
+    return [*pieces, last]
+
+
 def verdict(result: Result) -> tuple[str, ...]:
     """Return the result in plain sentences."""
     n, best = len(result.configs), result.best_index
@@ -331,12 +339,13 @@ def failure_counts(result: Result) -> str:
     return ", ".join(f"{count} {status}" for status, count in counts.most_common())
 
 
-def failures(result: Result) -> Section:
-    """Return how many evaluations failed in which way, and why the first did."""
+def failures(result: Result, where: str = "") -> Section:
+    """Return how many evaluations failed in which way, why the first did, and where they are."""
     known = result.known.failures
     first = next((f for f in known if f.status != "rejected"), known[0])
     why, *more = first.message.splitlines()[:2] or [""]  # the second line is the command
-    text = f"{failure_counts(result)}; the first, of #{first.candidate}: {why}"
+    which = "the first, of" if len({f.candidate for f in known}) > 1 else "all of"
+    text = f"{failure_counts(result)}, {which} #{first.candidate}: {why}{where}"
     return Section("Failures", (text, *map(Code, more)))
 
 

@@ -223,7 +223,7 @@ class TuneResult(Result):
         return improvement(self, self.default_index)
 
     def _pieces(self) -> list[Piece]:
-        return summary.summary(self)
+        return summary.printed(self)
 
     @property
     def _pictures(self) -> dict[str, Draw]:

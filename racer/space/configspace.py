@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from racer.errors import SettingError
@@ -10,12 +11,13 @@ from racer.space.numeric import Integer, Real
 from racer.space.parameters import Categorical, Ordinal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from racer.space.parameters import Parameter
 
 _COMPARES = {"EQ": "==", "NEQ": "!=", "LT": "<", "GT": ">"}
 _RELATIONS = {"RELATION_EQ": "==", "RELATION_LT": "<", "RELATION_GT": ">"}
+_NOT_ONE = "this is no JSON of ConfigSpace in format 0.4"
 _TO_COMPARE = {operation: name for name, operation in _COMPARES.items()}
 
 
@@ -24,6 +26,8 @@ def arguments_of(data: Any) -> dict[str, Any]:
 
     SettingError for something else, or features that a `Space` lacks: other distributions, weights.
     """
+    if not isinstance(data, Mapping) or not isinstance(data.get("hyperparameters"), list):
+        raise SettingError(f"{_NOT_ONE}: it has no list of hyperparameters")
     try:
         parameters = {entry["name"]: _parameter(entry) for entry in data["hyperparameters"]}
         default = {
@@ -36,7 +40,8 @@ def arguments_of(data: Any) -> dict[str, Any]:
             conditions[child] = conditions[child] & found if child in conditions else found
         forbidden = [_forbidden(entry) for entry in data.get("forbiddens", ())]
     except (KeyError, TypeError, AttributeError) as error:
-        raise SettingError(f"this is no JSON of ConfigSpace in format 0.4: {error!r}") from error
+        why = f"{error} is missing" if isinstance(error, KeyError) else error
+        raise SettingError(f"{_NOT_ONE}: {why}") from error
     return {
         "parameters": parameters,
         "conditions": conditions,

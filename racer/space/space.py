@@ -426,6 +426,10 @@ class Space(Structure):
         """
         try:
             arguments = arguments_of_configspace(json.loads(read(path)))
+        except SpaceFileError:
+            raise
+        except json.JSONDecodeError as error:
+            raise SpaceFileError(f"the file is not JSON: {error}", str(path)) from error
         except ValueError as error:
             raise SpaceFileError(str(error), str(path)) from error
         except RecursionError:

@@ -85,7 +85,7 @@ def test_failures_are_counted_and_the_first_is_told(tmp_path):
     path = tmp_path / "race.db"
     racer.race([0, 1, 2], evaluate, budget=20, seed=1, store=path)
     out = said("show", path).stdout
-    assert "5 failed; the first, of #2: ValueError: bad luck" in out
+    assert "5 failed, all of #2: ValueError: bad luck" in out
     assert "5 of them failed" in out
 
 

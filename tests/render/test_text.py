@@ -1,7 +1,9 @@
 """Sections as text and in a notebook: all of it, in 80 columns, and nothing of it markup."""
 
+import math
 import os
 import random
+import re
 
 import numpy as np
 import pytest
@@ -66,6 +68,13 @@ def test_every_end_of_a_race_says_what_it_is():
     assert "Every evaluation has failed" in failed
     assert "10 of them failed" in failed
     assert "nan" not in failed
+    assert "Failures 10 failed, the first, of #0: ValueError: 1 " in failed
+    one = racer.race([1, 2], lambda c, i, s: math.nan if c == 1 else s % 7, budget=60, seed=1)
+    found = re.search(
+        r"Failures (\d+) invalid, all of #0: .*nan.*; result.failures has them all",
+        " ".join(repr(one).split()),
+    )
+    assert int(found[1]) == len(one.failures)
     assert "The only candidate is #0." in repr(racer.race([1], fails, budget=1))
     many = racer.race(range(100), noisy, budget=500, first_test=5, seed=1, decider="f-race")
     assert len(many.survivors) > 12

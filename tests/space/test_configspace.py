@@ -200,6 +200,8 @@ def test_pcs_files_that_cannot_be_read(tmp_path, line, said):
     [
         ("{", "Expecting"),
         ("[]", "no JSON of ConfigSpace"),
+        ("{}", "in format 0.4: it has no list of hyperparameters$"),
+        ('{"hyperparameters": [{"type": "constant"}]}', "in format 0.4: 'name' is missing$"),
         (
             '{"hyperparameters": [{"name": "a", "type": "normal_float", "default_value": 0}]}',
             "normal",
@@ -214,6 +216,13 @@ def test_json_that_cannot_be_read(tmp_path, data, said):
     (tmp_path / "a.json").write_text(data)
     with pytest.raises(SpaceFileError, match=said):
         Space.read_configspace(tmp_path / "a.json")
+
+
+def test_a_file_that_is_not_there_is_named_once(tmp_path):
+    path = tmp_path / "x.json"
+    with pytest.raises(SpaceFileError) as refused:
+        Space.read_configspace(path)
+    assert str(refused.value) == f"{path}: the file cannot be read: No such file or directory"
 
 
 def test_what_is_no_configuration_space_is_refused():
