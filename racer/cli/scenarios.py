@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from racer.cli.answer import FILE, FOLDER, Growing, Whole, forms, give, reported, say, write_new
-from racer.errors import ObjectiveError, SettingError
+from racer.errors import ObjectiveError, SettingError, StoreError
 from racer.scenario.irace_options import OPTIONS, THE_OPTIONS, from_irace
 from racer.scenario.r_file import read_assignments
 from racer.scenario.scenario import STORE, USUAL, Scenario, read_scenario
@@ -173,6 +174,14 @@ def _scenario_of(ctx: click.Context, path: str | None, options: dict[str, Any]) 
     return base.updated(checked(ours, THE_OPTIONS, Path.cwd()))
 
 
+def _in_a_scenario(message: str) -> str:
+    """Return a message about a store in the words of a scenario."""
+    message = re.sub(r"\bRuntime\(limit=([\d.]+)[^)]*\)", r"\1", message)
+    end = "another store"
+    names = f'{end}: --store new.db, or store = "new.db" in the scenario'
+    return f"{message.removesuffix(end)}{names}" if message.endswith(end) else message
+
+
 @click.command(cls=_WithCommand, short_help="Find the best configuration of a program.")
 @_scenario_options
 @forms
@@ -204,18 +213,17 @@ def tune(
             for name, value in found.settings.items():
                 say(f"{name:<22}{value}", err=True)
         arguments = found.arguments()
-        if (store := arguments.get("store")) is not None and not quiet:
-            say(f"racer: recorded in {store}; racer watch {store} follows it", err=True)
         try:
             result = run(**arguments, progress=not quiet)
         except ObjectiveError as error:
-            raise ObjectiveError(
-                f"{error}; racer check-scenario shows a few evaluations"
-            ) from error
+            advice = "racer check-scenario shows a few evaluations"
+            raise ObjectiveError(f"{error}; {advice}") from error
+        except StoreError as error:
+            raise StoreError(_in_a_scenario(str(error))) from error
         settings: dict[str, Any] = {"space": arguments["space"].to_json()}
         if isinstance(evaluate := arguments["evaluate"], Command):
             settings["command"] = evaluate.settings
-        if store is not None:
+        if (store := arguments.get("store")) is not None:
             say(f"racer: recorded in {store}; racer show {store} shows it again", err=True)
         give(result, settings, **form)
 

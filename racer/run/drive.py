@@ -144,6 +144,8 @@ class _Loop(Generic[R]):
         n_workers, begun_with = number_of(self.workers), self.contest.result()
         if self.display is not None:
             self.display.begin(self.contest, n_workers, self._feed.running, self.deadline)
+            if self.store is not None:
+                self.display.recorded_in(self.store.path)
         self.provenance = {**self.provenance, "workers": n_workers}
         self._begun, self._before = time.perf_counter(), begun_with.seconds
         self._first = FirstBlock(is_over=bool(begun_with.evaluations))

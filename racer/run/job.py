@@ -83,6 +83,7 @@ class Job:
             from racer.run.progress import Progress  # noqa: PLC0415  (Rich, only where needed)
 
             display = Progress()
+            display.hold()
             watchers.append(display)
         provenance = {"racer": VERSION, **described_objective(self.evaluate), **self.how}
         recording = None
@@ -92,6 +93,8 @@ class Job:
         else:
             recording = Recording(store, contest, self.evaluate, self._recorded(), watchers)
             if (concluded := recording.concluded()) is not None:
+                if display is not None:
+                    display.release()
                 took = {"wall": 0.0, "busy": concluded.unused.seconds}
                 provenance |= {"workers": number_of(self._workers(contest)), **took}
                 found: R = replace(concluded, provenance=provenance)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shlex
 import sys
 import threading
 import time
@@ -329,6 +330,7 @@ class Progress:
         self.console: Console = console or Console(stderr=True, force_jupyter=False)
         self.state: ProgressState = ProgressState(time.monotonic())
         self._notice = ""
+        self._early: list[Any] | None = None  # events that came while it is held
         self._lines: list[str] = []  # to be shown above the live part
         self._last = time.monotonic()  # something was shown
         self._done = threading.Event()
@@ -392,8 +394,24 @@ class Progress:
         """Show that a contest begins, or goes on; `running()`: the number of running cells."""
         self.state.begin(contest, workers, running, deadline)
         self.line(self.state.of.title)
+        self.release()
         if self._cell is not None:
             self._cell(self._text())
+
+    def hold(self) -> None:
+        """Keep events until the beginning: a replay may end before that."""
+        self._early = []
+
+    def release(self) -> None:
+        """Show the events that were kept."""
+        early, self._early = self._early, None
+        for event in early or ():
+            self(event)
+
+    def recorded_in(self, store: str) -> None:
+        """Show where a contest is recorded."""
+        path = shlex.quote(store)
+        self.line(f"recorded in {path}; racer watch {path} follows it")
 
     def asked(self, cells: Sequence[Cell]) -> None:
         """Begin a block, or a held-out instance, that needs these cells."""
@@ -424,7 +442,10 @@ class Progress:
             self.line(self.state.line(time.monotonic()))
 
     def __call__(self, event: Any) -> None:
-        """Show an event."""
+        """Show an event, unless it is held."""
+        if self._early is not None:
+            self._early.append(event)
+            return
         self.state.update(event)
         if isinstance(event, BlockCompleted | RaceEnded) and self.state.of.kind != "tuning":
             for line in _left(event.eliminated):

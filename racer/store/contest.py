@@ -99,10 +99,19 @@ def _check_difference(path: str, name: str, old: Any, new: Any) -> None:
             name += place
         except (KeyError, TypeError, StopIteration):  # what is recorded is not a space
             pass
+    elif (fields := _fields(new)) and _fields(old).keys() == fields.keys():
+        place, new, old = _where_they_differ(fields, _fields(old))
+        name += place
     here, there = shown_apart(new, old)
     raise StoreError(
         f"{name} is {here}, but the race in {path!r} has {there}: give that, or another store"
     )
+
+
+def _fields(encoded: Any) -> dict[str, Any]:
+    """Return the fields of an encoded record of racer's; of anything else none."""
+    is_record = isinstance(encoded, dict) and encoded.get("!racer") == "Runtime"
+    return encoded["fields"] if is_record else {}
 
 
 def _where_they_differ(new: Any, old: Any, place: str = "") -> tuple[str, Any, Any]:

@@ -123,6 +123,28 @@ def test_check_scenario_runs_a_few_and_names_what_fails(folder):
     assert "4 of the evaluations failed." in done.stderr
 
 
+def test_errors_of_a_store_are_in_the_words_of_a_scenario(folder):
+    (folder / "solver").write_text("#!/bin/sh\necho 1\n")
+    (folder / "solver").chmod(0o755)
+    words = ("--space", "parameters.txt", "--instances", "Instances", "--first-test", 2)
+    words = (*words, "--command", "./solver {parameters}", "--seed", 1)
+    low = said("tune", *words, "--runtime", 5, "--budget", 3)
+    assert low.exit_code == 1
+    assert "recorded in" not in low.stderr
+    assert said("tune", *words, "--runtime", 5, "--budget", 30, "-q").exit_code in {0, 3}
+    other = said("tune", *words, "--runtime", 6, "--budget", 30)
+    assert other.exit_code == 1
+    assert "recorded in" not in other.stderr
+    assert "runtime['limit'] is 6.0, but the race in" in other.stderr
+    end = (
+        'has 5.0: give that, or another store: --store new.db, or store = "new.db" in the scenario'
+    )
+    assert other.stderr.rstrip().endswith(end)
+    none = said("tune", *words, "--budget", 30)
+    assert "runtime is None, but the race in" in none.stderr
+    assert "has 5.0: give that" in none.stderr
+
+
 def test_a_tuning_without_success_codes_stops_at_the_first_block(folder):
     """As a solver of SAT does, which ends with 10 or 20."""
     (folder / "solver").write_text("#!/bin/sh\necho 1\nexit 10\n")

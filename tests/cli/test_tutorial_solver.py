@@ -31,7 +31,7 @@ def test_the_solver_is_tuned_from_the_files_of_the_page(tmp_path, monkeypatch):
     assert "The scenario can be used." in checked.output
     tuned = run(main, ["tune", "--budget", "30", "--test-elites", "1", "--jobs", "1"])
     assert tuned.exit_code == 0, tuned.output
-    assert "recorded in" in tuned.stderr.splitlines()[0]  # before the first line of progress
+    assert "recorded in" in tuned.stderr.splitlines()[1]  # after the title
     assert run(main, ["show"]).stdout == tuned.stdout
     assert "As a command line\n" in tuned.stdout
     assert "minisat -verb=0 -var-decay=" in tuned.stdout

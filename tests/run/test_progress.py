@@ -205,6 +205,22 @@ def test_an_ablation_counts_cells_not_blocks():
     assert "block" not in state.text(0.0).splitlines()[-1]
 
 
+def test_a_run_that_is_over_has_its_title_first(tmp_path, capsys, monkeypatch):
+    def again(path):
+        racer.race([1, 2, 3], lambda c, i, s: c, budget=60, seed=1, store=path, progress=True)
+        return [line[20:] for line in capsys.readouterr().err.splitlines()]
+
+    end = "Only the requested number of candidates is left."
+    path = tmp_path / "replayed.db"
+    assert again(path)[-1] == end
+    title, *others = again(path)
+    assert title.startswith("race of 3 candidates: ")
+    assert others == [end, f"recorded in {path}; racer watch {path} follows it"]
+    monkeypatch.setattr("racer.store.snapshot.LEAST", 1)
+    assert again(tmp_path / "kept.db")[-1] == end
+    assert again(tmp_path / "kept.db") == [end]  # its snapshot is the result
+
+
 def test_a_notebook_has_one_display_that_is_updated(monkeypatch, clock):
     shown = []
     shell = type("ZMQInteractiveShell", (), {})
