@@ -3,7 +3,8 @@
 Of complete tables of the four worlds whose noise is normal and independent, in units of that noise:
 its variance, the shape of each world and their shares are known, and the world of a table is not.
 No P(best) that is right on average over these worlds knows more of a table. What it says too much or
-too little in one of them is therefore not a defect of a model, but what a table cannot tell.
+too little in one of them is therefore not a defect of a model, but what a table cannot tell. The same
+for the searches over folds of `study.py reliability`, with widths of qualities and correlation known.
 """
 
 from __future__ import annotations
@@ -18,9 +19,12 @@ import numpy as np
 from scipy.special import logsumexp, ndtr
 
 from experiments.options import jobs_option, number_option
+from experiments.reliability import tables
 from experiments.reliability.tables import BLOCKS, CANDIDATES, EDGES, MANY
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 __all__ = ["main", "posterior"]
@@ -31,14 +35,20 @@ GAP = 0.5  # of the one that is better, in the same unit
 _LEVELS, _PLACES = 81, 61  # of the grids of integrals
 
 
-def posterior(means: NDArray[np.float64], error: float) -> NDArray[np.float64]:
+def posterior(
+    means: NDArray[np.float64],
+    error: float,
+    widths: Sequence[float] = tuple(WIDTHS.values()),
+    gaps: Sequence[float] = (0.0, GAP),
+) -> NDArray[np.float64]:
     """Return the probability of each candidate that it is the best, (m,), by means (m,) of costs.
 
-    Means have this standard error. All worlds are as likely before, and all levels of costs.
+    Means have this standard error. The worlds, uniform of these widths and with one that is better
+    by these gaps, are as likely before, and so are all levels of costs.
     """
     m = len(means)
-    found = [_uniform(means, error, width) for width in WIDTHS.values()]
-    for gap in (0.0, GAP):  # all equal; one better, whoever it is with the same probability
+    found = [_uniform(means, error, width) for width in widths]
+    for gap in gaps:  # all equal; one better, whoever it is with the same probability
         lifted = means + gap * np.eye(m)
         apart = lifted - lifted.mean(axis=1, keepdims=True)
         logs = -0.5 * (apart**2).sum(axis=1) / error**2 - (m - 1) * np.log(error)
@@ -87,6 +97,19 @@ def sampled(world: str, seed: int) -> NDArray[np.float64]:
     return np.concatenate(rows, axis=1)
 
 
+def over_folds(width: float, seed: int) -> NDArray[np.float64]:
+    """Return what is said and what is true of ten models over 5, 10 and 20 folds, (2, 30)."""
+    rng = np.random.default_rng([seed, int(100 * width)])
+    widths = [one for one in tables.WIDTHS if one]
+    rows = []
+    for n in (5, 10, 20):
+        quality, error = width * rng.random(10), ((1.0 - 1.0 / n) / n + 1.0 / n) ** 0.5
+        said = posterior(quality + error * rng.standard_normal(10), error, widths, (0.0,))
+        true = quality <= quality.min() + 1e-12
+        rows.append(np.stack([said, true / true.sum()]))
+    return np.concatenate(rows, axis=1)
+
+
 @click.command("ideal")
 @number_option("--repetitions", 100, help="Draws of each world.")
 @jobs_option
@@ -103,6 +126,13 @@ def main(repetitions: int, jobs: int) -> None:
         for world in worlds
     }
     found = {"all four": np.concatenate([*found.values()], axis=1), **found}
+    calls = [
+        (width, seed) for width in tables.WIDTHS for seed in range(tables.MORE_FOLDS * repetitions)
+    ]
+    models = joblib.Parallel(n_jobs=jobs)(joblib.delayed(over_folds)(*call) for call in calls)
+    for name, is_near in {"folds": (True, False), "near": (True,), "apart": (False,)}.items():
+        some = [m for m, (w, _) in zip(models, calls, strict=True) if (w <= tables.NEAR) in is_near]
+        found[name if name == "folds" else f"folds, {name}"] = np.concatenate(some, axis=1)
     with (HERE / "ideal.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(("world", "said", "true", "candidates"))
