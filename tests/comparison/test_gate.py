@@ -8,6 +8,7 @@ import pytest
 
 import racer
 from racer.comparison.columns import Columns
+from racer.comparison.example import example_scores
 from racer.comparison.methods.base import ALIKE, Settings
 from racer.comparison.methods.gate import omnibus_test, pairs_differ
 from racer.comparison.methods.signed_rank import signed_rank
@@ -66,6 +67,15 @@ def test_one_that_is_better_opens_the_gate_for_no_pair_of_equals(method):
     assert better["better"].tolist() == [first] * 7
     assert (alone.loc[alone["better"] != first, "decision"] == "better").any()
     assert any(note.startswith("Sign flips:") for note in found.notes)
+
+
+def test_prose_says_in_the_same_sentence_why_a_probable_pair_is_undecided():
+    found = racer.compare(example_scores(), "bradley-terry", maximize=True)
+    assert 'lda (>0.999 for lgbm, but "both alike" is not rejected, r = 0.45)' in found.prose()
+    assert "svm (0.895 for lgbm, r = 0.15)" in found.prose()
+    few = racer.compare(example_scores()[:6], "bradley-terry", maximize=True)
+    assert not few.omnibus.rejected
+    assert ', but "all alike" is not rejected, r = ' in few.prose()
 
 
 def test_equals_beside_one_that_is_better_are_told_apart_as_seldom_as_the_level_says():

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from racer.comparison.scores import Scores
     from racer.stats.pairs import PairRanks
 
+WITHHELD = "withheld"  # attribute of pairs: why they are undecided all the same, by name
 ALIKE = "As all may be alike, no algorithm is called better than another."
 _CELLS = 1 << 20  # costs at a time
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from racer.comparison.data import OmnibusTest
-from racer.comparison.methods.base import ALIKE, as_index, many
+from racer.comparison.methods.base import ALIKE, WITHHELD, as_index, many
 from racer.stats.friedman import RankSums, centred, iman_davenport_df
 from racer.stats.ranks import ranks_of
 from racer.stats.sign_flips import all_alike, signs
@@ -51,8 +51,15 @@ def gated(
                 notes = [f"Sign flips: {many(int(n_left), 'pair')} undecided."]
         else:
             notes = [ALIKE]
-        pairs = frame.assign(decision=frame["decision"].mask(is_better & ~shown, "undecided"))
-        pairs.attrs = frame.attrs
+        is_withheld = is_better & ~shown
+        pairs = frame.assign(decision=frame["decision"].mask(is_withheld, "undecided"))
+        reason = (
+            '"both alike" is not rejected' if omnibus.rejected else '"all alike" is not rejected'
+        )
+        withheld: dict[str, dict[str, str]] = {}  # as JSON can hold it, in a Parquet file
+        for better, worse in frame.loc[is_withheld, ["better", "worse"]].to_numpy():
+            withheld.setdefault(better, {})[worse] = reason
+        pairs.attrs = {**frame.attrs, WITHHELD: withheld}
         return replace(
             analysis,
             omnibus=omnibus,
