@@ -119,5 +119,8 @@ def test_where_all_failed_there_is_nothing_to_go_on_with(tmp_path):
     shown = " ".join(done.output.split())
     assert "first failure ValueError: no solver (in broken, " in shown
     assert "go on with a new store, once evaluate is mended" in shown
-    with pytest.warns(racer.RacerWarning, match="once evaluate is mended, begin a new store"):
+    with (
+        pytest.warns(racer.RacerWarning, match="once evaluate is mended, begin a new store"),
+        pytest.warns(racer.RacerWarning, match="the source of evaluate is not as it was"),
+    ):
         racer.race(range(3), mended, budget=40, seed=1, store=path)
