@@ -34,6 +34,8 @@ class Caps:
     def eliminate(self, block: int, state: State, spare: int) -> list[Elimination]:
         """Set the next cap; return at most `spare` candidates that reached it on every block."""
         leaders = state.ranked[:CAP_REFERENCE]
+        if not leaders:
+            return []
         self.bound = self._runtime.cap(self._table.costs(leaders))
         return too_slow(block, state, self._runtime, self._table, self.bound, leaders)[:spare]
 
@@ -108,7 +110,7 @@ def best_first(state: State, runtime: Runtime | None, table: Table) -> tuple[int
     Those whose times are known up to the limit come before those that are capped.
     """
     ranked = state.ranked
-    if runtime is None or state.verdict is None:
+    if runtime is None or state.verdict is None or not ranked:
         return ranked
     known = [c for c in ranked if not capped(c, table, runtime.limit)] or list(ranked)
     costs = runtime.as_costs(table.costs(known)).mean(axis=0)

@@ -18,6 +18,8 @@ from racer.racing.state import Evidence, Request, State, started
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Untested = tuple[int, NDArray[np.float64]]  # a block, and costs of those left
+
     from racer.core.blocks import Order
     from racer.core.rules import Rules
     from racer.racing.capping import Caps
@@ -53,13 +55,13 @@ def race(
             continue
         order.advance()
         block, state.block, state.used = state.block, state.block + 1, state.used + len(row.values)
-        state.pending[:0] = withheld.released()
+        state.pending[:0] = _with_success(rules, withheld.released())
         costs, rejected, is_usable = rules.costs(row), row.places("rejected"), row.is_usable
         eliminated: tuple[Elimination, ...] = ()
         before = state.tested
         if rejected:
             gone = [Elimination.of_rejected(block, int(state.alive[i])) for i in rejected]
-            eliminated = _leave(state, withheld, gone)
+            eliminated = _leave(rules, state, withheld, gone)
             costs = np.delete(costs, rejected, axis=0)
         shown = as_shown(rules.decider, costs, usable=is_usable)
         is_withheld = withheld.withhold(asked, shown)
@@ -74,7 +76,7 @@ def race(
                     eliminated += _test(rules, state, order, withheld, block)
         if slow is not None and state.tested >= state.first_test:
             spare = max(len(state.alive) - rules.min_survivors, 0)
-            eliminated += _leave(state, withheld, slow(block, state, spare))
+            eliminated += _leave(rules, state, withheld, slow(block, state, spare))
         if withheld.is_in_vain:
             withheld.discard(state, order)
         if watch is not None:
@@ -108,12 +110,24 @@ def _conclude(
 
 
 def _leave(
-    state: State, withheld: Withheld, gone: Sequence[Elimination]
+    rules: Rules, state: State, withheld: Withheld, gone: Sequence[Elimination]
 ) -> tuple[Elimination, ...]:
     """Remove candidates from all that has not been tested; return their eliminations."""
     if gone:
         withheld.keep(state.eliminate(gone))
+        untested = state.pending
+        state.pending = _with_success(rules, untested)
+        state.usable -= len(untested) - len(state.pending)
     return tuple(gone)
+
+
+def _with_success(rules: Rules, untested: Sequence[Untested]) -> list[Untested]:
+    """Return untested blocks; those on which only candidates that have left succeeded are set aside."""
+    shown = [
+        (block, as_shown(rules.decider, costs, usable=not np.isposinf(costs).all()))
+        for block, costs in untested
+    ]
+    return [(block, costs) for block, costs in shown if costs is not None]
 
 
 def _test(
@@ -136,7 +150,7 @@ def _test(
     state.evidence.append((block, verdict.evidence))
     spare = len(state.alive) - rules.min_survivors if state.tested >= state.first_test else 0
     dropped = verdict.dropped[: max(spare, 0)]
-    return _leave(state, withheld, [Elimination.of_drop(block, drop) for drop in dropped])
+    return _leave(rules, state, withheld, [Elimination.of_drop(block, drop) for drop in dropped])
 
 
 def advance(flow: Flow, row: Row | None) -> Request | RaceEnded:

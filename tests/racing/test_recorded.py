@@ -45,7 +45,7 @@ def test_all_that_a_race_can_meet_is_among_the_cases():
         assert races[f"decider {name}"] >= 100, name
     for fact in ("failures", "rejections", "repeats found", "eliminations as capped"):
         assert races[fact] >= 50, fact
-    assert sum(n for name, n in races.items() if "refused" in name or "crashed" in name) < 20
+    assert sum(n for name, n in races.items() if "refused" in name) < 20
 
 
 def test_a_case_that_differs_is_named_with_what_differs(monkeypatch):

@@ -134,3 +134,45 @@ def test_a_tuner_whose_best_is_rejected_at_the_end_takes_the_next():
     rejected = set(result.scores.query("status == 'rejected'")["candidate"])
     assert rejected
     assert not rejected & {*result.elites, result.best_index}
+
+
+@pytest.mark.filterwarnings("ignore:.* is set aside:racer.RacerWarning")
+@pytest.mark.parametrize("decider", sorted(ONE_NUMBER))
+def test_blocks_on_which_only_those_rejected_succeeded_are_no_evidence(decider):
+    def outcome_of(cell):
+        if cell.candidate == 0:
+            return REJECTED if cell.block == 3 else racer.Outcome("ok", 1.0)
+        if cell.block < 4:
+            return racer.Outcome("failed", None, message="not yet")
+        noise = np.random.default_rng([cell.seed, cell.candidate]).normal()
+        return racer.Outcome("ok", cell.candidate + noise)
+
+    race = racer.Race(range(4), decider=decider, budget=200, seed=2, first_test=6)
+    result = played(race, outcome_of)
+    assert result.best_index in {None, 1}
+    assert 0 not in result.survivors
+
+
+def test_blocks_on_which_nobody_left_succeeds_do_not_keep_a_race_going():
+    def outcome_of(cell):
+        if cell.candidate == 0:
+            return REJECTED if cell.block == 3 else racer.Outcome("ok", 1.0)
+        return racer.Outcome("failed", None, message="never")
+
+    with pytest.warns(racer.RacerWarning, match="set aside"):
+        result = played(racer.Race(range(4), budget=400, seed=2, first_test=6), outcome_of)
+    assert (result.best, result.ended) == (None, Ended.ALL_FAILED)
+
+
+def test_when_all_are_rejected_under_caps_there_is_no_best():
+    def outcome_of(cell):
+        if cell.block == 5:
+            return REJECTED
+        seconds = 1.0 + np.random.default_rng([cell.seed, cell.candidate]).random()
+        return racer.Outcome("ok", seconds, seconds=seconds)
+
+    runtime = racer.Runtime(limit=20.0)
+    race = racer.Race(range(4), range(50), budget=400, seed=1, runtime=runtime, first_test=4)
+    with pytest.warns(racer.RacerWarning, match="set aside"):
+        result = played(race, outcome_of)
+    assert (result.best, result.ended) == (None, Ended.ALL_REJECTED)

@@ -544,19 +544,6 @@ def refused(decider, error):
     return Case({"refused": name}, clear, Counter({f"ended {clear['ended']}": 1}))
 
 
-def crashed(decider, error):
-    """Return the case of a race that ends with a defect of racer, which is known; else raise.
-
-    A decider is shown a block without a success, where all who succeeded on it have been rejected
-    since; and where run times are raced, no cap can be had once all candidates are rejected.
-    """
-    known = {ValueError: "zero-size array to reduction", IndexError: "tuple index out of range"}
-    if not str(error).startswith(known[type(error)]):
-        raise error
-    clear = {"decider": decider, "ended": "crashed", "evaluations": 0, "best": None}
-    return Case({"crashed": type(error).__name__}, clear, Counter(["ended crashed"]))
-
-
 def facts_of(parts, watch, result, **more):
     """Count what a case has covered."""
     statuses = set(parts["scores"][SCORES.index("status")])
@@ -643,8 +630,6 @@ def play_race(number):
             parts = of_result(result, chances=number % 4 == 0)
     except Refused as error:
         return refused(rules["decider"], error)
-    except (ValueError, IndexError) as error:
-        return crashed(rules["decider"], error)
     facts = facts_of(
         parts,
         watch,
