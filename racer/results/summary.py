@@ -322,7 +322,14 @@ def eliminations(result: Result, latest: int = 10) -> Section:
     ]
     grid = Grid.of(head, rows, left="reason measure")
     which = f"; the latest {latest}:" if len(eliminated) > latest else ":"
-    return Section("Eliminations", (f"{reasons}{which}", grid))
+    return Section("Eliminations", (f"{reasons}{which}", grid, _tests(result)))
+
+
+def _tests(result: Result) -> str:
+    """Return the decider with its level, and the names of the tests that its verdicts went by."""
+    gates = dict.fromkeys(str(test["gate"]) for _, test in result._evidence if "gate" in test)
+    names = ", ".join(name for name in gates if name != "none")
+    return f"By {result.rules.decider!r}{names and f'; tests: {names}'}."
 
 
 def _chance(gone: Elimination) -> str:
