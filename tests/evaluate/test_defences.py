@@ -162,7 +162,8 @@ def test_failures_that_differ_do_not_stop_a_race():
 
 
 def test_a_program_that_always_fails_is_no_error_of_one_line():
-    command = racer.Command([sys.executable, "-c", "raise SystemExit(3)", "{x}"])
+    program = "import sys; raise SystemExit(int(sys.argv[1]))"
+    command = racer.Command([sys.executable, "-c", program, "{x}"])
     with pytest.warns(racer.RacerWarning, match="set aside"):
         result = racer.race([{"x": 1}, {"x": 2}], command, budget=4, first_test=2)
     assert result.ended == "all-failed"

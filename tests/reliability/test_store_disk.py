@@ -98,7 +98,8 @@ def test_the_disk_is_full(tmp_path, stores):
                 shutil.copyfile(disk / name, tmp_path / name)
     finally:
         subprocess.run(["umount", str(disk)], check=True)
-    resumed = racer.resume(path_elsewhere, evaluate_as(evaluate, stores))
+    with pytest.warns(racer.RacerWarning, match="source of evaluate"):
+        resumed = racer.resume(path_elsewhere, evaluate_as(evaluate, stores))
     plain = racer.race(stores.POOL, stores.evaluate, **settings)
     assert stores.content(resumed) == stores.content(plain)
     assert before <= known(path_elsewhere, stores)
