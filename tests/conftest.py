@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import sys
@@ -117,12 +116,6 @@ def pytest_collection_modifyitems(items):
             item.path,  # whichever was collected first
         )
     )
-
-
-def pytest_collection_finish():
-    """Let garbage collections pass over what is there for good: forks would copy it, too."""
-    gc.collect()
-    gc.freeze()
 
 
 REFUSED = ("need os.fork, which this system", "runs programs on Linux and macOS only")
