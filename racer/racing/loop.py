@@ -18,12 +18,12 @@ from racer.racing.state import Evidence, Request, State, started
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Untested = tuple[int, NDArray[np.float64]]  # a block, and costs of those left
-
     from racer.core.blocks import Order
     from racer.core.rules import Rules
     from racer.racing.capping import Caps
     from racer.racing.repeats import Withheld
+
+    Untested = tuple[int, NDArray[np.float64]]  # a block, and costs of those left
 
 Flow = Generator[Request, Row | None, RaceEnded]
 Watch = Callable[[tuple[Elimination, ...], Row, Evidence | None], object]

@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racer.deciders.decider import Blocks, Decider, Schedule, Setting, Verdict
+from racer.deciders.decider import Verdict
 from racer.deciders.parts.checks import checked_verdict
 from racer.deciders.parts.verdicts import best_of
+from racer.deciders.parts.wrappers import Wrapper
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from racer.deciders.decider import Blocks, Decider, Setting
 
 
 @dataclass(frozen=True)
@@ -120,30 +123,9 @@ class _State:
 
 
 @dataclass(frozen=True)
-class _Grouped(Decider):
-    decider: Decider
+class _Grouped(Wrapper):
     groups: Groups
     first: int
-
-    @property
-    def tests(self) -> Schedule:
-        return self.decider.tests
-
-    @property
-    def ends_itself(self) -> bool:
-        return self.decider.ends_itself
-
-    @property
-    def by_means(self) -> bool:
-        return self.decider.by_means
-
-    @property
-    def objectives(self) -> tuple[str, ...]:
-        return self.decider.objectives
-
-    @property
-    def bounds(self) -> tuple[float, float] | None:
-        return self.decider.bounds
 
     def start(self, setting: Setting) -> _State:
         m = setting.n_candidates

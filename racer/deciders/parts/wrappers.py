@@ -13,23 +13,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def protected(decider: Decider, until: Sequence[int]) -> Decider:
-    """Return a decider that eliminates candidate i as `decider` does, but after `until[i]` blocks."""
-    return _Protected(decider, tuple(until))
-
-
 @dataclass(frozen=True)
-class _Protected(Decider):
+class Wrapper(Decider):
+    """A decider around another one, with whose properties the rules of a race are checked."""
+
     decider: Decider
-    until: tuple[int, ...]
 
     @property
     def tests(self) -> Schedule:
         return self.decider.tests
-
-    @property
-    def takes_capped(self) -> bool:
-        return self.decider.takes_capped
 
     @property
     def ends_itself(self) -> bool:
@@ -46,6 +38,20 @@ class _Protected(Decider):
     @property
     def bounds(self) -> tuple[float, float] | None:
         return self.decider.bounds
+
+
+def protected(decider: Decider, until: Sequence[int]) -> Decider:
+    """Return a decider that eliminates candidate i as `decider` does, but after `until[i]` blocks."""
+    return _Protected(decider, tuple(until))
+
+
+@dataclass(frozen=True)
+class _Protected(Wrapper):
+    until: tuple[int, ...]
+
+    @property
+    def takes_capped(self) -> bool:
+        return self.decider.takes_capped
 
     def start(self, setting: Setting) -> tuple[Any, int]:
         return self.decider.start(setting), 0
