@@ -14,7 +14,7 @@ from racer.space.space import Space
 from racer.space.stored import not_kept
 from racer.store.jsonable import decode, encode, is_plain, qualified_name, same, shown_apart
 from racer.store.reader import sense_made_of
-from racer.store.schema import ARGUMENTS, MAY_LACK, Setup
+from racer.store.schema import ARGUMENTS, MAY_LACK, OF_EVALUATIONS, Setup, is_record
 from racer.store.source import source_digest
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _LEFT_OPEN = ("budget", "seed", "each_test", "deterministic", "decider", *MAY_LA
 _RACED_ON = ("metrics", "objective", "groups")  # what is found depends on them
 _NUMBERED = ("candidates", "instances", "test_instances")
 # a larger budget; a program in another folder: see `evaluate`; another source, with a warning
-_MAY_DIFFER = ("budget", "command", "evaluate_source", "jobs")
+_MAY_DIFFER = ("budget", *OF_EVALUATIONS)
 
 
 def described_objective(evaluate: Objective) -> dict[str, Any]:
@@ -109,9 +109,8 @@ def _check_difference(path: str, name: str, old: Any, new: Any) -> None:
 
 
 def _fields(encoded: Any) -> dict[str, Any]:
-    """Return the fields of an encoded record of racer's; of anything else none."""
-    is_record = isinstance(encoded, dict) and encoded.get("!racer") == "Runtime"
-    return encoded["fields"] if is_record else {}
+    """Return the fields of an encoded `Runtime`; of anything else none."""
+    return encoded["fields"] if is_record(encoded, "Runtime") else {}
 
 
 def _where_they_differ(new: Any, old: Any, place: str = "") -> tuple[str, Any, Any]:

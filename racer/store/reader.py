@@ -166,11 +166,7 @@ class Reader:
         needed |= {"instance_order"} if setup.kind == "tuning" else set()
         if missing := needed - setup.settings.keys():
             self.damaged(f"its settings lack {', '.join(sorted(missing))}")
-        if (
-            others := setup.settings.keys()
-            - needed
-            - {"command", "evaluate_source", "jobs", *schema.MAY_LACK}
-        ):
+        if others := setup.settings.keys() - needed - {*schema.OF_EVALUATIONS, *schema.MAY_LACK}:
             self.damaged(f"its settings have {', '.join(sorted(others))}, which are not known")
 
     def outcomes(self) -> Iterator[schema.OutcomeRow]:

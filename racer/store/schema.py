@@ -118,7 +118,8 @@ def _are_codes(value: Any) -> bool:
     return isinstance(value, list) and all(is_whole(code) and 0 <= code <= 255 for code in value)
 
 
-def _is_record(value: Any, name: str) -> bool:
+def is_record(value: Any, name: str) -> bool:
+    """Return True for an encoded record of racer's class of that name."""
     return isinstance(value, dict) and value.get("!racer") == name
 
 
@@ -141,7 +142,7 @@ FITS: Mapping[str, Callable[[Any], bool]] = {
     "seed": _at_least(0, whole=True, or_none=False),
     "sampling": _at_least(0, whole=True, or_none=False),
     "maximize": lambda value: isinstance(value, bool),
-    "runtime": lambda value: value is None or _is_record(value, "Runtime"),
+    "runtime": lambda value: value is None or is_record(value, "Runtime"),
 }
 """Types of settings that are used before a contest is made of them."""
 
@@ -172,6 +173,9 @@ MAY_LACK = (
     "test_elites",
 )
 """Settings that are not written where they are as by default (`instance_order`: of a race)."""
+
+OF_EVALUATIONS = ("command", "evaluate_source", "jobs")
+"""Settings of the objective and its workers that a store may have, and that may differ."""
 
 ROWS = {
     "outcomes": f"SELECT * FROM outcomes {_IN_ORDER}",  # noqa: S608
