@@ -7,13 +7,13 @@ import functools
 import inspect
 import re
 import reprlib
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 from racer.errors import ObjectiveError, warn
 from racer.evaluate.command.command import failing_code, on_success_codes
 from racer.evaluate.objective import raised_by
 from racer.evaluate.outcome import metrics_wanted
+from racer.store.source import source_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -188,9 +188,8 @@ def _names_of_scores(evaluate: Any) -> Iterator[str]:
 @functools.lru_cache(maxsize=32)
 def _scores_returned(code: CodeType) -> tuple[str, ...]:
     """Return the names of scores among the unchanged return values of a function."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(code)))
-    except (OSError, TypeError, SyntaxError):  # no source, or a lambda within a call
+    tree = source_tree(code)
+    if tree is None:
         return ()
     names: list[str] = []
     for node in ast.walk(tree):

@@ -12,6 +12,8 @@ from typing import Any
 from racer.evaluate.command.command import Command
 from racer.evaluate.pace import Throttled
 
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
 
 def source_digest(evaluate: Any) -> str | None:
     """Return a SHA-256 of a function's, or an object's class's, source; None without one.
@@ -23,11 +25,15 @@ def source_digest(evaluate: Any) -> str | None:
     if isinstance(evaluate, Command):
         return None
     evaluate = inspect.unwrap(evaluate)
-    item = evaluate if inspect.isroutine(evaluate) else type(evaluate)
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(item)))
-    except (OSError, TypeError, SyntaxError, RecursionError):  # typed, or a lambda within a call
-        return None
-    if not isinstance(tree.body[0], ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    tree = source_tree(evaluate if inspect.isroutine(evaluate) else type(evaluate))
+    if tree is None or not isinstance(tree.body[0], _DEFINITIONS):
         return None  # a lambda, beside which anything else may stand
     return hashlib.sha256(ast.unparse(tree).encode()).hexdigest()
+
+
+def source_tree(item: Any) -> ast.Module | None:
+    """Return the parsed source of a function, its code or a class; None if it cannot be had."""
+    try:
+        return ast.parse(textwrap.dedent(inspect.getsource(item)))
+    except (OSError, TypeError, SyntaxError, RecursionError):  # typed, or a lambda within a call
+        return None
