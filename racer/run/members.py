@@ -67,13 +67,11 @@ class Complement:
 
 def share_of_member(budget: Any, size: int, n_instances: int, times: int) -> int:
     """Return the evaluations of each tuning; BudgetError if members and table need more."""
-    limit, tested = Budget.of(budget), n_instances * times
-    if limit.evaluations is None or limit.has_share:
-        raise BudgetError("a portfolio counts evaluations: give budget= as a whole number")
-    each = limit.evaluations // size - tested
+    evaluations, tested = Budget.counted(budget, "a portfolio"), n_instances * times
+    each = evaluations // size - tested
     if each < _LEAST:
         raise BudgetError(
-            f"budget of {limit}: {size} members on {n_instances} instances, {times} times each, take "
+            f"budget of {evaluations} evaluations: {size} members on {n_instances} instances, {times} times each, take "
             f"{size * tested} evaluations: give {size * (tested + _LEAST)} or more"
         )
     return each

@@ -493,10 +493,7 @@ def race_study(
         "decider": judge,
         "first_test": whole(first_test, "first_test", least=1),
     }
-    limit = Budget.of(budget)
-    evaluations = limit.evaluations
-    if evaluations is None or limit.has_share:
-        raise BudgetError("race_study counts evaluations: give budget= as a whole number")
+    evaluations = Budget.counted(budget, "race_study")
     if evaluations < 2 * len(items):
         raise BudgetError(
             f"budget of {evaluations} evaluations: two trials x {len(items)} instances are "
