@@ -226,14 +226,16 @@ class Proposals:
     ) -> tuple[int, ...]:
         """Return the candidates near the elites, of all ages, best first by a quadratic.
 
-        `costs` is (n, m). None while there are few, or if no quadratic fits there.
+        `costs` is (n, m). Empty while there are few, or if no quadratic fits there.
         """
+        if len(self._configs) < _MANY:
+            return ()
         vectors = np.array([self._vectors[c] for c in candidates.tolist()])
         found, fixed = self._like(elites[0], vectors)
         found = found[np.isfinite(costs[:, found]).any(axis=0)]
         found = found[~np.isinf(costs[:, found]).any(axis=0)]
         points, is_elite = vectors[found][:, ~fixed], np.isin(candidates[found], elites)
-        if len(self._configs) < _MANY or fixed.all() or not is_elite.any():
+        if fixed.all() or not is_elite.any():
             return ()
         centre = np.median(points[is_elite], axis=0)
         for width in _WIDTHS:
