@@ -58,7 +58,7 @@ def reports(folder: Path) -> Iterator[tuple[str, Path, bool, int]]:
 
 
 def digest(page: Path) -> str:
-    """Return a hash of all in a page but for its numbers."""
+    """Return the SHA-256 of a page without its numbers."""
     return hashlib.sha256(words(page.read_text(encoding="utf-8")).encode()).hexdigest()
 
 

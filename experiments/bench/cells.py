@@ -94,7 +94,7 @@ def main(checkout: str) -> None:
     home = Path(racer.__file__).resolve().parents[1]
     if home != Path(checkout).resolve():
         sys.exit(f"racer came from {home}, not from {checkout}")
-    races("f-race", 10, 200, None)  # both import what is imported late
+    races("f-race", 10, 200, None)  # both load the modules that are imported late
     tuning(100, None)
     print("ready", flush=True)
     for line in sys.stdin:

@@ -203,7 +203,7 @@ def import_seconds(repeats: int) -> float:
 
 def _grown(name: str, m: int) -> tuple[float, float]:
     """CPU microseconds per evaluation of races in which all stay, and the peak in MB: of one process."""
-    all_stay(name, 10, 100)  # imports what is imported late
+    all_stay(name, 10, 100)  # loads the modules that are imported late
     repeats = max(1, 20_000 // (m * _BLOCKS))
     each = median_cpu(repeats, all_stay, name, m, m * _BLOCKS)
     return each, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

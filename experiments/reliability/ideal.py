@@ -85,7 +85,7 @@ def drawn(world: str, m: int, rng: np.random.Generator) -> NDArray[np.float64]:
 
 
 def sampled(world: str, seed: int) -> NDArray[np.float64]:
-    """Return what is said and what is true of all candidates of a world's tables, (2, k)."""
+    """Return the stated probabilities of a world's candidates, and which are the best, (2, k)."""
     rng = np.random.default_rng([seed, len(world)])
     rows = []
     for m in CANDIDATES:
@@ -98,7 +98,7 @@ def sampled(world: str, seed: int) -> NDArray[np.float64]:
 
 
 def over_folds(width: float, seed: int) -> NDArray[np.float64]:
-    """Return what is said and what is true of ten models over 5, 10 and 20 folds, (2, 30)."""
+    """Return stated probabilities and which of ten models is best over 5, 10, 20 folds, (2, 30)."""
     rng = np.random.default_rng([seed, int(100 * width)])
     widths = [one for one in tables.WIDTHS if one]
     rows = []

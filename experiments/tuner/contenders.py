@@ -191,7 +191,7 @@ def peak(draw: Draw, budget: int, seed: int) -> tuple[float, float]:
 
     Of a process that has done nothing else, and imports no other problem.
     """
-    overhead(draw(seed), 700, seed)  # imports what is imported late
+    overhead(draw(seed), 700, seed)  # loads the modules that are imported late
     each = overhead(draw(seed), budget, seed)
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return each, int(status.partition("VmHWM:")[2].split()[0]) / 1024
