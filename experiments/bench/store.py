@@ -4,7 +4,8 @@ Recording: races in which all stay, with and without a store, in turn; wall time
 median over the repeats; beside it the time that this disk takes to keep 4 kB (write, fdatasync),
 which is the least that a commit can take. Replay: a store with so many outcomes is written, then
 opened and replayed by `racer.resume` in a process of its own, whose peak memory is printed. Opening:
-the CPU seconds of commands on the same store, start included, with its snapshot and without.
+the CPU seconds of commands on the same store, start included, with its snapshot and without. Checks:
+what it takes to notice that something else has changed a store: CPU time, the fastest repeat.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import tempfile
 import time
 from itertools import product
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import numpy as np
@@ -29,12 +31,17 @@ from experiments.bench.tools import evaluate, median_ms, timed
 from experiments.options import number_option
 from experiments.report import print_row
 from racer.deciders import BayesianFriedman, Decider, FRace
+from racer.evaluate.outcome import Cell, Outcome
 from racer.store.contest import set_up
+from racer.store.log import Pages, damage_to_log
 from racer.store.memory import Recorded
 from racer.store.reader import open_to_read
 from racer.store.replay import Recorder
-from racer.store.schema import ADD_OUTCOME, OutcomeRow, checksum
+from racer.store.schema import ADD_OUTCOME, OutcomeRow, VerdictRow, checksum
 from racer.store.writer import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["main", "replay"]
 
@@ -42,6 +49,7 @@ DECIDERS: dict[str, Decider] = {
     "f-race": FRace(),
     "bayesian-friedman, epsilon=0": BayesianFriedman(epsilon=0.0),
 }
+_IN_THE_LOG = 1000  # outcomes, before it is emptied
 
 
 def wall(evaluations: int, store: Path | None, n_jobs: int) -> float:
@@ -148,7 +156,7 @@ COMMANDS = {
 
 
 def opening(folder: Path, outcomes: int, candidates: int = 10) -> None:
-    """Print what commands on a store take, and what the end-check of its writer does."""
+    """Print what commands on a store take."""
     whole, path = folder / "whole.db", folder / "opened.db"
     write(whole, candidates, outcomes, FRace())
     racer.resume(whole, evaluate)  # writes the snapshot
@@ -172,8 +180,37 @@ def opening(folder: Path, outcomes: int, candidates: int = 10) -> None:
             for end in ("", ".snapshot"):
                 Path(f"{path}{end}").unlink(missing_ok=True)
         print_row(f"`{name}`", *(f"{took:.1f} s" for took in taken))
+
+
+def checks(folder: Path, outcomes: int, repeats: int, candidates: int = 10) -> None:
+    """Print what it takes to notice changes of a store: of the log, and of the file in the end."""
+    path = folder / "checked.db"
+    write(path, candidates, outcomes, FRace())
+    recorded, pages = known_of(path)
+    race = racer.Race(range(candidates), range(100), decider=FRace(), budget=10**6, seed=1)
+    how = {"retries": 0, "timeout": None, "memory": None}
+    logs, files, rows = [], [], []
+    with Store(folder / "log.db") as store:
+        store.begin(set_up(race.description(), evaluate, how))
+        for n in range(1, 10 * repeats * _IN_THE_LOG):
+            block, candidate = divmod(n - 1, candidates)
+            cell = Cell(block, candidate, None, None, seed=0)
+            store.append(cell, Outcome("ok", n / 7, seconds=1e-6))
+            if candidate == candidates - 1:
+                store.conclude(VerdictRow(block, 0, "[]"))
+            if n % _IN_THE_LOG == _IN_THE_LOG - 1:  # the next one empties it
+                took = cpu_of(lambda: damage_to_log(store.path, Pages()) == "")
+                logs.append(took / _IN_THE_LOG)
+            if n % (10 * _IN_THE_LOG) == 0:  # in turn
+                files.append(cpu_of(lambda: recorded.is_in(str(path), pages)) / outcomes)
+                rows.append(cpu_of(lambda: recorded.is_in(str(path))) / outcomes)
+    log, file, by_rows = (1e6 * min(times) for times in (logs, files, rows))
     print()
-    print(f"Checked at the end, CPU: {end_check(whole) / outcomes * 1e6:.2f} us an evaluation")
+    print_row("what is read again", "CPU, us an evaluation", head=True)
+    print_row("the log, before it is emptied", f"{log:.2f}")
+    print_row("the file, at the end", f"{file:.2f}")
+    print_row("**both** (goal: 2)", f"{log + file:.2f}")
+    print_row("a file with other pages than it should have, row by row", f"{by_rows:.2f}")
 
 
 def cpu(code: str) -> float:
@@ -189,17 +226,22 @@ def resume(path: str, budget: int | None = None) -> None:
     racer.resume(path, evaluate, budget=budget)
 
 
-def end_check(path: Path) -> float:
-    """Return the CPU seconds of what a writer does at its end: read the whole file again."""
+def cpu_of(is_whole: Callable[[], bool]) -> float:
+    """Return the CPU seconds of a check."""
+    begun = time.process_time()
+    if not is_whole():
+        raise RuntimeError("the file does not hold what was written")
+    return time.process_time() - begun
+
+
+def known_of(path: Path) -> tuple[Recorded, Pages]:
+    """Return what its writer knows of a store."""
     recorded = Recorded()
     with open_to_read(str(path)) as reader:
         reader.remember = recorded.add
         for _ in reader.outcomes():
             pass
-    begun = time.process_time()
-    if not recorded.is_in(str(path)):
-        raise RuntimeError("the file does not hold what was written")
-    return time.process_time() - begun
+        return recorded, Pages(reader.connection.serialize())
 
 
 def replay(path: str) -> None:
@@ -216,13 +258,23 @@ def replay(path: str) -> None:
 @number_option("--repeats", 5)
 @number_option("--outcomes", 1_000_000, least=1000)
 @click.option("--only-opening", is_flag=True, help="Time the opening of a store alone.")
+@click.option("--only-checks", is_flag=True, help="Time the search for changes alone.")
 @click.option("--folder", type=click.Path(exists=True), help="Where to write.")
 def main(
-    evaluations: int, repeats: int, outcomes: int, folder: str | None, *, only_opening: bool
+    evaluations: int,
+    repeats: int,
+    outcomes: int,
+    folder: str | None,
+    *,
+    only_opening: bool,
+    only_checks: bool,
 ) -> None:
     """Time the store."""
     with tempfile.TemporaryDirectory(dir=folder) as name:
-        if not only_opening:
+        if not (only_opening or only_checks):
             recording(Path(name), evaluations, repeats)
             replaying(Path(name), outcomes)
-        opening(Path(name), outcomes)
+        if not only_checks:
+            opening(Path(name), outcomes)
+        if not only_opening:
+            checks(Path(name), outcomes, repeats)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import struct
+import zlib
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,7 +18,7 @@ import numpy as np
 from racer.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import BinaryIO
 
     from numpy.typing import NDArray
@@ -26,7 +27,8 @@ _HEADER = struct.Struct(">8I")  # magic, version, page size, count, salts, check
 _FRAME = struct.Struct(">6I")  # page, pages after a commit (else 0), salts, checksum
 _MAGIC = 0x377F0682  # the last bit: the byte order of the checksums
 _LARGEST_PAGE = 65536
-_AT_ONCE = 24  # frames: what is allocated without new pages of memory
+_PAGE_SIZE = 16, 18  # its place in a database; 1 stands for the largest
+_AT_ONCE = 2**19  # bytes: what stays in the processor's cache
 _WORD = 0xFFFFFFFF
 _LOOKS = 5  # at a log that is being written
 
@@ -53,15 +55,60 @@ def _state(log: str) -> tuple[int, ...] | None:
     return (found.st_ino, found.st_size, found.st_mtime_ns) if found.st_size else None
 
 
-def damage_to_log(path: str) -> str:
-    """Return possible losses of the log at `path`; StoreError if SQLite would drop outcomes."""
+class Pages:
+    """Checksums of the pages of a database: of an image, then of what a log says anew.
+
+    Only the writer of a database can have those of all pages.
+    """
+
+    def __init__(self, image: bytes = b"") -> None:
+        self._sums = dict(enumerate(_sums_of_pages(image), 1))
+        self._new: dict[int, int] = {}  # in frames that are not committed yet
+
+    def begin(self) -> None:
+        """Begin with the first frame of a log."""
+        self._new = {}
+
+    def add(self, data: memoryview, headers: NDArray[np.uint32], page_size: int) -> None:
+        """Add the pages of sound frames, `data`, whose headers are given."""
+        size, begin = _FRAME.size + page_size, 0
+        commits = np.flatnonzero(headers[:, 1])
+        ends = [int(commits[-1]) + 1] if len(commits) else []
+        for end in [*ends, len(headers)]:
+            last = dict(zip(headers[begin:end, 0].tolist(), range(begin, end), strict=True))
+            for number, i in last.items():
+                at = i * size + _FRAME.size
+                self._new[number] = zlib.crc32(data[at : at + page_size])
+            if end in ends:
+                self._sums |= self._new
+                self._new = {}
+            begin = end
+
+    def are_those_of(self, image: bytes) -> bool:
+        """Return True if an image of the database has these pages."""
+        return bool(self._sums) and self._sums == dict(enumerate(_sums_of_pages(image), 1))
+
+
+def _sums_of_pages(image: bytes) -> Iterator[int]:
+    if len(image) >= _PAGE_SIZE[1]:
+        size = int.from_bytes(image[slice(*_PAGE_SIZE)]) or 1
+        size, data = (_LARGEST_PAGE if size == 1 else size), memoryview(image)
+        for at in range(0, len(data), size):
+            yield zlib.crc32(data[at : at + size])
+
+
+def damage_to_log(path: str, pages: Pages | None = None) -> str:
+    """Return possible losses of the log at `path`; StoreError if SQLite would drop outcomes.
+
+    What it says of pages is added to `pages`.
+    """
     log = f"{path}-wal"
     for _ in range(_LOOKS):
         before = _state(log)
         if before is None:
             return ""
         with Path(log).open("rb") as file:  # not that of the database: closing it would drop locks
-            lost = _look_through(file)
+            lost = _look_through(file, pages)
         if lost is None or _state(log) == before:
             break
     else:  # a race is writing to it, and its end is never at rest
@@ -81,14 +128,14 @@ def damage_to_log(path: str) -> str:
     )
 
 
-def _look_through(file: BinaryIO) -> _Lost | None:
+def _look_through(file: BinaryIO, pages: Pages | None) -> _Lost | None:
     """Return the part of a log that SQLite would drop; None if there is none."""
     head = file.read(_HEADER.size)
     if len(head) < _HEADER.size:
         return None
     magic, _, page_size, _, *salts, one, two = _HEADER.unpack(head)
     order = ">" if magic & 1 else "<"
-    state = _checksum(head[:24], order, (0, 0))
+    state: Sequence[int] | NDArray[np.uint32] = _checksum(head[:24], order, (0, 0))
     if (
         magic | 1 != _MAGIC | 1
         or state != (one, two)
@@ -96,14 +143,54 @@ def _look_through(file: BinaryIO) -> _Lost | None:
         or page_size & (page_size - 1)
     ):
         return _Lost(0, certain=True) if any(file.read()) else None
-    at = _HEADER.size
-    for (number, _, *own, one, two), added in _frames(file, page_size, order):
-        state = _after(state, page_size + 8, added)
-        if not (number > 0 and own == salts and state == (one, two)):
+    at, size = _HEADER.size, _FRAME.size + page_size
+    if pages is not None:
+        pages.begin()
+    for data in _frames(file, size):
+        headers = np.frombuffer(data, ">u4").reshape(-1, size // 4)[:, :6].astype(np.uint32)
+        n = _n_sound(
+            np.frombuffer(data, f"{order}u4").reshape(-1, size // 4), headers, salts, state
+        )
+        if pages is not None:
+            pages.add(data, headers[:n], page_size)
+        at += n * size
+        if n < len(headers):
             break
-        at += _FRAME.size + page_size
+        state = headers[-1, 4:]
     file.seek(at)
-    return _lost(file.read(), _FRAME.size + page_size, head[16:24])
+    return _lost(file.read(), size, head[16:24])
+
+
+def _frames(file: BinaryIO, size: int) -> Iterator[memoryview]:
+    """Yield whole frames, some at once, in a buffer that is used again."""
+    data = np.empty(max(_AT_ONCE // size, 1) * size, np.uint8).data
+    while n := file.readinto(data) // size:  # type: ignore[attr-defined]
+        yield data[: n * size]
+
+
+def _n_sound(
+    words: NDArray[np.uint32],
+    headers: NDArray[np.uint32],
+    salts: Sequence[int],
+    state: Sequence[int] | NDArray[np.uint32],
+) -> int:
+    """Return how many frames, from the first, are as they were written after a checksum, `state`."""
+    n_words = words.shape[1] - 4
+    f = np.array(_fibonacci(n_words)[-3:], np.uint32)
+    before = np.empty((len(headers), 2), np.uint32)
+    before[0], before[1:] = state, headers[:-1, 4:]
+    words = words.astype(np.uint32, copy=False)
+    is_sound = (headers[:, 0] > 0) & (headers[:, 2:4] == np.array(salts, np.uint32)).all(axis=1)
+    for i, weights in enumerate(_weights_of_frame(n_words)):
+        added = np.einsum("ij,j->i", words, weights)
+        is_sound &= added + f[i] * before[:, 0] + f[i + 1] * before[:, 1] == headers[:, 4 + i]
+    return len(headers) if is_sound.all() else int(is_sound.argmin())
+
+
+@lru_cache(maxsize=8)
+def _weights_of_frame(n_words: int) -> list[NDArray[np.uint32]]:
+    """Return the weights of all words of a frame: salts and checksum have none."""
+    return [np.insert(w, 2, np.zeros(4, np.uint32)) for w in _weights(4 * n_words)]
 
 
 def _lost(data: bytes, size: int, salts: bytes) -> _Lost | None:
@@ -111,6 +198,8 @@ def _lost(data: bytes, size: int, salts: bytes) -> _Lost | None:
 
     A frame that is not where it should be has both salts: bytes before it were inserted or removed.
     """
+    if not data:
+        return None
     # one salt alone: the other is damaged; those of an older log both differ
     own = {
         at
@@ -122,22 +211,6 @@ def _lost(data: bytes, size: int, salts: bytes) -> _Lost | None:
     commits = [at for at in whole if any(data[at + 4 : at + 8])]
     certain = any(at % size for at in whole) or (bool(commits) and whole[-1] > commits[0])
     return _Lost(len(commits), certain) if whole else None
-
-
-def _frames(
-    file: BinaryIO, page_size: int, order: str
-) -> Iterator[tuple[tuple[int, ...], tuple[int, int]]]:
-    """Yield the header of each whole frame, and its addition to the running checksum."""
-    size = _FRAME.size + page_size
-    of_header = np.zeros(4, np.uint32)  # salts and checksum
-    weights = [np.insert(w, 2, of_header) for w in _weights(page_size + 8)]
-    while len(data := file.read(_AT_ONCE * size)) >= size:
-        n = len(data) // size
-        words = np.frombuffer(data, f"{order}u4", n * size // 4).reshape(n, size // 4)
-        words = words.astype(np.uint32, copy=False)
-        added = [np.einsum("ij,j->i", words, w).tolist() for w in weights]
-        headers = (_FRAME.unpack_from(data, i * size) for i in range(n))
-        yield from zip(headers, zip(*added, strict=True), strict=True)
 
 
 def _checksum(data: bytes, order: str, state: tuple[int, int]) -> tuple[int, int]:

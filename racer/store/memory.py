@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import struct
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
 from racer.errors import StoreError
@@ -14,6 +14,8 @@ from racer.store.reader import Reader, connect
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from racer.store.log import Pages
+
     Statement = tuple[str, tuple[Any, ...]]
 
 _LENGTH = struct.Struct("<I")
@@ -22,21 +24,21 @@ _LENGTH = struct.Struct("<I")
 class Recorded:
     """Rows of `outcomes` as bytes, about a hundred each, with their number and a running checksum.
 
-    The first are those in the `image` of a database, if there is one.
+    The first are those in the `image` of a database, if there is one: `known` is their number and
+    the sum of their checksums.
     """
 
-    def __init__(self, image: bytes | None = None) -> None:
+    def __init__(self, image: bytes = b"", known: tuple[int, int] = (0, 0)) -> None:
         self._data = bytearray()
-        self._sum = self._n = 0
-        self._image = b""
-        if image is not None:
-            self._image = image[:18] + b"\1\1" + image[20:]  # without a log beside it
-            ((self._n, self._sum),) = self._in_image("SELECT count(*), sum(checksum) FROM outcomes")
+        self._image = image
+        self._n, self._sum = known
 
-    def _in_image(self, query: str) -> Iterator[tuple[Any, ...]]:
-        with closing(sqlite3.connect(":memory:")) as connection:
-            connection.deserialize(self._image)
-            yield from connection.execute(query)
+    def _in_image(self) -> Iterator[tuple[Any, ...]]:
+        if self._image:
+            with closing(sqlite3.connect(":memory:")) as connection:
+                # without a log beside it
+                connection.deserialize(self._image[:18] + b"\1\1" + self._image[20:])
+                yield from connection.execute(schema.ROWS["outcomes"])
 
     def add(self, data: bytes, checksum: int) -> None:
         """Keep a row that has been written, or read: packed, with its checksum."""
@@ -47,7 +49,7 @@ class Recorded:
 
     def rows(self) -> Iterator[schema.OutcomeRow]:
         """Yield the rows in the order in which they were kept."""
-        for *values, _ in self._in_image(schema.ROWS["outcomes"]) if self._image else ():
+        for *values, _ in self._in_image():
             yield schema.OutcomeRow(*values)
         at = 0
         while at < len(self._data):
@@ -55,14 +57,19 @@ class Recorded:
             at += _LENGTH.size + size
             yield schema.unpacked(bytes(self._data[at - size : at]))
 
-    def is_in(self, file: str) -> bool:
+    def is_in(self, file: str, pages: Pages | None = None) -> bool:
         """Return True if the store in a file is sound and holds these rows; it is read anew.
 
-        StoreError if it cannot be read for another reason than its content.
+        If it has the `pages` that its writer knows, each byte is as it was written; without them,
+        or if one differs, each row is checked. StoreError if it cannot be read for another reason
+        than its content.
         """
         with closing(connect(file, "ro")) as connection:
             connection.execute("BEGIN")
             reader = Reader(file, connection)
+            with suppress(sqlite3.Error, MemoryError):
+                if pages is not None and pages.are_those_of(connection.serialize()):
+                    return reader.count_outcomes() == (self._n, self._sum)
             try:
                 reader.check_schema()
                 _ = reader.setup

@@ -242,6 +242,11 @@ class Reader:
                 self._outcome_damaged(candidate, block)
         return n, total
 
+    def count_outcomes(self) -> tuple[int, int]:
+        """Return the number of outcomes and the sum of their checksums, which are not compared."""
+        ((n, total),) = self.rows("SELECT count(*), ifnull(sum(checksum), 0) FROM outcomes")
+        return n, total
+
     def statuses(self) -> tuple[Counter[str], float, str]:
         """Return how many outcomes have which status, their seconds, and the first message."""
         counts: Counter[str] = Counter()

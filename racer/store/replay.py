@@ -272,8 +272,7 @@ class Recording:
             return Prefetched.none()
         with uncollected():
             kept = _kept(contest, store.reader)
-        if kept is not None:
-            store.remember(kept.image)
+        store.remember(None if kept is None else kept.image)
         untold = replay(contest, store.reader, self._recorder, kept)
         if self._has_grown:
             recorded = store.reader.setup

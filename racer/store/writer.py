@@ -17,7 +17,7 @@ from racer.errors import SettingError, StoreError, warn
 from racer.store import schema
 from racer.store.begun import mark_as_begun, was_begun_here
 from racer.store.jsonable import dumps
-from racer.store.log import damage_to_log
+from racer.store.log import Pages, damage_to_log
 from racer.store.memory import Recorded, write_store
 from racer.store.reader import PATIENCE, Reader, connect, explained, look_at, refuse_irregular
 
@@ -61,6 +61,7 @@ class Store:
         self._unwritten: list[Statement] = []
         self._in_log = (0, 0.0)  # outcomes that stand only there, and seconds of their evaluation
         self._recorded = Recorded()
+        self._pages = Pages()
         self._database, self._log, self._lock_file = (
             Path(f"{self._file}{end}") for end in ("", "-wal", ".lock")
         )
@@ -148,10 +149,16 @@ class Store:
             raise StoreError(f"store {self.path!r}: there is no race in it")
         return self._reader
 
-    def remember(self, image: bytes) -> None:
-        """Take the outcomes of an image of the database for recorded; none of them is read then."""
-        self._recorded = Recorded(image)
-        self.reader.remember = self._recorded.add
+    def remember(self, image: bytes | None = None) -> None:
+        """Keep in mind what the file is before anything is written.
+
+        Of an image of the database also the outcomes, none of which is read then.
+        """
+        with explained(self.path), suppress(MemoryError):  # then each row is checked in the end
+            self._pages = Pages(image or self.reader.connection.serialize())
+        if image is not None:
+            self._recorded = Recorded(image, self.reader.count_outcomes())
+            self.reader.remember = self._recorded.add
 
     def begin(self, setup: schema.Setup) -> None:
         """Write the definition of a contest, all or nothing."""
@@ -217,7 +224,7 @@ class Store:
         """Read the whole file again; StoreError unless all that was recorded is in it."""
         self._empty_log()
         with explained(self.path):
-            is_whole = self._recorded.is_in(self._file)
+            is_whole = self._recorded.is_in(self._file, self._pages)
         if not is_whole:
             self._stop(self._database, _CHANGED)
 
@@ -229,7 +236,7 @@ class Store:
         self._stop_if_moved()
         try:
             with explained(self.path):
-                is_damaged = bool(damage_to_log(self._file))
+                is_damaged = bool(damage_to_log(self._file, self._pages))
         except StoreError as error:
             if error.__cause__ is not None:  # it cannot be read
                 raise

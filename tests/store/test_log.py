@@ -266,7 +266,7 @@ def test_while_somebody_reads_the_log_is_looked_at_ever_more_rarely(tmp_path, mo
 
     looks = []
     monkeypatch.setattr(writer, "_IN_THE_LOG", 0.0)
-    monkeypatch.setattr(writer, "damage_to_log", lambda path: looks.append(path) or "")
+    monkeypatch.setattr(writer, "damage_to_log", lambda path, *_: looks.append(path) or "")
     path, readers = tmp_path / "run.db", []
 
     def evaluate(config, instance, seed):
