@@ -15,12 +15,14 @@ import builtins
 import contextlib
 import importlib.util
 import io
+import math
 import os
 import random
 import shutil
 import sqlite3
 import sys
 import tempfile
+import time
 import warnings
 from collections import Counter
 from contextlib import closing
@@ -274,7 +276,8 @@ class Campaign:
 @click.option("-n", "number", default=1000, show_default=True, help="Double faults.")
 @click.option("--seed", default=0, show_default=True)
 @click.option("--only", default="", help="What has this in its name.")
-def main(*, number: int, seed: int, only: str) -> None:
+@click.option("--minutes", type=float, help="Begin no double fault after so many.")
+def main(*, number: int, seed: int, only: str, minutes: float | None) -> None:
     """Let two file operations fail, one after the other: stores and outputs."""
     tool = importlib.util.spec_from_file_location("faults", _TOOL)
     if tool is None or tool.loader is None:
@@ -290,12 +293,17 @@ def main(*, number: int, seed: int, only: str) -> None:
         with faults.installed(), opening(faults):
             campaign = Campaign(folder, faults)
             names = [name for name in [*campaign.contests, *campaign.outputs] if only in name]
+            until = time.monotonic() + 60.0 * (minutes or math.inf)
             for turn in range(number):
+                if time.monotonic() > until:
+                    break
                 name = names[turn % len(names)]
                 wrong = campaign.one(name, rng)
                 tally.setdefault(name, Counter())["wrong" if wrong else "right"] += 1
                 if wrong:
                     print(f"{name}: {wrong}", file=sys.stderr, flush=True)
+                if turn % 100 == 99:
+                    print(f"{turn + 1} double faults", file=sys.stderr, flush=True)
     print_row("what", "operations", "double faults", "right", "wrong", head=True)
     for name, counts in tally.items():
         operations = campaign.operations[name]

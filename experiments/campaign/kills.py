@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import importlib
+import math
 import os
 import random
 import signal
@@ -17,6 +19,7 @@ import sys
 import tempfile
 import time
 import traceback
+import warnings
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,6 +69,7 @@ def start(name: str, folder: Path, seed: int) -> int:
             os.dup2(log.fileno(), 1)
             os.dup2(log.fileno(), 2)
         text = CONTESTS[name](folder, seed)
+        (folder / "modules").write_text("\n".join(sys.modules))
         (folder / "result.part").write_text(text)
         (folder / "result.part").rename(folder / "result")
     except BaseException:  # noqa: BLE001
@@ -73,6 +77,14 @@ def start(name: str, folder: Path, seed: int) -> int:
         sys.stderr.flush()
         os._exit(1)
     os._exit(0)
+
+
+def import_all(modules: list[str]) -> None:
+    """Import what a driver has imported, so that the drivers to come begin with it."""
+    for module in modules:
+        if module not in sys.modules and not module.startswith("__"):
+            with contextlib.suppress(Exception), warnings.catch_warnings(action="ignore"):
+                importlib.import_module(module)
 
 
 def ended(pid: int, seconds: float) -> int | None:
@@ -125,6 +137,7 @@ def run_one(
     with tempfile.TemporaryDirectory() as plain:  # no workers here: drivers are forked
         ended(start(name, Path(plain), seed), _LONGEST)
         wanted = (Path(plain) / "result").read_text()
+        import_all((Path(plain) / "modules").read_text().split("\n"))
     outliving(own)
     known: set[tuple[Any, ...]] = set()
     while True:
@@ -164,15 +177,16 @@ def run_one(
 @click.option("--seed", default=0, show_default=True)
 @click.option("--each", default=5, show_default=True, help="Kills of a contest, at most.")
 @click.option("--only", default="", help="Contests with this in their name.")
-def main(*, number: int, seed: int, each: int, only: str) -> None:
+@click.option("--minutes", type=float, help="Begin no contest after so many.")
+def main(*, number: int, seed: int, each: int, only: str, minutes: float | None) -> None:
     """Kill contests of every kind at random moments, resume them, and compare their results."""
     ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
     rng = random.Random(seed)  # noqa: S311
     names = [name for name in CONTESTS if only in name]
     tallies = {name: Tally() for name in names}
     takes = dict.fromkeys(names, 1.0)
-    turn = 0
-    while sum(tally.kills for tally in tallies.values()) < number:
+    turn, until = 0, time.monotonic() + 60.0 * (minutes or math.inf)
+    while sum(tally.kills for tally in tallies.values()) < number and time.monotonic() < until:
         name = names[turn % len(names)]
         turn += 1
         with tempfile.TemporaryDirectory() as folder:
@@ -181,7 +195,7 @@ def main(*, number: int, seed: int, each: int, only: str) -> None:
             took = (time.monotonic() - began) / (new.kills + 2)
             takes[name] = 0.5 * takes[name] + 0.5 * max(took, 0.3)
         tally = tallies[name]
-        tally.runs += 1
+        tally.runs += new.runs
         tally.kills += new.kills
         tally.identical += new.identical
         tally.slow += new.slow
