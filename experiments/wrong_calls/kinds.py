@@ -174,7 +174,7 @@ RULES: dict[str, list[Any]] = {
     "prices": [3, "1", [], [1.0, "x", 2.0], [1.0, -1.0, 1.0], [1.0], [NAN, 1, 1], THING, {}],
 }
 HOW: dict[str, list[Any]] = {
-    "n_jobs": [0, 1.5, "2", True, LIST, THING, ARRAY, None, NAN],
+    "n_jobs": [0, 1.5, "2", True, LIST, THING, ARRAY, None, NAN, 10**30],
     "executor": [3, "dask", True, LIST, THING, ARRAY],
     "ahead": [-1, 1.5, "some", True, LIST, THING, ARRAY, None, NAN],
     "timeout": [v for v in POSITIVE if v is not None],

@@ -127,6 +127,13 @@ def test_a_wrong_number_of_workers_is_refused_with_a_deadline_too(n_jobs):
         racer.race(POOL, lambda c, i, s: 1.0, deadline=1.0, n_jobs=n_jobs)
 
 
+@pytest.mark.parametrize("limit", [{"deadline": 1.0}, {"budget": 60}])
+@pytest.mark.parametrize("n_jobs", [10_001, 10**30])
+def test_more_workers_than_a_machine_has_are_refused(n_jobs, limit):
+    with pytest.raises(racer.SettingError, match=r"n_jobs=10\d.*: give 10000 at most"):
+        racer.race(POOL, lambda c, i, s: 1.0, n_jobs=n_jobs, **limit)
+
+
 @pytest.mark.parametrize("is_tuning", [False, True])
 @pytest.mark.filterwarnings("ignore:the deadline passed")
 def test_a_recorded_budget_holds_for_any_later_deadline(clock, is_tuning, tmp_path):
