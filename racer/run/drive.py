@@ -92,8 +92,8 @@ def drive(
             loop.run()
             if store is not None:
                 store.flush()
-                store.finish()
-                write_snapshot(store.reader, loop.result())
+                image = store.finish()
+                write_snapshot(store.reader, loop.result(), image)
     except KeyboardInterrupt:
         raise _interrupted(loop.result(), store, stop.code) from None
     result = loop.result()

@@ -57,19 +57,30 @@ class Recorded:
             at += _LENGTH.size + size
             yield schema.unpacked(bytes(self._data[at - size : at]))
 
-    def is_in(self, file: str, pages: Pages | None = None) -> bool:
+    def image_in(self, file: str, pages: Pages) -> bytes | None:
+        """Return the image of a database that has these rows, and `pages` as they were written.
+
+        None of another; the file is read anew.
+        """
+        with (
+            suppress(sqlite3.Error, MemoryError, StoreError),
+            closing(connect(file, "ro")) as connection,
+        ):
+            connection.execute("BEGIN")
+            image = connection.serialize()
+            found = Reader(file, connection).count_outcomes()
+            if found == (self._n, self._sum) and pages.are_those_of(image):
+                return image
+        return None
+
+    def is_in(self, file: str) -> bool:
         """Return True if the store in a file is sound and holds these rows; it is read anew.
 
-        If it has the `pages` that its writer knows, each byte is as it was written; without them,
-        or if one differs, each row is checked. StoreError if it cannot be read for another reason
-        than its content.
+        StoreError if it cannot be read for another reason than its content.
         """
         with closing(connect(file, "ro")) as connection:
             connection.execute("BEGIN")
             reader = Reader(file, connection)
-            with suppress(sqlite3.Error, MemoryError):
-                if pages is not None and pages.are_those_of(connection.serialize()):
-                    return reader.count_outcomes() == (self._n, self._sum)
             try:
                 reader.check_schema()
                 _ = reader.setup

@@ -390,12 +390,16 @@ def _tell_rows(
 def _tell_kept(contest: Race, reader: Reader, recorder: Recorder, rows: Sequence[Row]) -> None:
     """Tell a race the rows of a snapshot, and compare its decisions; it makes no events."""
     gone, tested, leader = 0, 0, None
+    alive: NDArray[np.intp] | None = None
     for row in rows:
         asked = contest.requested
-        if asked is None or asked[0] != row.block or not np.array_equal(asked[1], row.candidates):
+        if asked is not None and asked[1] is not alive:
+            alive, candidates = asked[1], asked[1].tobytes()
+        if asked is None or asked[0] != row.block or candidates != row.candidates.tobytes():
             reader.damaged(f"its snapshot has others on block {row.block} than are asked for")
         contest.tell_row(row)
-        eliminated = contest.eliminations[gone:]
+        all_gone = contest.eliminations
+        eliminated = all_gone[gone:] if len(all_gone) > gone else ()
         if eliminated or tested != contest.tested_blocks:
             gone, tested, leader = gone + len(eliminated), contest.tested_blocks, contest.leader
         recorder.decided(contest.n_blocks - 1, leader, eliminated)

@@ -71,17 +71,18 @@ _REFUSED = (
 )
 
 
-def write_snapshot(reader: Reader, result: Any) -> None:
+def write_snapshot(reader: Reader, result: Any, image: bytes | None = None) -> None:
     """Write the result as a snapshot beside the database, in place of a replay; or nothing.
 
-    No transaction may be open, and the database must hold all outcomes of the result.
+    No transaction may be open, and the database, whose image may be given, must hold all outcomes
+    of the result.
     """
     if isinstance(result, Result) and result.evaluations >= LEAST:
         with suppress(*_REFUSED):
             path = Path(_beside(reader.path))
             if path.is_symlink():  # which nobody named, and would lead to another file
                 path.unlink()
-            data = content_of(result, _identity(reader.connection.serialize()))
+            data = content_of(result, _identity(image or reader.connection.serialize()))
             with written(path) as part:
                 Path(part).write_bytes(data)
 
@@ -148,12 +149,13 @@ class Snapshot(NamedTuple):
         with suppress(*_REFUSED):
             rows, _ = _table(self.header, self.arrays, "known", n)
             rows.pop()  # its events are for those who watch
+            sizes = [len(row.values) for row in rows]
             until = np.full(n, -1)  # the last block of each candidate
-            for row in reversed(rows):
-                until[row.candidates] = np.maximum(until[row.candidates], row.block)
+            candidates = np.concatenate([row.candidates for row in rows])
+            np.maximum.at(until, candidates, np.repeat([row.block for row in rows], sizes))
             others = list(reader.outcomes_after(until.tolist()))
             ((total,),) = reader.rows("SELECT count(*) FROM outcomes")
-            if sum(len(row.values) for row in rows) + len(others) == total:
+            if sum(sizes) + len(others) == total:
                 return Kept(self.image, rows, others)
         return None
 
@@ -202,18 +204,21 @@ def _of_table(table: Table) -> tuple[dict[str, Any], Arrays]:
     """Return a table as plain data: arrays, the names of workers, and what is more than a value."""
     rows = table.rows
     names: dict[str, int] = {}
-    workers = [
-        names.setdefault(name, len(names))
-        for row in rows
-        for name in row.workers or [""] * len(row.values)
-    ]
+    numbers: dict[tuple[str, ...], NDArray[Any]] = {}  # of the workers of a row
+    workers = []
+    for row in rows:
+        by = row.workers or ("",) * len(row.values)
+        if (known := numbers.get(by)) is None:
+            known = np.array([names.setdefault(name, len(names)) for name in by], np.intp)
+            numbers[by] = known
+        workers.append(known)
     columns: dict[str, list[Any]] = {
         "blocks": [[row.block for row in rows]],
         "sizes": [[len(row.values) for row in rows]],
         "candidates": [row.candidates for row in rows],
         "values": [row.values for row in rows],
         "seconds": [row.seconds for row in rows],  # None is refused
-        "workers": [workers],
+        "workers": workers,
     }
     others = [
         (
@@ -307,12 +312,16 @@ def _table(header: Any, arrays: Arrays, name: str, n: int) -> tuple[list[Row], l
     ):
         raise ValueError("its columns make no table")
     names = [_text(worker) for worker in fields["workers"]]
-    is_alone = len(names) == 1
-    by = names * int(found["sizes"].max(initial=0)) if is_alone else [names[i] for i in workers]
+    alone: dict[int, tuple[str, ...] | None] = {}  # the only worker, by the size of a row
+    if len(names) == 1:
+        alone = {
+            size: (*names * size,) if names[0] else None for size in {*found["sizes"].tolist()}
+        }
+    by = [] if alone else [names[i] for i in workers]
     rows = []
     for block, (a, b), more in zip(found["blocks"].tolist(), pairwise(ends), others, strict=True):
-        own = by[: b - a] if is_alone else by[a:b]
-        known = tuple(own) if any(own) else None
+        own = alone[b - a] if alone else (*by[a:b],)
+        known = own if own and any(own) else None
         rows.append(Row(block, candidates[a:b], values[a:b], seconds[a:b], more, known))
     return rows, [_number(block) for block in fields["repeated"]]
 

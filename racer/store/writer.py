@@ -84,7 +84,7 @@ class Store:
                 warning = damage_to_log(self._file)
             if look_at(self._file):
                 self._open("rw")
-                self.reader.check_schema()
+                self.reader.check_schema(pages=False)
                 self._mark()
             if warning:
                 warn(warning)
@@ -150,10 +150,12 @@ class Store:
         return self._reader
 
     def remember(self, image: bytes | None = None) -> None:
-        """Keep in mind what the file is before anything is written.
+        """Keep in mind what the file is before anything is written; StoreError if it is damaged.
 
-        Of an image of the database also the outcomes, none of which is read then.
+        Of an image of the database, which is sound, also the outcomes, none of which is read then.
         """
+        if image is None:
+            self.reader.check_pages("quick_check(1)")
         with explained(self.path), suppress(MemoryError):  # then each row is checked in the end
             self._pages = Pages(image or self.reader.connection.serialize())
         if image is not None:
@@ -220,13 +222,18 @@ class Store:
         self._write(self._unwritten)
         self._unwritten.clear()
 
-    def finish(self) -> None:
-        """Read the whole file again; StoreError unless all that was recorded is in it."""
+    def finish(self) -> bytes | None:
+        """Read the whole file again; StoreError unless all that was recorded is in it.
+
+        Return its image if each page is as it was written; else each row has been checked.
+        """
         self._empty_log()
         with explained(self.path):
-            is_whole = self._recorded.is_in(self._file, self._pages)
+            image = self._recorded.image_in(self._file, self._pages)
+            is_whole = image is not None or self._recorded.is_in(self._file)
         if not is_whole:
             self._stop(self._database, _CHANGED)
+        return image
 
     def _empty_log(self) -> None:
         """Copy the log into the file and cut it to nothing; later, if another process reads.

@@ -92,20 +92,22 @@ def test_after_a_kill_the_log_is_a_part_of_what_is_known(tmp_path, row_by_row):
 def test_a_byte_that_changed_without_a_trace_is_found_at_the_end(known, number, row_by_row):
     """By the disk, say, which leaves the times of the file as they were."""
     path, recorded, pages = known
-    assert recorded.is_in(str(path), pages)
+    assert recorded.image_in(str(path), pages) == path.read_bytes()
     assert row_by_row == []
     row = list(recorded.rows())[number]
     data = bytearray(path.read_bytes())
     data[data.index(struct.pack(">d", row.seconds)) + 7] ^= 1
     path.write_bytes(data)
-    assert not recorded.is_in(str(path), pages)
+    assert recorded.image_in(str(path), pages) is None
+    assert not recorded.is_in(str(path))
 
 
 def test_what_is_no_part_of_a_row_is_looked_at_row_by_row(known, row_by_row):
     path, recorded, pages = known
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA user_version = 1")  # as it is, but written again
-    assert recorded.is_in(str(path), pages)
+    assert recorded.image_in(str(path), pages) is None
+    assert recorded.is_in(str(path))
     assert row_by_row == [str(path)]
 
 
@@ -114,7 +116,7 @@ def test_pages_as_written_without_an_outcome_are_not_enough(known):
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("DELETE FROM outcomes WHERE block = 3 AND candidate = 2")
         pages = Pages(connection.serialize())
-    assert not recorded.is_in(str(path), pages)
+    assert recorded.image_in(str(path), pages) is None
 
 
 def test_pages_of_a_log_count_from_the_commit_of_their_transaction(tmp_path):
