@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import sys
 from pathlib import Path
@@ -174,14 +173,6 @@ def _scenario_of(ctx: click.Context, path: str | None, options: dict[str, Any]) 
     return base.updated(checked(ours, THE_OPTIONS, Path.cwd()))
 
 
-def _in_a_scenario(message: str) -> str:
-    """Return a message about a store in the words of a scenario."""
-    message = re.sub(r"\bRuntime\(limit=([\d.]+)[^)]*\)", r"\1", message)
-    end = "another store"
-    names = f'{end}: --store new.db, or store = "new.db" in the scenario'
-    return f"{message.removesuffix(end)}{names}" if message.endswith(end) else message
-
-
 @click.command(cls=_WithCommand, short_help="Find the best configuration of a program.")
 @_scenario_options
 @forms
@@ -203,6 +194,7 @@ def tune(
     """
     from racer.evaluate.command.command import Command  # noqa: PLC0415  (a second)
     from racer.run.calls import tune as run  # noqa: PLC0415
+    from racer.store.reader import OtherStoreError  # noqa: PLC0415
 
     form = {name: options.pop(name) for name in ("as_json", "csv", "configurations")}
     with reported():
@@ -218,8 +210,9 @@ def tune(
         except ObjectiveError as error:
             advice = "racer check-scenario shows a few evaluations"
             raise ObjectiveError(f"{error}; {advice}") from error
-        except StoreError as error:
-            raise StoreError(_in_a_scenario(str(error))) from error
+        except OtherStoreError as error:
+            names = '--store new.db, or store = "new.db" in the scenario'
+            raise StoreError(f"{error.in_scenario}: {names}") from error
         settings: dict[str, Any] = {"space": arguments["space"].to_json()}
         if isinstance(evaluate := arguments["evaluate"], Command):
             settings["command"] = evaluate.settings

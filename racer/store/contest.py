@@ -13,7 +13,7 @@ from racer.evaluate.command.command import IDENTITY, Command
 from racer.space.space import Space
 from racer.space.stored import not_kept
 from racer.store.jsonable import decode, encode, is_plain, qualified_name, same, shown_apart
-from racer.store.reader import sense_made_of
+from racer.store.reader import OtherStoreError, sense_made_of
 from racer.store.schema import ARGUMENTS, MAY_LACK, OF_EVALUATIONS, Setup, is_record
 from racer.store.source import source_digest
 
@@ -102,9 +102,12 @@ def _check_difference(path: str, name: str, old: Any, new: Any) -> None:
     elif (fields := _fields(new)) and _fields(old).keys() == fields.keys():
         place, new, old = _where_they_differ(fields, _fields(old))
         name += place
-    here, there = shown_apart(new, old)
-    raise StoreError(
-        f"{name} is {here}, but the race in {path!r} has {there}: give that, or another store"
+    limits = [_fields(value).get("limit", value) for value in (new, old)]
+    raise OtherStoreError(
+        *(
+            f"{name} is {here}, but the race in {path!r} has {there}: give that, or"
+            for here, there in (shown_apart(new, old), shown_apart(*limits))
+        )
     )
 
 
@@ -145,9 +148,9 @@ def contest_for(store: Store | None, kind: Kind, given: Mapping[str, Any]) -> Co
         return _maker(kind)(**given)
     held = store.reader.setup.kind
     if held != kind:
-        raise StoreError(
+        raise OtherStoreError(
             f"store {store.path!r} holds {_a(held)}: go on with {_CALLS[held]}"
-            f"{' or racer.resume' if held != 'ablation' else ''}, or give another store"
+            f"{' or racer.resume' if held != 'ablation' else ''}, or give"
         )
     closed = {n: v for n, v in given.items() if v is not None or n not in _LEFT_OPEN}
     left = [n for n in _RACED_ON if given.get(n) is None and n in store.reader.setup.settings]
@@ -271,8 +274,8 @@ def _budgets(reader: Reader, given: Any, recorded: Any) -> list[Budget]:
             news = olds
     is_one = len(olds) == len(news) == 1
     if news[: len(olds)] != olds and not (is_one and news[0].is_larger(olds[0])):
-        raise StoreError(
+        raise OtherStoreError(
             f"budget is {news[-1]}, but the race in {reader.path!r} has {olds[-1]}: give that, a "
-            "larger one, or another store"
+            "larger one, or"
         )
     return list(news)

@@ -36,6 +36,17 @@ def connect(path: str, mode: str) -> sqlite3.Connection:
     return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=PATIENCE)
 
 
+class OtherStoreError(StoreError):
+    """A store that cannot be used by this call, where another one could.
+
+    `in_scenario` is the message as it is for one whose settings stand in a scenario.
+    """
+
+    def __init__(self, message: str, in_scenario: str = "") -> None:
+        super().__init__(f"{message} another store")
+        self.in_scenario = f"{in_scenario or message} another store"
+
+
 _WHAT_TO_DO = {
     "SQLITE_FULL": "make room, then continue where it stopped: records are safe",
     "SQLITE_IOERR": "the disk, or a limit on file sizes, failed it: the records were left as "

@@ -19,7 +19,15 @@ from racer.store.begun import mark_as_begun, was_begun_here
 from racer.store.jsonable import dumps
 from racer.store.log import Pages, damage_to_log
 from racer.store.memory import Recorded, write_store
-from racer.store.reader import PATIENCE, Reader, connect, explained, look_at, refuse_irregular
+from racer.store.reader import (
+    PATIENCE,
+    OtherStoreError,
+    Reader,
+    connect,
+    explained,
+    look_at,
+    refuse_irregular,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -101,9 +109,9 @@ class Store:
             try:
                 lock.acquire()
             except Timeout:
-                raise StoreError(
+                raise OtherStoreError(
                     f"store {self.path!r} is in use: another process (or race) is writing to it, "
-                    "and holds its .lock; wait until that one has ended, or give another store"
+                    "and holds its .lock; wait until that one has ended, or give"
                 ) from None
         self._exit.callback(self._let_go, lock)
         with explained(self.path):

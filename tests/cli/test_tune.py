@@ -145,6 +145,21 @@ def test_errors_of_a_store_are_in_the_words_of_a_scenario(folder):
     assert "has 5.0: give that" in none.stderr
 
 
+def test_such_an_error_names_the_store_as_it_is_called(folder):
+    """Its values are reworded, not whatever looks like one of them."""
+    (folder / "solver").write_text("#!/bin/sh\necho 1\n")
+    (folder / "solver").chmod(0o755)
+    store = "Runtime(limit=5.0, old).db"
+    words = ("--space", "parameters.txt", "--instances", "Instances", "--first-test", 2)
+    words = (*words, "--command", "./solver {parameters}", "--store", store)
+    assert said("tune", *words, "--seed", 1, "--budget", 30, "-q").exit_code in {0, 3}
+    other = said("tune", *words, "--seed", 2, "--budget", 30)
+    assert other.exit_code == 1
+    assert f"seed is 2, but the race in '{store}' has 1: give that, or another store: --st" in (
+        other.stderr.replace(f"{folder}/", "")
+    )
+
+
 def test_a_tuning_without_success_codes_stops_at_the_first_block(folder):
     """As a solver of SAT does, which ends with 10 or 20."""
     (folder / "solver").write_text("#!/bin/sh\necho 1\nexit 10\n")
