@@ -117,6 +117,7 @@ study = Commands(
         "stress": ("stress", "Races killed at random moments, and resumed"),
         "tables": ("page_tables", "The tables of the evidence pages, from the recorded files"),
         "tuner-deciders": ("tuner.deciders", "Deciders inside the tuner"),
+        "units": ("reliability.units", "P(best) of tunings with one thing changed in its model"),
         "unpaired": ("unpaired.tables", "Level and power of tests of independent samples"),
         "voice": ("voice", "How docstrings and pages read, in numbers"),
         "wrong-calls": ("wrong_calls.tables", "Wrong calls of everything public: all refused"),
