@@ -41,7 +41,7 @@ def test_there_are_seventeen():
     assert len(set(HOSTILE)) == len(HOSTILE) == 17
 
 
-@pytest.mark.parametrize("settings", [{}, {"timeout": 30}, {"n_jobs": 2}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"timeout": 30, "n_jobs": 2}], ids=str)
 def test_they_arrive_intact(tmp_path, monkeypatch, settings):
     monkeypatch.chdir(tmp_path)
     told = tmp_path / "told"

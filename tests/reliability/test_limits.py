@@ -257,7 +257,7 @@ def test_the_result_is_the_same_with_limits_and_without():
         return config / 3 + random.random() + np.random.random()  # noqa: NPY002
 
     def race(**settings):
-        result = racer.race(range(6), evaluate, [1, 2, 3], budget=60, seed=4, **settings)
+        result = racer.race(range(6), evaluate, [1, 2, 3], budget=42, seed=4, **settings)
         return (
             repr(result.known.values(len(result.configs)).tolist()),
             eliminated(result),

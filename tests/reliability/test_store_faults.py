@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="replaces Linux'
 TAKES_ROOM = pytest.importorskip("faults").TAKES_ROOM  # fcntl
 
 POOL = [0, 1]
-SETTINGS = {"budget": 6, "first_test": 2, "seed": 1, "decider": "f-race"}
+SETTINGS = {"budget": 6, "first_test": 2, "seed": 1, "decider": "f-race-sign"}
 KINDS = ["EIO", "EIO, and from then on", "ENOSPC, and from then on"]
 FEWER = 5  # operations than in the race before: how many there are varies a little
 CHANGES_NOTHING = {  # on the disk
@@ -114,13 +114,14 @@ def known(path, stores):
     return found
 
 
-def resume_and_compare(path, before, stores, plain):
+def resume_and_compare(path, before, stores, plain, *, look=True):
     """Go on without faults: nothing recorded is lost, and the result is the same."""
     result = racer.race(POOL, evaluate, **SETTINGS, store=path)
     assert stores.told(result) == plain
-    assert before <= known(path, stores)
-    assert len(known(path, stores)) == 6
-    assert check_store(path).problems == []
+    after = known(path, stores)
+    assert before <= after
+    assert len(after) == 6
+    assert not look or check_store(path).problems == []
 
 
 @pytest.mark.slow
@@ -180,7 +181,7 @@ def test_a_fault_at_every_file_operation_of_recovery_and_again(folder, faults, s
             attempt(faults, path, number + 1, how, stores.told, plain)
             before = known(path, stores)
             assert recorded <= before
-            resume_and_compare(path, before, stores, plain)
+            resume_and_compare(path, before, stores, plain, look=number % 8 < 2)
             for file in folder.glob(f"{number}.db*"):
                 file.unlink()
     assert came >= len(numbers(done, how)) - FEWER

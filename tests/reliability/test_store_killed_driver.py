@@ -19,12 +19,12 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("jobs", [1, 3])
-def test_killed_at_random_moments_and_resumed_the_result_is_the_same(jobs):
+def test_killed_at_random_moments_and_resumed_the_result_is_the_same():
+    """With workers; without any, it dies at every statement in the next test."""
     done = subprocess.run(
         [
             *(sys.executable, STUDY, "stress", "--races", "2", "--kills", "1"),
-            *("--jobs", str(jobs), "--seed", str(jobs)),
+            *("--jobs", "2", "--seed", "3"),
             *("--budget", "90", "--milliseconds", "7"),  # as long as 150 of 4, with fewer forks
             *("--patience", "20"),  # a second, unless other work takes it
         ],
@@ -41,7 +41,7 @@ def test_killed_at_random_moments_and_resumed_the_result_is_the_same(jobs):
 
 @pytest.mark.slow
 def test_killed_at_every_statement_and_again_while_resuming(folder, stores):
-    settings = {**stores.SETTINGS, "budget": 12}
+    settings = {**stores.SETTINGS, "budget": 8, "first_test": 2}  # three verdicts
     pool = stores.POOL[:2]
     plain = stores.content(racer.race(pool, stores.evaluate, **settings))
     moment, died = 0, True
@@ -58,7 +58,7 @@ def test_killed_at_every_statement_and_again_while_resuming(folder, stores):
         resumed = racer.race(pool, stores.evaluate, **settings, store=path)
         assert stores.content(resumed) == plain, moment
         assert before <= {row[:8] for row in stores.rows(path)}
-    assert moment > 12 * 3
+    assert moment > 8 * 3
 
 
 def has_rows(path):

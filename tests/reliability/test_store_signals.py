@@ -66,7 +66,7 @@ def count(stores, path):
 
 @pytest.mark.parametrize(
     ("number", "jobs"),
-    [(signal.SIGINT, 1), (signal.SIGINT, 2), (signal.SIGTERM, 2), (signal.SIGHUP, 1)],
+    [(signal.SIGINT, 2), (signal.SIGTERM, 1), (signal.SIGHUP, 1)],
 )
 def test_the_first_lets_what_runs_finish_and_tells_how_to_resume(tmp_path, stores, number, jobs):
     path = tmp_path / "run.db"
@@ -145,10 +145,9 @@ def until_told(process):
 @pytest.mark.parametrize(
     ("number", "jobs", "whom"),
     [
-        (signal.SIGINT, 1, "the driver"),
         (signal.SIGINT, 2, "its group"),
         (signal.SIGTERM, 2, "the driver"),
-        (signal.SIGHUP, 2, "its group"),
+        (signal.SIGHUP, 1, "its group"),
     ],
 )
 def test_what_is_being_evaluated_is_recorded(waiting, stores, number, jobs, whom):
