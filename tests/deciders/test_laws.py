@@ -24,7 +24,7 @@ from racer.deciders import (
     as_decider,
 )
 
-LAWS = settings(max_examples=10, deadline=None, derandomize=True)  # for each of 20 deciders
+LAWS = settings(max_examples=6, deadline=None, derandomize=True)  # for each of 24 deciders
 
 PLANNERS = ("halving", "bayesian-best", "best-for-budget")
 # those that spend a budget to its end drop without need of evidence: they have laws of their own

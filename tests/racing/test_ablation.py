@@ -246,7 +246,12 @@ def says_its_time(config, instance, seed):
 def test_what_the_tuning_stopped_below_the_limit_is_run_again(tmp_path, in_series):
     runtime = Runtime(20.0, slack=1.0)
     space = Space({"x": Real(0, 9), "y": Real(0, 9)})
-    tuned = racer.tune(space, says_its_time, [0, 1], budget=84, seed=1, runtime=runtime)
+    tuner = racer.Tuner(space, [0, 1], budget=84, seed=1, runtime=runtime)
+    while cells := tuner.ask():
+        for cell in cells:
+            took = says_its_time(cell.config, cell.instance, cell.seed)
+            tuner.tell(cell, bounded(Outcome("ok", took, seconds=took), cell.bound))
+    tuned = tuner.result()
     stopped = tuned.scores[(tuned.scores["status"] == "capped") & (tuned.scores["block"] < 8)]
     ends = {"source": int(stopped["candidate"].iloc[0]), "blocks": 8}
     store = tmp_path / "ablation.db"

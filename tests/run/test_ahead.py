@@ -24,7 +24,7 @@ from racer.store.replay import Prefetched
 from racer.tuner import Tuner
 
 pytestmark = pytest.mark.filterwarnings("ignore::racer.errors.RacerWarning")
-LAW = settings(max_examples=40, deadline=None, derandomize=True)
+LAW = settings(max_examples=24, deadline=None, derandomize=True)
 SPACE = racer.Space({"x": racer.Real(0.0, 5.0), "y": racer.Categorical(["a", "b"])})
 QUICK = {"seed": 3, "decider": "f-race"}
 PLANS = "best-for-budget"  # the default of tunings
@@ -154,7 +154,7 @@ class Crash(BaseException):
     """As if the power failed."""
 
 
-@settings(LAW, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(LAW, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     name=st.sampled_from(sorted(CONTESTS)),
     points=st.lists(st.integers(1, 100), min_size=1, max_size=2),

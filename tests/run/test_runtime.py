@@ -107,7 +107,7 @@ def _expected():
 LAW = settings(deadline=None, derandomize=True)
 
 
-@settings(LAW, max_examples=20)
+@settings(LAW, max_examples=12)
 @given(
     name=st.sampled_from(sorted(CONTESTS)),
     capacity=st.sampled_from([3, 10]),

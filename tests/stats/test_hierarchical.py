@@ -139,11 +139,16 @@ def test_estimates_of_noisy_data_sets_are_shrunk_towards_the_others():
     np.testing.assert_array_equal(found.to_frame()["estimate"], found.estimates)
 
 
-@pytest.mark.parametrize("unit", [1e-9, 0.01, 3.0, 100.0])
-def test_there_is_no_scale_to_choose(unit):
-    """The priors are in units of the data: any other unit gives the same posterior."""
+@pytest.fixture(name="in_one_unit", scope="module")
+def _in_one_unit():
     x, y = drawn([0.2, 0.3, -0.1, 0.25], [0.2, 0.3, 0.2, 0.1])
-    found = hierarchical_t_test(x, y, correlation=RHO, rope=ROPE)
+    return x, y, hierarchical_t_test(x, y, correlation=RHO, rope=ROPE)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 3.0, 100.0])
+def test_there_is_no_scale_to_choose(unit, in_one_unit):
+    """The priors are in units of the data: any other unit gives the same posterior."""
+    x, y, found = in_one_unit
     other = hierarchical_t_test(unit * x, unit * y, correlation=RHO, rope=unit * ROPE)
     np.testing.assert_allclose(other.next_data_set, found.next_data_set, rtol=1e-9)
     np.testing.assert_allclose(other.largest, found.largest, rtol=1e-9)

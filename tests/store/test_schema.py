@@ -112,7 +112,7 @@ SLOW = (HealthCheck.too_slow, HealthCheck.function_scoped_fixture)
 
 
 @pytest.mark.filterwarnings("ignore::racer.RacerWarning")
-@settings(max_examples=30, deadline=None, suppress_health_check=SLOW, derandomize=True)
+@settings(max_examples=20, deadline=None, suppress_health_check=SLOW, derandomize=True)
 @given(data=st.data())
 def test_no_setting_candidate_or_instance_raises_a_raw_error(stores, data):
     kind = data.draw(st.sampled_from(KINDS))
