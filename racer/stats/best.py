@@ -142,7 +142,8 @@ def best_posterior(
     ----------
     scores : array_like, shape (n, m)
         One row per block, one column per candidate; smaller is better. NaN: not evaluated; +inf
-        (-inf where larger is better): failed.
+        (-inf where larger is better): failed. The other infinity, such as the logarithm of an
+        error of 0, counts as a range of its block better than the block's best finite score.
     maximize : bool
         Larger is better.
     by_block : bool
@@ -203,7 +204,7 @@ def best_posterior(
     for name, value in (("by_block", by_block), ("generalize", generalize)):
         flag(value, name)
     costs = as_costs(table, maximize=flag(maximize, "maximize"))
-    costs = _within_bounds(np.where(np.isneginf(costs), np.inf, costs))
+    costs = _bounded_below(_within_bounds(costs))
     seen = (~np.isnan(costs)).sum(axis=0)
     n_blocks = None if n_blocks is None else whole(n_blocks, "n_blocks", least=1)
     if n_blocks is not None and (correlation or n_blocks < seen.max(initial=0)):
@@ -429,6 +430,18 @@ def _within_bounds(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Scale costs so that no sum overflows."""
     largest = float(np.max(np.abs(costs), where=np.isfinite(costs), initial=0.0))
     return costs / largest if largest > _LARGE else costs
+
+
+def _bounded_below(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return finite costs for -inf: a range of the block (if 0, of the widest) below its least."""
+    if not np.isneginf(costs).any():
+        return costs
+    known = np.isfinite(costs)
+    least = np.min(costs, axis=1, where=known, initial=np.inf, keepdims=True)
+    least[np.isinf(least)] = 0.0  # nothing is known
+    ranges = np.max(np.where(known, costs, least), axis=1, keepdims=True) - least
+    ranges[ranges == 0.0] = ranges.max() or 1.0
+    return np.where(np.isneginf(costs), least - ranges, costs)
 
 
 def _additive(

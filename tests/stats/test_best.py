@@ -145,6 +145,22 @@ def test_who_fails_on_a_quarter_is_not_the_best_where_another_does_not():
     assert best_posterior(costs).best == 1
 
 
+@pytest.mark.parametrize("maximize", [False, True])
+@pytest.mark.parametrize("others", [[2.0, 3.0], [2.0, 2.0]])
+def test_an_infinitely_good_score_is_no_failure(maximize, others):
+    """The logarithm of an error of 0, or the signal-to-noise ratio of a perfect picture."""
+    costs = np.random.default_rng(1).normal(size=(9, 1)) + np.array([2.0, *others])
+    costs[:5, 0] = -math.inf
+    found = best_posterior(-costs if maximize else costs, maximize=maximize)
+    assert found.best == 0
+    assert found.probability_best[0] > 0.9
+
+
+def test_blocks_without_a_finite_score_tell_those_that_fail():
+    costs = np.array([[-math.inf, NAN, FAILED], [NAN, -math.inf, FAILED], [1.0, 2.0, 3.0]])
+    assert best_posterior(costs).probability_best[2] < 0.1
+
+
 def test_without_failures_nothing_is_paid_for_them():
     costs = np.random.default_rng(4).normal(size=(24, 3))
     one_failed = np.vstack([costs, [FAILED, FAILED, FAILED]])
