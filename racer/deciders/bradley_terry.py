@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racer._checks import check_draws, check_fraction, check_positive, flag
+from racer._checks import check_draws, check_fraction, flag
 from racer._numerics import one_blas_thread
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
 from racer.deciders.parts.gates import Evidence, Gate, Omnibus, as_gate, gated
@@ -51,7 +51,7 @@ class BradleyTerryRace(Decider):
     threshold : float in (0, 1)
         Divided by the number of candidates still in; also the level of the gate. Per test: a
         race tests many times.
-    sigma : float > 0
+    sigma : float in (0, 1e6)
         Standard deviation of the prior of strengths; smaller draws the strengths closer together.
     independent : bool
         Let the m(m-1)/2 meetings of a block count as if they were independent, as Wainer does.
@@ -94,7 +94,7 @@ class BradleyTerryRace(Decider):
 
     def __post_init__(self) -> None:
         check_fraction(self.threshold, "threshold")
-        check_positive(self.sigma, "sigma")
+        check_fraction(self.sigma, "sigma", high=1e6)
         flag(self.independent, "independent")
         object.__setattr__(self, "gate", as_gate(self.gate, Gate))
         check_draws(self.draws)

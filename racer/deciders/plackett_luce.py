@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racer._checks import check_draws, check_fraction, check_positive
+from racer._checks import check_draws, check_fraction
 from racer._numerics import RowBuffer, one_blas_thread
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
 from racer.deciders.parts.gates import Evidence, Gate, Omnibus, as_gate, gated
@@ -111,7 +111,7 @@ class PlackettLuceRace(Decider):
     threshold : float in (0, 1)
         Divided by the number of candidates still in; also the level of the gate. Per test: a
         race tests many times.
-    prior : float > 0
+    prior : float > 1e-6
         alpha, the same for each; larger draws the weights closer together.
     gate : {"sign-flip", "friedman"} or False
         The omnibus test: see `FRace`.
@@ -147,7 +147,7 @@ class PlackettLuceRace(Decider):
 
     def __post_init__(self) -> None:
         check_fraction(self.threshold, "threshold")
-        check_positive(self.prior, "prior")
+        check_fraction(self.prior, "prior", low=1e-6, high=np.inf)
         object.__setattr__(self, "gate", as_gate(self.gate, Gate))
         check_draws(self.draws)
 
