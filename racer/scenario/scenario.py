@@ -195,13 +195,14 @@ class Scenario:
 def instances_in(path: str, folder: str | None, where: str, *, is_line: bool) -> list[str]:
     """Return the files of a folder, sorted, or the lines of a file, with their folder before them.
 
+    Hidden files, such as .gitkeep, and hidden folders are left out.
     `is_line`: they will be split by a shell's rules, so text with blanks is quoted.
     """
     place = Path(path)
     if folder is not None and not place.exists() and not Path(folder).is_dir():
         raise SettingError(f"{where}_folder = {folder!r}: there is no such folder")
     if place.is_dir():
-        files = sorted(str(file) for file in place.rglob("*") if file.is_file())
+        files = sorted(str(file) for file in place.rglob("*") if _is_shown(file, place))
         found = [shlex.quote(file) if is_line else file for file in files]
     else:
         found = _instance_lines(place, folder, where, is_line=is_line)
@@ -209,6 +210,12 @@ def instances_in(path: str, folder: str | None, where: str, *, is_line: bool) ->
         what = "no files are in this folder" if place.is_dir() else "no lines are in this file"
         raise SettingError(f"{where} = {path!r}: {what}")
     return found
+
+
+def _is_shown(file: Path, folder: Path) -> bool:
+    """Return True for a file whose name, within the folder, has no part that begins with a dot."""
+    hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
+    return not hidden and file.is_file()
 
 
 def _instance_lines(place: Path, folder: str | None, where: str, *, is_line: bool) -> list[str]:

@@ -79,6 +79,14 @@ def test_the_same_from_a_scenario_of_irace(folder):
         found.arguments()
 
 
+def test_hidden_files_are_no_instances(folder):
+    (folder / "inst" / ".DS_Store").write_text("")
+    (folder / "inst" / ".git").mkdir()
+    (folder / "inst" / ".git" / "config").write_text("")
+    found = scenario(folder, TOML).arguments()["instances"]
+    assert found == [f"{folder}/inst/{n}" for n in ("a 1.tsp", "b.tsp", "deep/c.tsp")]
+
+
 def test_a_line_of_instances_ends_at_a_line_feed_only(folder):
     (folder / "list.txt").write_bytes("a\u2028b.tsp\r\nc\u0085d.tsp # no\n".encode())
     text = TOML.replace('"inst"', '"list.txt"')
