@@ -128,7 +128,7 @@ def _criterion(result: Result) -> str:
 def _rivals(result: Result) -> str:
     """Return a sentence on others that may be the best."""
     rivals = [f"#{c}" for c in result.credible_set if c != result.best_index]
-    if not rivals:
+    if not rivals or _unacceptable(result):
         return ""
     more = f" and {len(rivals) - _MOST} more" if len(rivals) > _MOST else ""
     return f"With probability 0.95 it is that or one of {', '.join(rivals[:_MOST])}{more}."
@@ -147,12 +147,16 @@ def _eliminated_best(result: Result) -> str:
 
 
 def _unacceptable(result: Result) -> str:
-    """Return a sentence if perhaps no candidate satisfies the constraints."""
-    none = 1.0 - sum(result.probability_best.values())
-    if not isinstance(result.rules.objective, Constrained) or none < 0.05:
+    """Return a sentence if perhaps no candidate satisfies the constraints, or all tolerances."""
+    none, objective = 1.0 - sum(result.probability_best.values()), result.rules.objective
+    if not isinstance(objective, Within | Constrained) or none < 0.05:
         return ""
-    chance = shown_probability(none, 2)
-    return f"With probability {chance} no candidate satisfies the constraints."
+    fits = (
+        "satisfies the constraints"
+        if isinstance(objective, Constrained)
+        else "is within each tolerance"
+    )
+    return f"With probability {shown_probability(none, 2)} no candidate {fits}."
 
 
 def _failing(result: Result) -> str:

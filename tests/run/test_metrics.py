@@ -356,6 +356,19 @@ def test_nobody_is_acceptable():
     objective = racer.Constrained("dollars", error=("<=", -5.0))
     result = racer.race(range(3), evaluate, budget=300, seed=1, metrics=HOW, objective=objective)
     assert result.verdict[-1] == "With probability >0.99 no candidate satisfies the constraints."
+    assert "it is that or one of" not in str(result)
+
+
+def test_nobody_is_within_both_tolerances():
+    given = {"budget": 300, "seed": 1, "metrics": HOW | {"size": Metric(exact=True)}}
+
+    def sized(config, instance, seed):
+        return evaluate(config, instance, seed) | {"size": float(config)}
+
+    objective = Within("size", error=0.1, dollars=0.1)
+    result = racer.race([0, 1, 3], sized, objective=objective, **given)
+    assert result.verdict[-1] == "With probability >0.99 no candidate is within each tolerance."
+    assert "it is that or one of" not in str(result)
 
 
 def test_a_metric_that_is_never_there_ends_the_race_at_once():
