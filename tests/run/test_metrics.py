@@ -371,6 +371,18 @@ def test_nobody_is_within_both_tolerances():
     assert "it is that or one of" not in str(result)
 
 
+def test_who_is_good_enough_is_not_eliminated_as_unacceptable():
+    """Also where several opponents are cheaper, none of which is most of the evidence."""
+
+    def clear(config, instance, seed):
+        noise = 0.1 * np.random.default_rng([seed, config]).normal()
+        return {"error": float(config), "dollars": 4.0 - config + noise}
+
+    objective = racer.Constrained("dollars", error=("<=", 99.0))
+    result = racer.race(range(4), clear, budget=120, seed=1, metrics=HOW, objective=objective)
+    assert result.eliminations["reason"].tolist() == ["inferior"] * 3
+
+
 def test_a_metric_that_is_never_there_ends_the_race_at_once():
     with pytest.raises(ObjectiveError, match="it returned no 'dollars', only 'error'"):
         racer.race(

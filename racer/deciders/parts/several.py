@@ -153,9 +153,13 @@ def verdict_on_one(
         own = np.log(1.0 - share)
     alone = np.full(m, -np.inf)
     if unfit.ndim == 2:
-        sought.against = np.logaddexp(own[:, None] + unfit - np.log(sought.start - 1), by_others)
+        by_unfit = own[:, None] + unfit - np.log(sought.start - 1)
+        sought.against = np.logaddexp(by_unfit, by_others)
+        found_unfit = np.logaddexp.reduce(by_unfit, axis=1)
     else:
         sought.against, alone = by_others, own + unfit
+        found_unfit = alone
+    is_better = np.logaddexp.reduce(by_others, axis=1) >= found_unfit
     total = np.logaddexp(np.logaddexp.reduce(sought.against, axis=1), alone)
     total = np.logaddexp(total, sought.log_e_eliminated)
     sought.given_up = total >= -np.log(alpha)
@@ -174,7 +178,7 @@ def verdict_on_one(
         beside is None or bool((beside[first][~leave] >= -np.log(alpha)).all())
     )
     return Verdict(
-        tuple(_drop(sought, i, first, total[i], by_others[i], leave) for i in places),
+        tuple(_drop(sought, i, first, total[i], leave, is_better=is_better[i]) for i in places),
         int(sought.candidates[first]),
         standing,
         {"open": float(open_ones)},
@@ -187,14 +191,14 @@ def _drop(
     place: int,
     first: int,
     total: float,
-    by_others: Floats,
     leave: NDArray[np.bool_],
+    *,
+    is_better: np.bool_,
 ) -> Drop:
     """Return the drop of a position: against the strongest evidence among those that stay."""
     evidence = np.where(leave, -np.inf, sought.against[place])
     is_known = np.isfinite(evidence).any() and int(evidence.argmax()) != place
     against = int(evidence.argmax()) if is_known else first
-    is_better = by_others[against] >= total - np.log(2.0)
     return Drop(
         int(sought.candidates[place]),
         "inferior" if is_better else "unacceptable",
