@@ -254,6 +254,11 @@ def read_csv(path: Path) -> tuple[pd.DataFrame, bool]:
     names the line that does not fit.
     """
     names, *rows = csv_lines(path)
+    if len(names) == 1:
+        raise ScoresError(
+            f"{path}: the header is one column, {names[0]!r}: separate columns by commas, "
+            "semicolons or tabs"
+        )
     numbers = map(tables.number_in, names)
     if all(number is not None and np.isfinite(number) for number in numbers):
         raise ScoresError(

@@ -220,6 +220,12 @@ EUROPEAN = "data;A;B\none;61,8;0,5\ntwo;60;1,25e1\nthree;;7\n"
 WITH_SPREAD = "data,A,B\none,61.8 ± 1.2,7\ntwo,60.25+-0.5,8\nthree,$x$,9\n"
 
 
+@pytest.mark.parametrize("text", ["d A B\nx 1 2\ny 3 4\n", "d|A|B\nx|1|2\ny|3|4\n"])
+def test_columns_that_blanks_or_bars_separate_are_refused_as_one(csv, text):
+    with pytest.raises(racer.ScoresError, match=r"one column, .* separate columns by commas"):
+        racer.read_scores(csv(text))
+
+
 def test_a_decimal_comma_is_read(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text(EUROPEAN, encoding="utf-8")
