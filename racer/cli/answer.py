@@ -132,7 +132,8 @@ def give(
         if isinstance(result, TuneResult):
             names = list(result.space.parameters)
         else:  # those of all configurations, in their order
-            names = list(dict.fromkeys(name for config in result.configs for name in config))
+            dicts = [config for config in result.configs if isinstance(config, dict)]
+            names = list(dict.fromkeys(name for config in dicts for name in config))
         configs = [result.config(candidate) for candidate in result.leaders]
         write_new(configurations, written_configurations(configs, names))
     if csv is not None:

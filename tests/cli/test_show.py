@@ -89,6 +89,14 @@ def test_failures_are_counted_and_the_first_is_told(tmp_path):
     assert "5 of them failed" in out
 
 
+def test_a_table_of_configurations_that_are_no_dicts_is_refused(tmp_path):
+    store = tmp_path / "race.db"
+    racer.race(range(3), lambda c, *_: float(c), budget=30, seed=1, store=store)
+    found = said("show", store, "--configurations", tmp_path / "table.txt")
+    assert found.exit_code == 1
+    assert "needs configurations that are dicts" in found.stderr
+
+
 def test_it_gives_json_csv_and_a_table_of_configurations(store, tmp_path):
     form = ("--json", "--csv", tmp_path / "csv", "--configurations", tmp_path / "elites.txt")
     done = said("show", store, *form)
