@@ -14,14 +14,15 @@ import time
 import tracemalloc
 import zlib
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import click
-import numpy as np
+import joblib
+from joblib.externals.loky import get_reusable_executor
 
 import racer
+from experiments.bench.sleeping import MEAN, Objective
 from experiments.options import number_option
 from experiments.report import print_row
 from racer import BlockCompleted, Outcome, Race, Tuner
@@ -35,9 +36,8 @@ if TYPE_CHECKING:
     from racer import Cell
     from racer.run.drive import Ahead
 
-__all__ = ["LAWS", "Clock", "Objective", "main", "simulated"]
+__all__ = ["LAWS", "Clock", "main", "simulated"]
 
-MEAN = 0.1  # seconds
 WORKERS = (4, 8, 16)
 SAME = ["block", "candidate", "value"]
 LAWS = ("equal", "log-normal", "exponential", "per candidate")
@@ -48,36 +48,6 @@ GOALS: dict[tuple[str, str], tuple[float, ...]] = {  # useful share with 4, 8, 1
     ("tune", "equal"): (0.97, 0.95, 0.90),
     ("tune", "exponential"): (0.93, 0.86, 0.73),
 }
-
-
-@dataclass(frozen=True)
-class Objective:
-    """A noisy cost, after as many seconds as the law of running times says."""
-
-    law: str
-    scale: float = 1.0
-
-    def seconds(self, config: Any, seed: int) -> float:
-        """Return how long an evaluation takes: the same each time."""
-        name = zlib.crc32(repr(config).encode())
-        rng = np.random.default_rng([name] if self.law == "per candidate" else [name, seed])
-        factor = 1.0
-        if self.law == "log-normal":
-            factor = rng.lognormal(-0.5, 1.0)
-        elif self.law != "equal":
-            factor = rng.standard_exponential()
-        return factor * MEAN * self.scale
-
-    def cost(self, config: Any, seed: int) -> float:
-        """Return 0.05 times the candidate's number, or the sum of squares, and N(0, 1)."""
-        noise = np.random.default_rng([seed, zlib.crc32(repr(config).encode())]).standard_normal()
-        known = 0.05 * config if isinstance(config, int) else sum(x * x for x in config.values())
-        return float(known + noise)
-
-    def __call__(self, config: Any, instance: None, seed: int) -> float:  # noqa: ARG002
-        """Sleep, and return the cost."""
-        time.sleep(self.seconds(config, seed))
-        return self.cost(config, seed)
 
 
 class Clock:
@@ -151,13 +121,40 @@ def simulated(
     )
 
 
+def end_loky() -> None:
+    """End loky's workers, so that the next call starts them."""
+    get_reusable_executor().shutdown(wait=True, kill_workers=True)
+
+
+def pool_started(n_workers: int, evaluations: int) -> float:
+    """Return the busy share of joblib's own pool with equal times, its start included."""
+    end_loky()
+    start = time.perf_counter()
+    joblib.Parallel(n_workers)(joblib.delayed(time.sleep)(MEAN) for _ in range(evaluations))
+    return evaluations * MEAN / (n_workers * (time.perf_counter() - start))
+
+
 def real(
-    kind: str, law: str, n_workers: int, ahead: Ahead, *, seed: int, evaluations: int, client: Any
+    kind: str,
+    law: str,
+    n_workers: int,
+    ahead: Ahead,
+    *,
+    seed: int,
+    evaluations: int,
+    client: Any,
+    started: bool = False,
 ) -> tuple[float, float, Any]:
-    """Return what `simulated` does, of real workers that sleep: loky's, or those of `client`."""
+    """Return what `simulated` does, of real workers that sleep: loky's, or those of `client`.
+
+    `started`: the time that it takes to start loky's workers counts.
+    """
     executor = None if client is None else client.get_executor(pure=False)
     how: dict[str, Any] = {"n_jobs": n_workers, "executor": executor}
-    racer.race([0, 1], Objective("equal", 0.1), budget=10 * n_workers, **how)  # starts them
+    if started:
+        end_loky()
+    else:
+        racer.race([0, 1], Objective("equal", 0.1), budget=10 * n_workers, **how)  # starts them
     how |= {"budget": evaluations, "seed": seed, "ahead": ahead}
     start = time.perf_counter()
     result: Any = (
@@ -200,7 +197,7 @@ def print_real(kinds: dict[str, int], n_workers: int) -> None:
     """Print a table of the shares of real workers beside the simulated ones."""
     distributed: Any = importlib.import_module("distributed")  # an extra
 
-    head = ("", "times", "block by block", "ahead", "simulated", "unused")
+    head = ("", "times", "block by block", "ahead", "simulated", "unused", "ahead, with start")
     print_row("workers", *head, head=True)
     with (
         distributed.LocalCluster(
@@ -216,8 +213,12 @@ def print_real(kinds: dict[str, int], n_workers: int) -> None:
                 if not result.scores[SAME].equals(expected.scores[SAME]):
                     raise AssertionError(f"{name}: going ahead changed the {kind}")
                 clock = simulated(kind, law, n_workers, "auto", seed=0, evaluations=kinds[kind])
-                shares = (barrier, share, clock[0], unused)
+                shares = [barrier, share, clock[0], unused]
+                if client is None:
+                    shares.append(measure("auto", client=None, started=True)[0])
                 print_row(name, kind, law, *(f"{value:.2f}" for value in shares))
+    pools = [f"{n} calls {pool_started(n_workers, n):.2f}" for n in dict.fromkeys(kinds.values())]
+    print(f"\njoblib's own pool, equal times, with start: {', '.join(pools)}")
 
 
 def print_memory(evaluations: int) -> None:
