@@ -290,7 +290,7 @@ def test_when_the_driver_dies_no_program_is_left(drive, settings):
     assert wait_for(lambda: not any(map(alive, noted(marks))))
 
 
-@SETTINGS
+@pytest.mark.parametrize("settings", [{}, {"n_jobs": 2, "timeout": 60}], ids=str)
 def test_ctrl_c_leaves_no_program(drive, settings):
     process, marks = drive(**settings)
     os.kill(process.pid, signal.SIGINT)  # as where the program is in another group
