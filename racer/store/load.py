@@ -98,10 +98,16 @@ def load_record(store: str | PathLike[str]) -> Recorded:
             result, _ = replayed(reader)
         names = ("racer", "evaluate", "command", "retries", "timeout", "memory")
         how = {name: settings[name] for name in names if name in settings}
-        workers = reader.rows("SELECT DISTINCT worker FROM outcomes")
-        how |= {"workers": len(workers) or None, "store": reader.path}
+        how |= {"workers": _n_workers(reader, settings), "store": reader.path}
         is_ours = was_begun_here(reader.digest)
     return Recorded(replace(result, provenance=how), settings, is_ours)
+
+
+def _n_workers(reader: Reader, settings: dict[str, Any]) -> int | None:
+    """Return how many processes made the evaluations; None if each had one of its own."""
+    if settings["timeout"] is not None or settings["memory"] is not None:
+        return None
+    return len(reader.rows("SELECT DISTINCT worker FROM outcomes")) or None
 
 
 def why_not_replayed(reader: Reader) -> str | None:

@@ -1,5 +1,6 @@
 """A result from its store alone."""
 
+import os
 import sys
 
 import pytest
@@ -60,3 +61,14 @@ def test_what_the_file_cannot_hold(tmp_path):
     assert racer.load(tmp_path / "o").configs == (0, 1)
     with pytest.raises(StoreError, match="no such file"):
         racer.load(tmp_path / "none.db")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="limits need processes that are forked")
+def test_processes_of_single_evaluations_are_no_workers(tmp_path):
+    """Under a limit each evaluation has its own, of which a report would name a thousand."""
+    path, pool = tmp_path / "run.db", [{"x": 1}, {"x": 3}]
+    limited = racer.race(pool, evaluate, [1, 2], budget=12, seed=1, timeout=20, store=path)
+    assert racer.load(path).provenance["workers"] is None
+    assert limited.provenance["workers"] is None
+    racer.race(pool, evaluate, [1, 2], budget=12, seed=1, store=tmp_path / "free.db")
+    assert racer.load(tmp_path / "free.db").provenance["workers"] == 1
