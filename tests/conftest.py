@@ -11,8 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from playing import racing_tools
 from tunings import tuning_tools
+
+# no test counts on the clock, on a machine that is too busy to generate examples either
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 HERE = Path(__file__).parent
 LONG = (  # files with a test of more than five seconds, or with many that wait

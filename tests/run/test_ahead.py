@@ -154,7 +154,11 @@ class Crash(BaseException):
     """As if the power failed."""
 
 
-@settings(LAW, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    LAW,
+    max_examples=8,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(
     name=st.sampled_from(sorted(CONTESTS)),
     points=st.lists(st.integers(1, 100), min_size=1, max_size=2),

@@ -122,7 +122,11 @@ def test_the_result_is_the_same_for_any_number_of_workers_ahead_or_not(
     assert result.unused.cells == 0 or ahead
 
 
-@settings(LAW, max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    LAW,
+    max_examples=5,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(
     name=st.sampled_from(sorted(CONTESTS)), until=st.integers(60, 150), seed=st.integers(0, 2**32)
 )
