@@ -310,7 +310,7 @@ def main(repetitions: int, jobs: int, picture: Path | None, page: Path | None) -
         draw(counted).savefig(picture)
     if page is not None:
         text = page.read_text(encoding="utf-8")
-        page.write_text(TABLE.sub("\n".join(lines(counted)), text), encoding="utf-8")
+        page.write_text(TABLE.sub("\n".join(lines(counted)), text, 1), encoding="utf-8")
 
 
 def write(rows: Sequence[Said]) -> None:

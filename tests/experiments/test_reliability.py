@@ -22,7 +22,7 @@ def test_what_is_said_is_counted_with_what_is_true(monkeypatch, tmp_path):
     monkeypatch.setattr(tables, "BUDGETS", (60,))
     monkeypatch.setattr(tables, "MORE_FOLDS", 1)
     page = tmp_path / "page.md"
-    page.write_text("Before.\n\n| said | tunings |\n|---|---|\n| x | y |\n\n| Another | - |\n")
+    page.write_text("Before.\n\n| said | tunings |\n|---|---|\n| x | y |\n\n| said | other |\n\n")
     found = CliRunner().invoke(
         tables.main, ["--repetitions", "1", "--jobs", "1", "--page", str(page)]
     )
@@ -32,7 +32,7 @@ def test_what_is_said_is_counted_with_what_is_true(monkeypatch, tmp_path):
         rows = list(csv.DictReader(file))
     text = page.read_text(encoding="utf-8")
     assert text.startswith("Before.\n\n| said | tables and races | of these, `best-for-budget` |")
-    assert text.endswith("|\n\n| Another | - |\n")
+    assert text.endswith("|\n\n| said | other |\n\n")
     of_all = [row for row in rows if row["group"] == "tables and races"]
     said = sum(float(row["said"]) * int(row["candidates"]) for row in of_all)
     n = sum(int(row["candidates"]) for row in of_all)
