@@ -31,6 +31,7 @@ _TAILS = (1.3, 12.0)  # more than the first, plus the second over the cells, is 
 # Of the logarithm of a squared median absolute deviation: its sampling variance and its bias,
 # times the degrees of freedom (simulated for normal values, 4 to 50 of them).
 _LOG_MAD = (6.0, -3.0)
+_FOR_MAD = 5  # values of a candidate, at least, for a median to tell its noise
 _OWN = 0.8  # of a residual's variance, at least, has to be the candidate's own: ten candidates
 _LEAST_NOISE = 0.05  # variance of a candidate's noise, relative to the usual one
 
@@ -137,7 +138,7 @@ def _noise_by_candidate(
         size = np.nan_to_num(_median(np.where(known, np.abs(left), np.nan).T)) ** 2
     else:
         size = (left**2).sum(axis=0) / freedom
-    ok = (seen > 1) & (own >= _OWN) & (size > 0.0)
+    ok = (seen >= (_FOR_MAD if by_median else 2)) & (own >= _OWN) & (size > 0.0)
     if ok.sum() < 2:
         return np.ones(len(seen))
     freedom = np.where(ok, freedom * own**2, 1.0)
@@ -184,23 +185,30 @@ def _clipped(
 
     Returns the clipped values, the share of cells that were clipped, and the residuals afterwards.
     The threshold is proportional to the candidate's noise. The fit starts from medians of
-    candidates, as an outlier among few values hardly moves away from a mean.
+    candidates, as an outlier among few values hardly moves away from a mean. Residuals are divided
+    by the share of the noise that the fit leaves in them: of a candidate seen once, nothing, so
+    that it says nothing of the noise, and is not clipped.
     """
-    cells, (n, m) = int(known.sum()), values.shape
     left = residuals(values, known, count)
+    seen = known.sum(axis=0)
+    telling = known & (seen > 1)
+    cells = int(telling.sum())
+    if not cells:
+        return values, 0.0, left
+    own = (1.0 - 1.0 / np.maximum(seen, 2)) * (1.0 - 1.0 / np.maximum(count, 2))[:, None]
     apart = _above_medians(values, known)
     scale = np.sqrt(_noise_by_candidate(apart, known, count, by_median=True))
-    found = (left / scale)[known]
+    unit = scale * np.sqrt(own)
+    found = (left / unit)[telling]
     usual = _MAD * float(np.median(np.abs(found)))
     if usual == 0.0 or float((found**2).mean()) <= (_TAILS[0] + _TAILS[1] / cells) * usual**2:
         return values, 0.0, left
-    correction = math.sqrt(cells / max(cells - n - m + 1, 1))
     inside, far = values, apart
     for step in range(_STEPS):
         if step:
             far = values - inside + residuals(inside, known, count)
-        most = _CLIP * correction * _MAD * float(np.median(np.abs(far / scale)[known])) * scale
-        is_far = known & (np.abs(far) > most)
+        most = _CLIP * _MAD * float(np.median(np.abs(far / unit)[telling])) * scale
+        is_far = telling & (np.abs(far) > most)
         inside = np.where(is_far, values - far + np.clip(far, -most, most), values)
     return inside, min(float(is_far.sum()) / cells, 0.5), residuals(inside, known, count)
 

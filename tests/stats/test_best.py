@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from racer import ScoresError, SettingError
 from racer.stats import best_posterior
 from racer.stats.best import Part, lattice_points, probability_smallest
+from racer.stats.units import in_units
 
 LAW = settings(max_examples=40, deadline=None, derandomize=True)
 NAN, FAILED = math.nan, math.inf
@@ -387,3 +388,15 @@ def test_fewer_points_are_the_first_quarter():
     ):
         assert len(all_of_them) == 4 * len(quarter)
         np.testing.assert_array_equal(all_of_them[: len(quarter)], quarter)
+
+
+def test_normal_noise_is_not_clipped_where_most_are_seen_once_or_twice():
+    """As in tunings: many candidates on the first blocks, few on the others."""
+    clipped = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        costs = 2.0 * rng.random(120) + 0.3 * rng.normal(size=(20, 120))
+        seen = np.r_[np.full(40, 1), np.full(50, 2), np.full(20, 5), np.full(10, 20)]
+        table = np.where(np.arange(20)[:, None] < seen, costs, np.nan)
+        clipped.append(in_units(table, by_block=True).clipped > 0.0)
+    assert sum(clipped) <= 3
