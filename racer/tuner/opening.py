@@ -10,6 +10,7 @@ import numpy as np
 
 from racer.model.effects import effects
 from racer.racing.asktell import Asked
+from racer.tuner.drafts import MANY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -19,17 +20,27 @@ if TYPE_CHECKING:
 
     Candidates = Sequence[int]
 
+_PER_PARAMETER = 20  # evaluations before races in series, for each parameter beyond `MANY` ..
+_EXPLORED = 0.7  # .. at most, of all; not fewer than ..
+_LEAST = 100  # .. these, whose design has 15 candidates
 SMALL = 600  # evaluations: with fewer, no races in series
 FINALISTS = 4
 _SHARE = 0.9  # of the evaluations; the rest is for a race among the best
 _NOISY = 0.15  # of them, more for the race where candidates differ by nothing but noise
 _DESIGN = 0.15  # of the evaluations: candidates from the whole space, each on one block
-_BATCH = 6  # candidates at a time
+_BATCH = 6  # candidates at a time ..
+_LARGE_BATCH = 24  # .. before races: the model is fitted less often
 _CENTRES = 3  # around which they are drawn
 _HOPELESS = 5  # batches of which no evaluation succeeds, before it is given up
 _HARD = 0.05  # of those that succeed somewhere: so many fail on a block
 _TRIES = 6  # candidates, to find one that succeeds on a block on which others fail
 _LEAST_CLARITY = 0.5  # with nothing but noise; 1 without any
+
+
+def to_explore(parameters: int, total: int) -> int:
+    """Return how many of `total` evaluations explore a space of many parameters before races."""
+    part = min(_PER_PARAMETER * (parameters - MANY), round(_EXPLORED * total))
+    return part if part >= _LEAST else 0
 
 
 class Opening:
@@ -63,6 +74,23 @@ class Opening:
         given is among the finalists.
         """
         ledger = self._ledger
+        elites = yield from self.explore(total, finalists)
+        if not elites:
+            return ()
+        self._until = total - min(finalists, len(elites))
+        best = yield from self._confirm()
+        given = [c for c in elites if c < len(ledger.plan.initial)][:1]
+        last = max(finalists - 2, 0)
+        order = dict.fromkeys((best, *elites[:last], *given, *elites))
+        return tuple(c for c in order if self._is_good(c))
+
+    def explore(self, total: int, finalists: int) -> Generator[Asked, Any, tuple[int, ...]]:
+        """Yield cells until the rest of `total` evaluations is for a race of so many finalists.
+
+        Return the candidates that succeeded somewhere, best first. With no finalists, `total` is
+        spent.
+        """
+        ledger = self._ledger
         design = max(round(_DESIGN * total), 2)
         self._draw(design, (), 1.0)
         batch: Candidates = range(len(ledger.configs))
@@ -71,6 +99,7 @@ class Opening:
         self._until = max(total - self._reserve(total, finalists), len(batch))
         elites: tuple[int, ...] = ()
         turn = 0
+        size = _BATCH if finalists else _LARGE_BATCH
         while batch:
             yield from self._climb(batch, turn)
             elites = self._best()
@@ -84,22 +113,17 @@ class Opening:
             clarity = _LEAST_CLARITY + (1.0 - _LEAST_CLARITY) * reliability
             reserve = self._reserve(total, finalists, 1.0 - reliability)
             self._until = max(total - reserve, first)
-            self._draw(min(_BATCH, room), elites[:_CENTRES], clarity)
+            self._draw(min(size, room), elites[:_CENTRES], clarity)
             batch = range(first, len(ledger.configs))
-        if not elites:
-            return ()
-        self._until = total - min(finalists, len(elites))
-        best = yield from self._confirm()
-        given = [c for c in elites if c < len(ledger.plan.initial)][:1]
-        last = max(finalists - 2, 0)
-        order = dict.fromkeys((best, *elites[:last], *given, *elites))
-        return tuple(c for c in order if self._is_good(c))
+        return elites
 
     def _reserve(self, total: int, finalists: int, noise: float = 0.0) -> int:
         """Return how many evaluations are kept for the race, no more than it can use.
 
         The more, the larger is the part of noise in their differences.
         """
+        if not finalists:
+            return 0
         plan = self._ledger.plan
         share = 1.0 - _SHARE + _NOISY * noise
         reserve = max(round(share * total), 2 * (plan.first_test - 1))

@@ -17,7 +17,7 @@ from racer.results.tuning import Origin
 from racer.seeding import seed_for
 from racer.tuner.finish import Finish
 from racer.tuner.match import Match
-from racer.tuner.opening import FINALISTS, SMALL, Opening
+from racer.tuner.opening import FINALISTS, SMALL, Opening, to_explore
 from racer.tuner.proposals import Child, Proposals
 from racer.tuner.ranking import Ranking
 from racer.tuner.rest import spend_evenly, spend_in_order
@@ -68,11 +68,12 @@ class Tuning:
             ledger.budget = budget
             small = self._small_budget() if number == 0 else None
             if small is None:
-                yield from self._race_series(number)
+                replaced = yield from self._explore(number)
+                yield from self._race_series(number, replaced)
                 is_noisy = ledger.plan.stream.length is None
                 yield from self._finish()
                 if is_noisy and ledger.plan.stream.length is not None:  # has turned out just now
-                    yield from self._race_series(number)
+                    yield from self._race_series(number, replaced)
             else:
                 yield from self._open(small)
             yield from self._select()
@@ -128,10 +129,13 @@ class Tuning:
         is_unforeseen = ledger.budget.ends_unforeseen(ledger.evaluations + 1)
         return is_unforeseen and not self.evidence and self.best is None
 
-    def _race_series(self, phase: int) -> Flow:
-        """Race the elites and new candidates again and again while the budget pays for a race."""
+    def _race_series(self, phase: int, replaced: int) -> Flow:
+        """Race the elites and new candidates again and again while the budget pays for a race.
+
+        So many of the first phase's races have been `replaced`.
+        """
         ledger = self.ledger
-        begun = len(self.races) if phase else 0
+        begun = len(self.races) if phase else -replaced
         while True:
             left = self._left_for_races()
             if left is None and self.races:
@@ -176,17 +180,33 @@ class Tuning:
         small = max(SMALL, least) if plan.stream.length is None else least
         return evaluations if evaluations < small else None
 
+    def _explore(self, phase: int) -> Generator[Asked, Any, int]:
+        """Find the first elites as with a small budget, where all candidates have many parameters.
+
+        Return how many races that replaces.
+        """
+        plan, total = self.ledger.plan, self.ledger.budget.evaluations
+        if phase or total is None or self._is_exact:
+            return 0
+        always = [name for name in plan.space.free if name not in plan.space.conditions]
+        if not (part := to_explore(len(always), total)):
+            return 0
+        schedule = plan.schedule(total)
+        found = yield from self._opening.explore(part, 0)
+        self._note_opening()
+        self.elites = tuple(c for c in found if c not in self.ledger.rejected)[: schedule.elites]
+        return max(round(schedule.races * part / total), 1)
+
+    @property
+    def _opening(self) -> Opening:
+        ranking = self._ranking
+        return Opening(self.ledger, self._draw, ranking.expected_best_first, ranking.likeliest)
+
     def _open(self, evaluations: int) -> Flow:
         """Find the elites with few evaluations of many candidates, without races."""
         ledger, finalists = self.ledger, self.ledger.plan.elites or FINALISTS
-        ranking = self._ranking
-        opening = Opening(ledger, self._draw, ranking.expected_best_first, ranking.likeliest)
-        found = yield from opening.run(evaluations, finalists)
-        self.eliminations += [Elimination.of_rejected(0, c) for c in sorted(ledger.rejected)]
-        for block in range(ledger.blocks_used):
-            rows = [row for row in ledger.known.rows if row.block == block]
-            if rows and not any(row.is_usable for row in rows):
-                self._note_set_aside(block, [o for row in rows for o in row.outcomes()])
+        found = yield from self._opening.run(evaluations, finalists)
+        self._note_opening()
         self._has_difference = bool(found) and not ledger.is_all_equal
         self.elites = found[:finalists]
         self.best = found[0] if self._has_difference else None
@@ -194,6 +214,15 @@ class Tuning:
         entrants = found[: left // ledger.plan.first_test]
         if self._is_exhausted and len(entrants) > finalists:  # there is nobody else
             yield from self._race("race", entrants, left, finalists)
+
+    def _note_opening(self) -> None:
+        """Note which candidates were rejected without a race, and on which blocks all failed."""
+        ledger = self.ledger
+        self.eliminations += [Elimination.of_rejected(0, c) for c in sorted(ledger.rejected)]
+        for block in range(ledger.blocks_used):
+            rows = [row for row in ledger.known.rows if row.block == block]
+            if rows and not any(row.is_usable for row in rows):
+                self._note_set_aside(block, [o for row in rows for o in row.outcomes()])
 
     def _left_for_races(self) -> int | None:
         """Return how many evaluations are left beside those of elites that were capped."""
@@ -205,16 +234,20 @@ class Tuning:
         left = self.ledger.left()
         return None if left is None else max(left - again - self._reserve(left), 0)
 
+    @property
+    def _is_exact(self) -> bool:
+        """Whether nothing is random, run times are capped, or several metrics count."""
+        plan = self.ledger.plan
+        return bool(plan.stream.length is not None or plan.rules.goal or plan.rules.runtime)
+
     def _reserve(self, left: int) -> int:
         """Return how many evaluations are kept from the races, to find out who was merely lucky."""
-        plan, total = self.ledger.plan, self.ledger.evaluations + left
-        is_exact = plan.stream.length is not None or plan.rules.goal or plan.rules.runtime
-        return 0 if is_exact or total < _LARGE else round(_RESERVED * total)
+        total = self.ledger.evaluations + left
+        return 0 if self._is_exact or total < _LARGE else round(_RESERVED * total)
 
     def _finish(self) -> Flow:
         """Choose the elites among all candidates, with what the races leave, where there is noise."""
-        plan = self.ledger.plan
-        if plan.stream.length is not None or plan.rules.goal or plan.rules.runtime:
+        if self._is_exact:
             return
         if self.best is None or len(self.elites) < 2:
             return

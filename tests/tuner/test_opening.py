@@ -10,6 +10,7 @@ import pytest
 import racer
 from racer import Budget, BudgetError, Outcome, Tuner
 from racer.tuner import CandidatesAdded
+from racer.tuner.opening import to_explore
 
 SETTINGS = {"budget": 90, "seed": 3, "test_instances": ["u"]}
 
@@ -212,3 +213,41 @@ def test_a_larger_budget_goes_on_by_races(tuning):
     assert kinds[:2] == ["selection", "race"]
     batches = [event for event in seen if isinstance(event, CandidatesAdded)]
     assert sum(len(event.configs) for event in batches) == len(both.configs)
+
+
+def test_before_races_parameters_beyond_ten_are_explored():
+    assert to_explore(10, 5000) == to_explore(14, 5000) == 0
+    assert to_explore(20, 5000) == 2 * to_explore(15, 5000) > 0
+    assert to_explore(500, 1000) == 700
+
+
+def test_races_follow_the_exploration_of_many_parameters(tuning):
+    part = to_explore(20, 700)
+    result, steps = played(tuning, space=tuning.reals(20), budget=700)
+    assert [cell.candidate for cell in steps[0]] == list(range(round(0.15 * part)))
+    assert {cell.block for cell in steps[0]} == {0}
+    assert {race.kind for race in result.completed_races[:-1]} == {"race"}
+    first = result.completed_races[0]
+    explored = [c for c, origin in enumerate(result.origins) if origin.race == 0]
+    assert first.candidates < len(explored)
+    assert sum(len(result.known.of(c)) for c in explored) >= part
+    assert result.evaluations == 700
+    assert result.best is not None
+
+
+@pytest.mark.parametrize("settings", [{"instances": [1, 2, 3], "deterministic": True}, {"d": 10}])
+def test_few_parameters_and_exact_costs_begin_with_a_race(tuning, settings):
+    space = tuning.reals(settings.pop("d", 20))
+    result, _ = played(tuning, tuning.noisy, space=space, budget=700, **settings)
+    assert result.completed_races[0].candidates == sum(o.race == 0 for o in result.origins)
+
+
+def test_candidates_rejected_while_exploring_are_eliminated(tuning):
+    def evaluate(cell):
+        return Outcome("rejected") if cell.config["x0"] > 0.5 else tuning.noisy(cell)
+
+    result, _ = played(tuning, evaluate, space=tuning.reals(20), budget=700)
+    rejected = {c for c, config in enumerate(result.configs) if config["x0"] > 0.5}
+    out = result.eliminations.candidate
+    assert rejected <= {*out}
+    assert out.is_unique
