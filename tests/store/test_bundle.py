@@ -49,6 +49,7 @@ def test_a_bundle_verifies(made):
     assert str(found).endswith(f"10 of 10 cells evaluated anew agree. SHA-256 {sha256}")
     members = unpacked(path.read_bytes())
     assert set(members) == {"run.db", "report.html", "manifest.json"}
+    assert members["manifest.json"]["bundle"] == 1  # its format
     assert members["manifest.json"]["versions"]["racer-tuning"] == racer.__version__
 
 

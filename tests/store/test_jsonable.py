@@ -209,6 +209,13 @@ def test_two_values_that_differ_are_not_shown_alike(one, other):
     assert max(map(len, texts)) <= 204
 
 
+@pytest.mark.parametrize(("rest", "end"), [(148, ""), (149, "..")])
+def test_a_quarter_of_what_is_shown_comes_before_the_difference(rest, end):
+    one, other = shown_apart(*("x" * 100 + letter + "y" * rest for letter in "ab"))
+    assert one == ".." + "x" * 50 + "a" + "y" * 148 + ("'" if not end else "y") + end
+    assert other == one.replace("a", "b")
+
+
 def test_short_values_are_shown_whole():
     assert shown_apart(encode(("a", 1)), encode(["a", 1])) == ["('a', 1)", "['a', 1]"]
     assert shown(encode(Path("a"))) == repr(Path("a"))

@@ -165,6 +165,12 @@ def test_damage_to_the_last_entry_is_a_warning(killed, tmp_path):
     assert evaluate.calls == 60 - 40
 
 
+@pytest.mark.parametrize("place", [8, 12])
+def test_a_damaged_salt_of_the_last_entry_is_seen_by_the_other(killed, tmp_path, place):
+    path = with_log(killed, tmp_path, flipped(killed[1], len(killed[1]) - FRAME + place))
+    assert "the last entry of its log" in damage_to_log(str(path))
+
+
 @pytest.mark.filterwarnings("ignore:the race in .* was begun with evaluate:racer.RacerWarning")
 @pytest.mark.parametrize("rest", [100, 24, 3000])
 def test_an_entry_that_was_not_finished_is_none(killed, tmp_path, rest):

@@ -12,6 +12,7 @@ import pytest
 
 import racer
 from racer.evaluate.outcome import Cell, Outcome
+from racer.store import writer
 from racer.store.schema import APPLICATION_ID, SCHEMA, TABLES, OutcomeRow, checksum
 from racer.store.writer import Store
 
@@ -86,6 +87,30 @@ def test_one_file_is_left_and_the_lock(path):
 def test_an_outcome_is_recorded_once(path):
     with Store(path) as store, pytest.raises(racer.StoreError, match="UNIQUE"):
         store.append(Cell(0, 0, None, None, 0), Outcome("ok", 1.0))
+
+
+@pytest.mark.parametrize(("seconds", "every"), [(0.5, 2), (0.0, 4)])
+def test_the_log_is_emptied_after_so_many_seconds_or_outcomes(path, monkeypatch, seconds, every):
+    monkeypatch.setattr(writer, "_IN_THE_LOG", 1.0)
+    monkeypatch.setattr(writer, "_MOST_IN_THE_LOG", 4)
+    sizes = []
+    with Store(path) as store:
+        for block in range(50, 62):
+            store.append(Cell(block, 0, None, None, 0), Outcome("ok", 1.0, seconds=seconds))
+            sizes.append(path.with_name("run.db-wal").stat().st_size)
+    assert [not size for size in sizes] == [number % every == 0 for number in range(1, 13)]
+
+
+def test_a_reader_who_has_gone_delays_the_emptying_of_the_log_by_little(path):
+    log, outcome = path.with_name("run.db-wal"), Outcome("ok", 1.0, seconds=2.0)
+    with Store(path) as store, closing(sqlite3.connect(path, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM outcomes").fetchall()
+        store.append(Cell(50, 0, None, None, 0), outcome)
+        assert log.stat().st_size
+        reader.execute("COMMIT")
+        store.append(Cell(51, 0, None, None, 0), outcome)
+        assert not log.stat().st_size
 
 
 def test_a_store_without_a_race_has_nothing_to_say(tmp_path):
