@@ -234,6 +234,21 @@ def test_bets_are_on_what_the_bounds_leave():
         assert found[1, 0] == pytest.approx(wealth(seen[:, 1] - seen[:, 0], null, -4.0))
 
 
+def test_one_that_is_given_up_stays_while_it_may_be_the_best_in_another_metric():
+    """It leaves when it is known to be worse than one of the others in all of them."""
+    costs = noisy([[3, 0, 0.9], [0, 0.4, 0.4], [2, 0.8, 0.8], [3, 0.9, 0]], 40, noise=0.3)
+    limits, bounds = (1.5, 1.5), (None,) * 3
+    state, verdict = decided(WithinRace(), "within", limits, costs, bounds)
+    assert state.sought.given_up.tolist() == [True, False, True, True]
+    assert [drop.candidate for drop in verdict.dropped] == [2]
+    worse = np.min([bets.log_e(2) for bets in state.pairs], axis=0)
+    least = 4 * np.exp(-worse[2].max())  # the alpha with which the evidence is just enough
+    for alpha, dropped in ((1.001 * least, [2]), (0.999 * least, [])):
+        state, verdict = decided(WithinRace(alpha=alpha), "within", limits, costs, bounds)
+        assert state.sought.given_up[2]
+        assert [drop.candidate for drop in verdict.dropped] == dropped
+
+
 @pytest.mark.parametrize("kind", ["within", "constrained"])
 def test_a_limit_that_is_given_twice_is_one_limit(kind):
     """Evidence against one limit or another is the mean over limits."""
