@@ -80,6 +80,13 @@ def test_checksums_are_as_documented(path):
             assert checksum(OutcomeRow(*row)) == written
 
 
+def test_metrics_that_were_added_by_hand_are_damage(path):
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE outcomes SET metrics = '{}' WHERE status = 'ok'")
+    with pytest.raises(racer.StoreError, match="does not match its checksum"):
+        racer.load(path)
+
+
 def test_one_file_is_left_and_the_lock(path):
     assert {file.name for file in path.parent.iterdir()} == {"run.db", "run.db.lock"}
 
