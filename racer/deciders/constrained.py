@@ -88,12 +88,12 @@ class ConstrainedRace(Decider):
                 over.append(Known((0.0,), (False,)))
                 under.append(Known((0.0,), (True,)))
                 continue
-            low, high = (None, None) if bounds is None else (bounds[0] - limit, limit - bounds[1])
-            width = 1.0 if bounds is None else bounds[1] - bounds[0]
-            for side, least in ((over, low), (under, high)):
-                side.append(
-                    MeanBets(shape, (0.0,), least=least, width=width, n_blocks=setting.n_blocks)
-                )
+            beyond = short = None
+            if bounds is not None:
+                low, high = bounds
+                beyond, short = (low - limit, high - limit), (limit - high, limit - low)
+            for side, possible in ((over, beyond), (under, short)):
+                side.append(MeanBets(shape, (0.0,), bounds=possible, n_blocks=setting.n_blocks))
         return _State(goal, Sought.new(setting, goal), over, under)
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:

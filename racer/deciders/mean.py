@@ -10,7 +10,7 @@ import numpy as np
 
 from racer._checks import check_fraction, flag, is_real
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
-from racer.deciders.parts.mean_bets import MeanBets
+from racer.deciders.parts.mean_bets import MeanBets, difference_bounds
 from racer.deciders.parts.verdicts import best_of
 from racer.errors import SettingError
 
@@ -142,11 +142,9 @@ class MeanRace(Decider):
                 f"{self!r} is for the scores of items in a race, and needs their bounds: give it to "
                 "racer.race, or Setting(.., bounds=)"
             )
-        low, high = setting.bounds
         bets = MeanBets(
             *((m, m), (0.0, -self.margin) if self.margin else (0.0,)),
-            least=low - high,
-            width=2.0 * (high - low),
+            bounds=difference_bounds(setting.bounds),
             n_blocks=n_blocks,
         )
         nothing = np.full((m, m), -np.inf)

@@ -9,7 +9,7 @@ import numpy as np
 
 from racer._checks import check_fraction
 from racer.deciders.decider import Blocks, Decider, Setting, Verdict
-from racer.deciders.parts.mean_bets import Known, MeanBets
+from racer.deciders.parts.mean_bets import Known, MeanBets, difference_bounds
 from racer.deciders.parts.several import Sought, apart, as_finite, required_goal, verdict_on_one
 
 if TYPE_CHECKING:
@@ -102,16 +102,8 @@ class WithinRace(Decider):
             if exact:
                 pairs.append(Known(nulls, (False, True, False)))
                 continue
-            width = None if bounds is None else bounds[1] - bounds[0]
-            least = None if width is None else -width
-            pairs.append(
-                MeanBets(
-                    *((m, m), nulls),
-                    least=least,
-                    width=2.0 * (width or 0.5),
-                    n_blocks=setting.n_blocks,
-                )
-            )
+            possible = difference_bounds(bounds)
+            pairs.append(MeanBets((m, m), nulls, bounds=possible, n_blocks=setting.n_blocks))
         return _State(goal, Sought.new(setting, goal), pairs)
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
@@ -134,7 +126,6 @@ class WithinRace(Decider):
         np.fill_diagonal(beside, np.inf)
         acceptable = beside.min(axis=1)
         np.fill_diagonal(far, -np.inf)
-        np.fill_diagonal(worse, -np.inf)
         return state, verdict_on_one(
             state.sought,
             self.alpha,

@@ -9,6 +9,7 @@ import racer
 from racer import Constrained, Metric, Outcome, Pareto, Within
 from racer.deciders import BayesianFront, Blocks, FrontRace, Goal, Setting
 from racer.deciders.constrained import ConstrainedRace
+from racer.deciders.parts.mean_bets import difference_bounds
 from racer.deciders.within import WithinRace
 from racer.racing.race import Race
 
@@ -210,11 +211,12 @@ def wealth(values, null, least):
     return np.log(gains.prod(axis=1).mean())
 
 
-def decided(decider, kind, limits, costs, bounds):
+def decided(decider, kind, limits, costs, bounds, n_blocks=None):
     """Return the state of the decider after these blocks, and its verdict."""
     _, m, d = costs.shape
     goal = Goal(kind=kind, exact=(False,) * d, margins=(0.0,) * d, limits=limits, bounds=bounds)
-    state = decider.start(Setting(m, np.random.default_rng(0), objective=goal))
+    setting = Setting(m, np.random.default_rng(0), objective=goal, n_blocks=n_blocks)
+    state = decider.start(setting)
     return decider.decide(state, Blocks(np.arange(m), costs[:, :, 0], metrics=costs))
 
 
@@ -222,6 +224,7 @@ def test_bets_are_on_what_the_bounds_leave():
     """A cost of 2 to 6 and a limit of 3 leave -1 to 3 beyond it, and differences of -4 to 4."""
     costs = np.random.default_rng(1).uniform(2.0, 6.0, size=(12, 2, 2))
     seen, bounds = costs[:, :, 1], (None, (2.0, 6.0))
+    assert difference_bounds((2.0, 6.0)) == (-4.0, 4.0)
     state, _ = decided(ConstrainedRace(), "constrained", (3.0,), costs, bounds)
     over = [wealth(seen[:, i] - 3.0, 0.0, -1.0) for i in range(2)]
     under = [wealth(3.0 - seen[:, i], 0.0, -3.0) for i in range(2)]
@@ -232,6 +235,24 @@ def test_bets_are_on_what_the_bounds_leave():
         found = state.pairs[0].log_e(place)
         assert found[0, 1] == pytest.approx(wealth(seen[:, 0] - seen[:, 1], null, -4.0))
         assert found[1, 0] == pytest.approx(wealth(seen[:, 1] - seen[:, 0], null, -4.0))
+
+
+@pytest.mark.parametrize(
+    ("kind", "limit"),
+    [("within", 0.0), ("within", 0.1), ("constrained", 1.0), ("constrained", -1.0)],
+)
+def test_the_units_of_bounded_metrics_make_no_difference(kind, limit):
+    """Also with a limit on a bound, and with next to no room between a mean and its bound."""
+    rng, bounds = np.random.default_rng(1), np.array([-1.0, 1.0])
+    costs = 2.0 * (rng.random((40, 3, 2)) < [[0.0, 0.5], [1.0, 0.4], [0.5, 1.0]]) - 1.0
+    decider = {"within": WithinRace(), "constrained": ConstrainedRace()}[kind]
+    found = []
+    for unit in (1.0, 2.0**-40):
+        both = (tuple(unit * bounds),) * 2
+        state, _ = decided(decider, kind, (unit * limit,), unit * costs, both, n_blocks=40)
+        found.append(state.sought.against)
+    assert np.isfinite(found[0][~np.eye(3, dtype=bool)]).all()
+    assert found[1].tolist() == found[0].tolist()
 
 
 def test_one_that_is_given_up_stays_while_it_may_be_the_best_in_another_metric():

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    Bounds = tuple[float, float]
     Floats = NDArray[np.float64]
 
 _FRACTIONS = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7])
@@ -50,8 +51,13 @@ def _log_payoffs(values: Floats, null: Floats, least: float, width: float) -> Fl
     return np.asarray(np.log1p(np.maximum(gained, -1.0 + _TINY)))
 
 
+def difference_bounds(bounds: Bounds | None) -> Bounds | None:
+    """Return the bounds of differences between two values that have these bounds."""
+    return None if bounds is None else (bounds[0] - bounds[1], bounds[1] - bounds[0])
+
+
 def mean_limits(
-    values: Floats, bounds: tuple[float, float], *, n_blocks: int | None, alpha: float
+    values: Floats, bounds: Bounds, *, n_blocks: int | None, alpha: float
 ) -> tuple[Floats, Floats]:
     """Return confidence limits of the means of columns, (m,) each, valid at all looks.
 
@@ -91,11 +97,11 @@ def _refuted_below(
 class MeanBets:
     """E-processes of "the mean of x is larger than c", for each of some values x and each null c.
 
-    With `least`, the smallest possible value, and the `width` of the range: the mean over fractions f of the product of 1
-    + f (x - c) / (c - least). If there are `n_blocks`, each used once and in random order, the
+    With `bounds`, the least and the largest possible x: the mean over fractions f of the product
+    of 1 + f (x - c) / (c - least). If there are `n_blocks`, each used once and in random order, the
     question is about their mean, and c is the possible mean of those left (Waudby-Smith and
-    Ramdas 2020, 2024). Without `least`: the mean over rates r of exp(r S - r^2 Q / 2), S and Q the
-    sums of x - c and of its squares; exact for symmetric x (de la Peña 1999), else for many blocks.
+    Ramdas 2020, 2024). Without: the mean over rates r of exp(r S - r^2 Q / 2), S and Q the sums of
+    x - c and of its squares; exact for symmetric x (de la Peña 1999), else for many blocks.
     """
 
     def __init__(
@@ -103,40 +109,39 @@ class MeanBets:
         shape: tuple[int, ...],
         nulls: Sequence[float],
         *,
-        least: float | None,
-        width: float = 1.0,
+        bounds: Bounds | None,
         n_blocks: int | None,
     ) -> None:
         self._nulls = np.array(nulls, dtype=np.float64).reshape(-1, *(1 for _ in shape))
-        self._least, self._width, self._n_blocks = least, width, n_blocks
+        self._bounds, self._n_blocks = bounds, n_blocks
         self._n = 0
         self._sums = np.zeros(shape)
         self._squares = np.zeros(shape)
-        self._logs = np.zeros((len(nulls), len(_FRACTIONS), *shape) if least is not None else 0)
+        self._logs = np.zeros((len(nulls), len(_FRACTIONS), *shape) if bounds is not None else 0)
 
     def keep(self, kept: NDArray[np.intp]) -> None:
         """Forget all candidates but those at these positions, in each dimension."""
         for axis in range(self._sums.ndim):
             self._sums = self._sums.take(kept, axis)
             self._squares = self._squares.take(kept, axis)
-            if self._least is not None:
+            if self._bounds is not None:
                 self._logs = self._logs.take(kept, axis + 2)
 
     def add(self, values: Floats) -> None:
         """Take in the values of a block."""
-        if self._least is not None:
-            null = self._nulls
+        if self._bounds is not None:
+            null, (least, most) = self._nulls, self._bounds
             if self._n_blocks is not None:
                 left = max(self._n_blocks - self._n, 1)
                 null = (null * self._n_blocks - self._sums) / left
-            self._logs += _log_payoffs(values, null, self._least, self._width)
+            self._logs += _log_payoffs(values, null, least, most - least)
         self._sums += values
         self._squares += values**2
         self._n += 1
 
     def log_e(self, null: int = 0) -> Floats:
         """Return the logarithms of the evidence that means are larger than the null of that place."""
-        if self._least is not None:
+        if self._bounds is not None:
             found = np.logaddexp.reduce(self._logs[null], axis=0)
             return np.asarray(found - np.log(len(_FRACTIONS)))
         c = float(self._nulls[null].ravel()[0])

@@ -10,7 +10,7 @@ import numpy as np
 from racer._numerics import impute_failed
 from racer.deciders.decider import Drop, Verdict
 from racer.deciders.parts.e_processes import as_e_values, with_frozen
-from racer.deciders.parts.mean_bets import MeanBets
+from racer.deciders.parts.mean_bets import MeanBets, difference_bounds
 from racer.errors import SettingError
 from racer.stats.hypervolume import thinned
 
@@ -79,11 +79,10 @@ class Sought:
     @classmethod
     def new(cls, setting: Setting, goal: Goal) -> Sought:
         """Return that of a race in which nothing has been seen."""
-        m, bounds = setting.n_candidates, goal.bounds[0]
-        dearer = None
+        m, dearer = setting.n_candidates, None
         if not goal.exact[0]:
-            least = None if bounds is None else bounds[0] - bounds[1]
-            dearer = MeanBets((m, m), (0.0,), least=least, n_blocks=setting.n_blocks)
+            possible = difference_bounds(goal.bounds[0])
+            dearer = MeanBets((m, m), (0.0,), bounds=possible, n_blocks=setting.n_blocks)
         return cls(
             *(goal, m, np.arange(m), np.zeros((m, goal.n_metrics)), np.zeros((m, goal.n_metrics))),
             *(np.full(m, -np.inf), dearer),
@@ -182,7 +181,7 @@ def verdict_on_one(
         int(sought.candidates[first]),
         standing,
         {"open": float(open_ones)},
-        settled=settled and not places and m > 1,
+        settled=settled,
     )
 
 
