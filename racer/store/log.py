@@ -11,7 +11,7 @@ import struct
 import zlib
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -176,14 +176,13 @@ def _n_sound(
 ) -> int:
     """Return how many frames, from the first, are as they were written after a checksum, `state`."""
     n_words = words.shape[1] - 4
-    f = np.array(_fibonacci(n_words)[-3:], np.uint32)
     before = np.empty((len(headers), 2), np.uint32)
     before[0], before[1:] = state, headers[:-1, 4:]
     words = words.astype(np.uint32, copy=False)
     is_sound = (headers[:, 0] > 0) & (headers[:, 2:4] == np.array(salts, np.uint32)).all(axis=1)
-    for i, weights in enumerate(_weights_of_frame(n_words)):
-        added = np.einsum("ij,j->i", words, weights)
-        is_sound &= added + f[i] * before[:, 0] + f[i + 1] * before[:, 1] == headers[:, 4 + i]
+    added = [np.einsum("ij,j->i", words, weights) for weights in _weights_of_frame(n_words)]
+    after = _after((*before.T,), 4 * n_words, added)
+    is_sound &= (np.array(after) == headers[:, 4:].T).all(axis=0)
     return len(headers) if is_sound.all() else int(is_sound.argmin())
 
 
@@ -220,8 +219,8 @@ def _checksum(data: bytes, order: str, state: tuple[int, int]) -> tuple[int, int
     return _after(state, len(data), (one, two))
 
 
-def _after(state: tuple[int, int], size: int, added: tuple[int, int]) -> tuple[int, int]:
-    """Return the checksum after bytes that add so much to it."""
+def _after(state: Sequence[Any], size: int, added: Sequence[Any]) -> tuple[Any, Any]:
+    """Return the checksum after bytes that add so much to it; of arrays, each of theirs."""
     (one, two), n = state, size // 4
     f = _fibonacci(n)
     return (
