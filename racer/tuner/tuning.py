@@ -219,9 +219,9 @@ class Tuning:
         """Note which candidates were rejected without a race, and on which blocks all failed."""
         ledger = self.ledger
         self.eliminations += [Elimination.of_rejected(0, c) for c in sorted(ledger.rejected)]
-        for block in range(ledger.blocks_used):
+        for block in sorted(ledger.known.set_aside):
             rows = [row for row in ledger.known.rows if row.block == block]
-            if rows and not any(row.is_usable for row in rows):
+            if not any(row.is_usable for row in rows):  # and it does not only repeat another
                 self._note_set_aside(block, [o for row in rows for o in row.outcomes()])
 
     def _left_for_races(self) -> int | None:
