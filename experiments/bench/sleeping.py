@@ -1,6 +1,7 @@
-"""The objective that waits: a module of its own, as workers import what it is in.
+"""Waits as long as an evaluation would take: the objective of the benchmarks of workers.
 
-The parts of racer that a tuning needs take a worker .3 s of CPU, which a script's objective spares it.
+A worker imports the module of its objective. This one imports nothing of racer, as a user's script
+may do; what a tuning needs of racer takes .3 s of CPU to import.
 """
 
 from __future__ import annotations

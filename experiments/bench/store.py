@@ -183,7 +183,7 @@ def opening(folder: Path, outcomes: int, candidates: int = 10) -> None:
 
 
 def checks(folder: Path, outcomes: int, repeats: int, candidates: int = 10) -> None:
-    """Print what it takes to notice changes of a store: of the log, and of the file in the end."""
+    """Print the CPU time per evaluation of checking a store: its log, and its file at the end."""
     path = folder / "checked.db"
     write(path, candidates, outcomes, FRace())
     recorded, pages = known_of(path)
@@ -230,7 +230,7 @@ def cpu_of(is_whole: Callable[[], bool]) -> float:
     """Return the CPU seconds of a check."""
     begun = time.process_time()
     if not is_whole():
-        raise RuntimeError("the file does not hold what was written")
+        raise RuntimeError("the store does not hold the outcomes that were written")
     return time.process_time() - begun
 
 

@@ -145,9 +145,9 @@ def real(
     client: Any,
     started: bool = False,
 ) -> tuple[float, float, Any]:
-    """Return what `simulated` does, of real workers that sleep: loky's, or those of `client`.
+    """Return the busy share, the unused share and the result of real workers, which sleep.
 
-    `started`: the time that it takes to start loky's workers counts.
+    They are loky's, or those of `client`. `started`: the time to start loky's workers counts.
     """
     executor = None if client is None else client.get_executor(pure=False)
     how: dict[str, Any] = {"n_jobs": n_workers, "executor": executor}
