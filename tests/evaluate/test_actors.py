@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import itertools
 import threading
+from functools import partial
 
 import pytest
 
 import racer
+from racer import Outcome
 from racer.evaluate import actors
 from racer.evaluate.actors import Actors
 from racer.evaluate.attempt import Task, here
@@ -97,10 +99,23 @@ def said(result):
     return result.best_index, result.survivors, result.evaluations, result.table.to_json()
 
 
+def answered(engine):
+    """Return an engine that got workers after forty calls, so that the clock does not matter."""
+    submitter = Actors(engine)
+    futures = [submitter.submit(partial(Outcome, "ok", 1.0)) for _ in range(40)]
+    engine.alive = [0, 1]
+    assert {future.result(timeout=30).value for future in futures} == {1.0}
+    submitter.close([])
+    return engine
+
+
 def test_short_calls_share_a_batch_and_others_do_not():
     alone = said(racer.race(range(6), evaluate, [1.0, 2.0], **SETTINGS))
     slow, fast = Engine(seconds=0.1), Engine(seconds=0.01)
     assert said(raced(slow)) == said(raced(fast)) == alone
+    assert set(slow.sizes()) == {1}
+    assert max(fast.sizes()) <= 5
+    slow, fast = answered(Engine(0, seconds=0.1)), answered(Engine(0, seconds=0.01))
     assert set(slow.sizes()) == {1}
     assert max(fast.sizes()) in {2, 3, 4, 5}  # of 50 ms at most
     assert max(load for _, load in slow.batches) == 2  # one of them prefetched
