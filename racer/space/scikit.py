@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
+from numbers import Number
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from racer.space.numeric import Integer, Real
 from racer.space.parameters import Categorical, Listed, Ordinal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Hashable, Iterable
 
     from racer.space.parameters import Parameter, Scale
 
@@ -55,8 +56,8 @@ class Quantiles(Listed):
         return {"distribution": self.name, "settings": list(self.settings)}
 
 
-def arguments_of(param_distributions: Any) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Return the arguments of a Space, and by parameter the objects of their names.
+def arguments_of(param_distributions: Any) -> tuple[dict[str, Any], Named]:
+    """Return the arguments of a Space, and the objects that its values name.
 
     SettingError for no dict from names to lists or distributions, or several that cannot be joined.
     """
@@ -66,18 +67,59 @@ def arguments_of(param_distributions: Any) -> tuple[dict[str, Any], dict[str, di
             f"param_distributions={param_distributions!r}: give a dict from names of parameters "
             "to lists or SciPy distributions, or a list of such dicts"
         )
-    named: dict[str, dict[str, Any]] = {}
+    named = Named()
     read = [{name: _parameter(name, given, named) for name, given in g.items()} for g in grids]
     if len(read) == 1:
         return {"parameters": read[0]}, named
     return _joined(read), named
 
 
+class Named:
+    """Objects by the names that stand for them: what is not plain, or equals an earlier value."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, dict[str, Any]] = {}  # by parameter
+        self._first: dict[Hashable, Any] = {}
+
+    def told_apart(self, name: str, value: Any, key: Hashable) -> Any:
+        """Return a value, or a name where the first value of that key is of another type: 1, 1.0."""
+        types = _types(value)
+        if types == _types(self._first.setdefault((name, key), value)):
+            return value
+        return self.label(name, self._first.setdefault((name, key, types), value))
+
+    def label(self, name: str, value: Any) -> str:
+        """Return the name of an object."""
+        known = self.objects.setdefault(name, {})
+        label = next((text for text, other in known.items() if other is value), None)
+        if label is None:
+            text = " ".join(repr(value).split())
+            label = text if text not in known else f"{text} #{len(known) + 1}"
+            known[label] = value
+        return label
+
+    def params(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a configuration with the objects in place of their names."""
+        return {
+            name: self.objects[name].get(value, value)
+            if name in self.objects and isinstance(value, str)
+            else value
+            for name, value in config.items()
+        }
+
+
+def _types(value: Any) -> Any:
+    """Return the types of the numbers in a value."""
+    if isinstance(value, tuple | list):
+        return tuple(map(_types, value))
+    return type(value) if isinstance(value, Number) else None
+
+
 def _is_grid(given: Any) -> bool:
     return isinstance(given, Mapping) and bool(given)
 
 
-def _parameter(name: str, given: Any, named: dict[str, dict[str, Any]]) -> Parameter:
+def _parameter(name: str, given: Any, named: Named) -> Parameter:
     """Return a list or a distribution as a parameter; note which objects got names."""
     if hasattr(given, "rvs"):
         return _of_distribution(name, given)
@@ -95,20 +137,15 @@ def _parameter(name: str, given: Any, named: dict[str, dict[str, Any]]) -> Param
     return Categorical(values)
 
 
-def _plain(name: str, value: Any, named: dict[str, dict[str, Any]]) -> Any:
+def _plain(name: str, value: Any, named: Named) -> Any:
     """Return a plain value as it is, and of any other its name."""
     try:
         if not isinstance(value, list):  # which would come back as a tuple
-            return plain(value)
+            found = plain(value)
+            return named.told_apart(name, found, token(found))
     except TypeError:
         pass
-    known = named.setdefault(name, {})
-    label = next((text for text, other in known.items() if other is value), None)
-    if label is None:
-        text = " ".join(repr(value).split())
-        label = text if text not in known else f"{text} #{len(known) + 1}"
-        known[label] = value
-    return label
+    return named.label(name, value)
 
 
 def _of_distribution(name: str, given: Any) -> Parameter:

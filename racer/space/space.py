@@ -380,7 +380,8 @@ class Space(Structure):
         distributions uniform, loguniform and randint are ranges, and of the others there are a
         thousand quantiles. Several dicts are one space, with conditions, if a parameter tells
         them apart: one with a list in each of them, without a common value. An object other than text,
-        number, True, False or None, such as an estimator, is named by its repr.
+        number, True, False or None, such as an estimator, is named by its repr; so is the later of
+        two numbers that differ by their type alone, such as 1 and 1.0.
 
         Raises
         ------

@@ -56,6 +56,24 @@ def test_objects_are_named():
     assert list(parameter([thing, "a", [1, 2]]).choices) == [repr(thing), "a", "[1, 2]"]
 
 
+@pytest.mark.parametrize(
+    ("given", "choices"),
+    [
+        ([1, 1.0], [1, "1.0"]),
+        ([0.5, 1, 1.0, 1], [0.5, 1, "1.0"]),
+        ([1.0, np.int64(1), 2], [1.0, "1", 2]),
+        ([(1, 2), (1.0, 2), (1, 2)], [(1, 2), "(1.0, 2)"]),
+    ],
+)
+def test_equal_numbers_of_two_types_are_two_values(given, choices):
+    assert list(parameter(given).choices) == choices
+
+
+def test_equal_numbers_of_two_types_are_two_values_in_several_dicts_too():
+    space = Space.from_sklearn([{"k": ["a"], "x": [1]}, {"k": ["b", "c"], "x": [1.0, 1, 1.0]}])
+    assert list(space.parameters["x"].choices) == [1, "1.0"]
+
+
 def test_several_dicts_are_conditions():
     space = Space.from_sklearn(
         [

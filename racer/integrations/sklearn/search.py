@@ -33,7 +33,7 @@ from racer.integrations.sklearn.fits import ONE_SCORE_ONLY, Fits, OneFold
 from racer.integrations.sklearn.results import cv_results, warn_of_failures
 from racer.racing.race import Race
 from racer.run.job import Job, how_to_evaluate, opened
-from racer.space.scikit import arguments_of
+from racer.space.scikit import Named, arguments_of
 from racer.space.space import Space
 from racer.stats.correlated_t import check_correlation
 from racer.store.contest import contest_for
@@ -367,12 +367,15 @@ class RacingSearchCV(RacedSearchCV):
             check_random_state(self.random_state),
         )
         every = max(len(candidates) * len(folds), 1)
+        named = Named()
         budget = every if self.budget is None else self.budget
         return self._raced(fits, Race, correlation, budget, candidates=candidates, instances=folds)
 
 
 class TunedSearchCV(RacedSearchCV):
+            named,
     """Search of a space by races in series, with new candidates around the best so far.
+        fits.params = named.params
 
     `racer.tune` on the folds of a cross-validation, as a drop-in for `RandomizedSearchCV`: the
     first race is among candidates from the whole space; those that survive race against new ones
@@ -453,9 +456,7 @@ class TunedSearchCV(RacedSearchCV):
         else:
             arguments, named = arguments_of(self.space)
             space = Space(**arguments)
-            fits.params = lambda config: {
-                name: named.get(name, {}).get(value, value) for name, value in config.items()
-            }
+            fits.params = named.params
         given = {"space": space, "instances": folds, "elites": self.elites}
         return self._raced(fits, Tuner, correlation, self.budget, **given, instance_order="given")
 
@@ -470,9 +471,13 @@ def _check_pre_dispatch(value: Any) -> None:
 
 
 def _candidates(
-    param_grid: Any, param_distributions: Any, n_candidates: int | None, random: RandomState
+    param_grid: Any,
+    param_distributions: Any,
+    n_candidates: int | None,
+    random: RandomState,
+    named: Named,
 ) -> list[dict[str, Any]]:
-    """Return the candidates, each once."""
+    """Return the candidates, each once, with names where a race would take 1.0 for 1."""
     if (param_grid is None) is (param_distributions is None):
         raise SettingError("give one of param_grid and param_distributions")
     if n_candidates is not None:
@@ -488,7 +493,11 @@ def _candidates(
         listed = list(ParameterSampler(space, n_candidates or _DRAWN, random_state=random))
     once: dict[Any, dict[str, Any]] = {}
     for params in listed:
-        once.setdefault(canonical_key(params), {n: _plain(value) for n, value in params.items()})
+        config = {
+            name: named.told_apart(name, _plain(value), canonical_key(value))
+            for name, value in params.items()
+        }
+        once.setdefault(canonical_key(config), config)
     return list(once.values())
 
 

@@ -282,6 +282,24 @@ def test_estimators_may_be_values():
     assert search.best_index_ == search.result_.best_index
 
 
+def test_one_feature_and_all_features_are_two_candidates():
+    """An int and a float that are equal mean different things to scikit-learn."""
+    values = [1, 1.0]
+    model = DecisionTreeClassifier(random_state=0)
+    grid = GridSearchCV(model, {"max_features": values}, cv=4).fit(X, Y)
+    found = raced({"max_features": [*values, 1]}, cv=4, first_test=4).fit(X, Y)
+    assert list(map(repr, found.cv_results_["params"])) == [
+        repr({"max_features": value}) for value in values
+    ]
+    means = [search.cv_results_["mean_test_score"].tolist() for search in (found, grid)]
+    assert means[0] == pytest.approx(means[1])
+    assert means[1][0] != means[1][1]
+    space = {"max_features": values, "criterion": ["gini", "entropy"]}
+    search = TunedSearchCV(model, space, budget=40, cv=4, random_state=1).fit(X, Y)
+    drawn = {repr(params["max_features"]) for params in search.cv_results_["params"]}
+    assert drawn == {"1", "1.0"}
+
+
 # -- scikit-learn's contract
 
 
