@@ -175,15 +175,20 @@ class Fits(OnlyNeeded):
         tested = [name.removeprefix("test_") for name in names if name.startswith("test_")]
         return self._raced(tested)
 
-    def complete(self, candidate: int, config: Any, folds: Iterable[int]) -> None:
-        """Fit a candidate on more folds, without a race."""
+    def complete(
+        self, candidate: int, config: Any, folds: Iterable[int]
+    ) -> list[tuple[int, float]]:
+        """Fit a candidate on more folds, without a race; return folds and scores, NaN if failed."""
         cells = [
             Cell(fold, candidate, config, None, fold, held_out=True, instance_index=fold)
             for fold in folds
         ]
         with generators_put_back(), self:
-            for _ in outcomes_of(self, cells):
-                pass
+            found = [*outcomes_of(self, cells)]
+        return [
+            (cell.block, math.nan if outcome.value is None else outcome.value)
+            for cell, outcome in found
+        ]
 
     def hand_over(
         self, desk: Desk, evaluate_candidates: Evaluate, configs: Sequence[Any]

@@ -45,12 +45,20 @@ def cv_results(
         if name.startswith("test_"):
             results[f"rank_{name}"] = _ranks(_by_mean(results[f"mean_{name}"], run.sum(axis=1)))
     results["race_folds"] = run.sum(axis=1)
-    results[f"rank_test_{fits.metric}"] = _ranks(_by_standing(result, results, fits.metric))
+    means = results[f"mean_test_{fits.metric}"]
+    results[f"rank_test_{fits.metric}"] = _ranks(_by_standing(result, means, results["race_folds"]))
     _add_race(results, result)
     tested = [name for name in names if name.startswith("test_")]
     if len(tested) > 1:
         results["race_probability_front"] = _on_front(tested, known, run)
     return results
+
+
+def first(result: Result, scores: NDArray[np.float64], run: NDArray[np.bool_]) -> int:
+    """Return the candidate of rank 1, by scores (candidates, folds) and which of these were run."""
+    known = [row[is_run] for row, is_run in zip(scores, run, strict=True)]
+    means = np.array([row.mean() if len(row) else np.nan for row in known])
+    return int(np.argmin(_ranks(_by_standing(result, means, run.sum(axis=1)))))
 
 
 def _on_front(
@@ -104,11 +112,10 @@ def _by_mean(means: NDArray[np.float64], folds: NDArray[np.intp]) -> list[tuple[
 
 
 def _by_standing(
-    result: Result, results: Mapping[str, Any], metric: str
+    result: Result, means: NDArray[np.float64], folds: NDArray[np.intp]
 ) -> list[tuple[float, ...]]:
     """Return keys to order candidates by: as they stand in the race, then as they left it."""
-    means = results[f"mean_test_{metric}"]
-    keys = _by_mean(means, results["race_folds"])
+    keys = _by_mean(means, folds)
     scores = result.known.values(len(means))
     for candidate in result.leaders:
         if keys[candidate] != _WITHOUT_MEAN:

@@ -30,7 +30,7 @@ from racer.deciders.named import as_decider
 from racer.errors import SettingError, warn
 from racer.integrations.sklearn.calls import Desk
 from racer.integrations.sklearn.fits import ONE_SCORE_ONLY, Fits, OneFold
-from racer.integrations.sklearn.results import cv_results, warn_of_failures
+from racer.integrations.sklearn.results import cv_results, first, warn_of_failures
 from racer.racing.race import Race
 from racer.run.job import Job, how_to_evaluate, opened
 from racer.space.scikit import Named, arguments_of
@@ -160,7 +160,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
             # P(best) is that of means on folds, which are correlated, wherever it is shown
             result = replace(self._run_contest(fits, listed, correlation), correlation=correlation)
             self._take_known(fits, result)
-            self._complete(fits, result, len(listed))
+            self._complete(fits, result)
         found = fits.hand_over(desk, evaluate_candidates, result.configs)
         results = cv_results(super()._format_results, fits, result)
         self.result_ = result
@@ -232,15 +232,22 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
                 value = np.nan if outcome.value is None else outcome.value
                 fits.known[candidate, fold] = {"test_score": value}
 
-    def _complete(self, fits: Fits, result: Result, n_folds: int) -> None:
-        """Fit the best on the folds that it lacks, so that its score is that of all of them."""
-        best = next(iter(result.leaders), 0)
-        found = {*fits.known, *fits.measured}
-        lacking = [fold for fold in range(n_folds) if (best, fold) not in found]
-        if not lacking and not fits.measured:
-            lacking = [0]  # all was in the store, and scikit-learn wants one fit at least
-        if lacking:
-            fits.complete(best, result.configs[best], lacking)
+    def _complete(self, fits: Fits, result: Result) -> None:
+        """Fit the candidate of rank 1 on the folds that it lacks; if it fails there, the next one."""
+        scores = np.full((len(result.configs), len(fits.folds.folds)), np.nan)
+        run = np.zeros(scores.shape, np.bool_)
+        for block, candidate, outcome in result.known.cells():
+            at = candidate, result.stream.place(block).instance or 0
+            scores[at], run[at] = np.nan if outcome.value is None else outcome.value, True
+        while True:
+            best = first(result, scores, run)
+            lacking = np.flatnonzero(~run[best]).tolist()
+            if not lacking and not fits.measured:
+                lacking = [0]  # all was in the store, and scikit-learn wants one fit at least
+            if not lacking:
+                return
+            for fold, value in fits.complete(best, result.configs[best], lacking):
+                scores[best, fold], run[best, fold] = value, True
 
 
 class RacingSearchCV(RacedSearchCV):
@@ -360,22 +367,22 @@ class RacingSearchCV(RacedSearchCV):
         self._keep(locals())
 
     def _run_contest(self, fits: Fits, folds: Sequence[str], correlation: float) -> Any:
+        named = Named()
         candidates = _candidates(
             self.param_grid,
             self.param_distributions,
             self.n_candidates,
             check_random_state(self.random_state),
+            named,
         )
+        fits.params = named.params
         every = max(len(candidates) * len(folds), 1)
-        named = Named()
         budget = every if self.budget is None else self.budget
         return self._raced(fits, Race, correlation, budget, candidates=candidates, instances=folds)
 
 
 class TunedSearchCV(RacedSearchCV):
-            named,
     """Search of a space by races in series, with new candidates around the best so far.
-        fits.params = named.params
 
     `racer.tune` on the folds of a cross-validation, as a drop-in for `RandomizedSearchCV`: the
     first race is among candidates from the whole space; those that survive race against new ones

@@ -437,6 +437,31 @@ def test_a_candidate_that_fails_is_last_and_warned_of():
     assert np.isnan(found.cv_results_["mean_test_score"][:2]).all()
 
 
+class LastFails(ClassifierMixin, BaseEstimator):
+    """The better one fails on the last fold, which the race does not need."""
+
+    def __init__(self, better=False):
+        self.better = better
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        if self.better and X.max() < 39:
+            raise ValueError("last fold")
+        return self
+
+    def score(self, X, y):
+        return self.better + 0.01 * (X[0, 0] % 7) - 5 * (not self.better and X[0, 0] > 25)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::RuntimeWarning")
+def test_the_best_score_is_over_all_folds_though_the_leader_fails_on_one():
+    found = raced({"better": [False, True]}, LastFails(), cv=KFold(5)).fit(ROWS, HALVES)
+    grid = GridSearchCV(LastFails(), {"better": [False, True]}, cv=KFold(5)).fit(ROWS, HALVES)
+    assert found.best_params_ == grid.best_params_ == {"better": False}
+    assert found.cv_results_["race_folds"].tolist() == [5, 5]
+    assert found.best_score_ == pytest.approx(grid.best_score_)
+
+
 def test_a_score_for_failures_is_a_score():
     found = raced({"mood": ["always", "calm"]}, Moody(), cv=KFold(5), error_score=-1.0)
     with pytest.warns(FitFailedWarning):
