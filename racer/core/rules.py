@@ -180,6 +180,11 @@ class Rules:
         return made if made.seed is not None else replace(made, seed=check_seed(None))
 
     @property
+    def is_more_better(self) -> bool:
+        """Whether larger means are better; those of run times are of their scores, or utilities."""
+        return self.maximize if self.runtime is None else self.runtime.utility is not None
+
+    @property
     def budgets(self) -> tuple[Budget, ...]:
         """The budgets of a tuner, one after the other."""
         return (self.budget,) if isinstance(self.budget, Budget) else self.budget

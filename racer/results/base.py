@@ -226,7 +226,7 @@ class Result(AnyResult, ABC):
         tested = [c for c in self.leaders if self.held_out.of(c)]
         if not tested:
             return {}
-        costs = [impute_failed(row) for row in self.held_out.costs(tested)]
+        costs = [impute_failed(row) for row in with_success(self.held_out.costs(tested))]
         means_of = np.mean(costs, axis=0) if costs else np.full(len(tested), np.nan)
         sign = -1.0 if self.rules.maximize else 1.0
         return dict(zip(tested, (sign * means_of).tolist(), strict=True))

@@ -448,6 +448,7 @@ def _survivor(result: Result, candidate: int, line: Callable[[Any], str] | None)
     if line is not None:
         payload["command"] = line(payload["config"])
     if held_out := len(result.held_out.of(candidate)):
-        payload["held_out_mean"] = result.test_means.get(candidate)
+        mean = result.test_means.get(candidate, math.nan)
+        payload["held_out_mean"] = None if math.isnan(mean) else mean
         payload["held_out_blocks"] = held_out
     return payload

@@ -86,3 +86,79 @@ def test_so_many_elites_as_asked_for_are_evaluated_on_held_out_instances(tmp_pat
     assert again.tests.equals(result.tests)
     with pytest.raises(racer.SettingError, match="test_elites=0: give a whole number >= 1"):
         tuned(test_elites=0)
+
+
+WHOLE = Space({"x": racer.Integer(1, 9)}, default={"x": 9})
+
+
+def counted(fails=lambda x, instance: False, size=lambda instance: 1.0, **settings):
+    """Return a tuning of a cost that grows by x, where a call may fail."""
+
+    def cost(config, instance, seed):
+        if fails(config["x"], instance):
+            raise ValueError("too hard")
+        return size(instance) * (0.5 * config["x"] + 0.001 * (seed % 7))
+
+    return racer.tune(WHOLE, cost, range(10), **({"budget": 150, "seed": 1} | settings))
+
+
+def test_of_a_utility_more_is_better():
+    runtime = racer.Runtime(10.0, utility="linear")
+    result = counted(runtime=runtime, test_instances=[100, 101, 102])
+    assert result.best == {"x": 1}
+    assert result.improvement.mean > result.improvement.default_mean
+    assert result.improvement.relative > 0.5
+    assert "% better than the default" in result.verdict[0]
+
+
+def test_means_are_of_the_blocks_that_both_have_solved():
+    """On the held-out instances that only the default solves, values are 100 times as large."""
+    result = counted(
+        lambda x, instance: instance > 100 and x < 9,
+        lambda instance: 100.0 if instance > 100 else 1.0,
+        test_instances=[100, 101, 102, 103],
+    )
+    found = result.improvement
+    assert (found.blocks, found.failed, found.default_failed) == (1, 3, 0)
+    assert found.held_out
+    assert found.default_mean < 5.0
+    assert found.relative == pytest.approx(1 - found.mean / found.default_mean)
+    assert found.probability < 0.1
+    assert "on one held-out instance that both solved (P" in result.verdict[0]
+    assert result.verdict[0].endswith("The best failed on 3 of 4 shared held-out instances.")
+
+
+def test_a_best_without_a_value_on_held_out_instances_is_named_as_one():
+    result = counted(lambda x, instance: instance >= 100 and x < 9, test_instances=[100, 101])
+    assert not result.improvement.held_out
+    assert result.verdict[0].endswith(
+        "flatters it. The best failed on all 2 shared held-out instances."
+    )
+    assert np.isnan(list(result.test_means.values())).all()
+    assert result.to_dict()["survivors"][0]["held_out_mean"] is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"test_instances": [100, 101]}, "on all 2 shared held-out instances."),
+        ({"test_instances": [100]}, "on the only shared held-out instance."),
+        ({}, "shared block"),
+    ],
+)
+def test_a_default_that_always_fails_is_named_as_one(settings, says):
+    result = counted(lambda x, _: x == 9, **settings)
+    assert result.improvement is None
+    assert result.verdict[0].startswith("The default failed on")
+    assert says in result.verdict[0]
+
+
+def test_large_percentages_are_whole_numbers():
+    result = tuned(
+        WHOLE,
+        lambda config, instance, seed: 10.0 ** (9 - config["x"]) + 1e-6 * (seed % 7),
+        maximize=True,
+        test_instances=HELD_OUT,
+    )
+    assert result.improvement.relative > 1e5
+    assert result.verdict[0].startswith(f"{100 * result.improvement.relative:.0f} % better")
