@@ -61,9 +61,10 @@ class AblationResult(AnyResult):
         One row per step: parameters, gain (of the mean value, or of PAR10 or the utility, as
         `runtime` decides; in the direction of better), share
         (of the gain from source to target), probability (posterior, that the step helps: the
-        Bayesian signed-rank test on all blocks), mean.
+        Bayesian signed-rank test on all blocks), mean (of the blocks that did not fail).
     best : dict
-        The configuration of the path with the best mean; it may beat the target.
+        The configuration of the path with the best mean, in which a failure is as bad as in gains:
+        the range of values behind the worst. It may beat the target.
     best_index : int
     beats_target : float
         The posterior probability that it is better than the target; NaN where it is the target.
@@ -96,9 +97,9 @@ class AblationResult(AnyResult):
     path: tuple[int, ...]
     blocks: int
 
-    def _costs(self, one: int, other: int) -> NDArray[np.float64]:
-        """Return costs (blocks, 2); run times by their score, as a failure of one."""
-        costs = self.known.costs([one, other])
+    def _costs(self, *numbers: int) -> NDArray[np.float64]:
+        """Return costs (blocks, configurations); run times by their score, as a failure of one."""
+        costs = self.known.costs(numbers)
         if self.rules.runtime is not None:
             return self.rules.runtime.as_costs(costs)
         finite = costs[np.isfinite(costs)]
@@ -147,12 +148,16 @@ class AblationResult(AnyResult):
     @cached_property
     def best_index(self) -> int | None:
         """The configuration of the path with the best mean, by number."""
-        times = self.rules.runtime
-        is_more_better = self.rules.maximize if times is None else times.utility is not None
-        means = {c: mean_on(self.known, c, range(self.blocks)) for c in self.path}
-        known = {
-            c: -mean if is_more_better else mean for c, mean in means.items() if mean is not None
-        }
+        if self.rules.runtime is not None:  # a failed run has a score
+            sign = -1.0 if self.rules.is_more_better else 1.0
+            means = {c: mean_on(self.known, c, range(self.blocks)) for c in self.path}
+            known = {c: sign * mean for c, mean in means.items() if mean is not None}
+        elif self.path and any(self.known.mean(c) is not None for c in self.path):
+            costs = self._costs(*self.path)
+            means_of = [math.fsum((column / len(costs)).tolist()) for column in costs.T]
+            known = dict(zip(self.path, means_of, strict=True))
+        else:
+            known = {}
         return min(known, key=lambda c: (known[c], -self.path.index(c)), default=None)
 
     @property
@@ -184,10 +189,13 @@ class AblationResult(AnyResult):
             return (f"No step was made. {self.ended.message}",)
         names, gain, share, chance, _ = max(self._gains, key=lambda row: np.nan_to_num(row.gain))
         of = "" if math.isnan(share) else f", {share:.0%} of the whole difference"
+        blocks = "one block" if self.blocks == 1 else f"{self.blocks} blocks"
+        helps = (
+            "" if math.isnan(chance) else f"; it helps with probability {shown_probability(chance)}"
+        )
         first = (
-            f"Of {len(self.steps)} steps from source to target on {self.blocks} blocks, the change "
-            f"of {', '.join(names)} gained most: {number(gain, 4)}{of}; it helps with probability "
-            f"{shown_probability(chance)}."
+            f"Of {len(self.steps)} steps from source to target on {blocks}, the change "
+            f"of {', '.join(names)} gained most: {number(gain, 4)}{of}{helps}."
         )
         sentences = [first]
         if self.configs[self.path[-1]] != self.target:
@@ -224,13 +232,16 @@ class AblationResult(AnyResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
-        steps = [gain._asdict() | {"parameters": list(gain.parameters)} for gain in self._gains]
+        steps = [
+            {name: _as_plain(value) for name, value in gain._asdict().items()}
+            for gain in self._gains
+        ]
         return {
             "source": self.source,
             "target": self.target,
             "steps": steps,
             "best": self.best,
-            "beats_target": None if math.isnan(self.beats_target) else self.beats_target,
+            "beats_target": _as_plain(self.beats_target),
             "blocks": self.blocks,
             "ended": self.ended.value,
             "evaluations": self.evaluations,
@@ -257,3 +268,10 @@ class AblationResult(AnyResult):
             limits=(low - 0.03 * room, high + 0.42 * room),
             ax=ax,
         )
+
+
+def _as_plain(value: Any) -> Any:
+    """Return a value as JSON has it, None for a number that is not finite."""
+    if isinstance(value, tuple):
+        return list(value)
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -100,6 +100,44 @@ def test_a_configuration_on_the_path_may_beat_the_target():
     assert any(said.startswith(place) for said in result.verdict)
 
 
+def test_a_configuration_that_fails_is_not_the_best_of_the_path():
+    """Its mean is small, as it solves the easy blocks only."""
+    hard = (1, 2, 3, 4)
+    space = Space({"x": Integer(0, 9), "y": Integer(0, 9)})
+    ends = {"x": 9, "y": 9}, {"x": 0, "y": 0}
+    contest = Ablation(space, *ends, range(6), range(6), budget=99, seed=1)
+    while cells := contest.ask():
+        for cell in cells:
+            x, y = cell.config["x"], cell.config["y"]
+            value = (1000 if cell.block in hard else 1) * (10 * x + y + 1 + 0.1 * (cell.seed % 7))
+            fails = cell.block in hard and (x > 4) != (y > 4)
+            contest.tell(
+                cell,
+                Outcome("failed", None, seconds=0.1, message="hard")
+                if fails
+                else Outcome("ok", value, seconds=0.1),
+            )
+    result = contest.result()
+    between = result.path[1]
+    assert result.frame["mean"].iloc[0] < result.frame["mean"].iloc[1]
+    assert result.gain(between, result.path[2]) > 0
+    assert result.best == result.target
+    assert result.beats_target != result.beats_target  # NaN
+
+
+def test_one_block_gives_no_probability():
+    contest = Ablation(SPACE, SPACE.default, TARGET, [0], [0], budget=99, seed=1)
+    result = play(contest)
+    text = repr(result)
+    assert "on one block" in text
+    assert "helps with" not in text
+    assert "nan" not in text
+    plain = result.to_dict()
+    json.dumps(plain, allow_nan=False)
+    assert plain["steps"][0]["probability"] is None
+    assert plain["steps"][0]["parameters"] == ["x", "n"]
+
+
 def test_a_budget_ends_it_with_the_steps_so_far():
     result = play(made(budget=40))
     assert result.ended is racer.Ended.BUDGET
