@@ -94,7 +94,7 @@ class MLflowCallback(TrackerCallback):
             self._log_candidate(record)
         self._client.set_tag(self.run_id, "racer.ended", ended)
         if self.best is not None:
-            best = {f"best.{name}": v for name, v in self.records[self.best].params.items()}
+            best = {f"best.{name}": v for name, v in self.record(self.best).params.items()}
             self._client.log_batch(self.run_id, params=_params(best))
         self._client.set_terminated(self.run_id, _STATUS.get(ended, "FINISHED"))
 

@@ -44,6 +44,8 @@ class TrackerCallback(ABC):
     Used as a context, it also ends when the race is interrupted, or fails.
     """
 
+    keeps_candidates = True  # a resume passes it those sampled before, too
+
     def __init__(self, configs: Sequence[Any]) -> None:
         self.records: dict[int, Record] = {i: Record(i, config) for i, config in enumerate(configs)}
         self.best: int | None = None
@@ -56,15 +58,14 @@ class TrackerCallback(ABC):
             self.records |= {number: Record(number, config) for number, config in new}
         elif isinstance(event, BlockCompleted):
             for candidate, value in zip(event.candidates, event.values, strict=True):
-                known = self.records.setdefault(candidate, Record(candidate))
-                known.values[event.block] = value
+                self.record(candidate).values[event.block] = value
             self.best = event.best
             self._eliminate(event.eliminated, event.block)
             self.log(_metrics(event), event.block)
         elif isinstance(event, RaceCompleted):
             self.best = event.best
             for candidate in event.elites:  # safe again, whatever an earlier test has said
-                self.records[candidate].eliminated = ""
+                self.record(candidate).eliminated = ""
         elif isinstance(event, RaceEnded):
             last = max((max(r.values) for r in self.records.values() if r.values), default=0)
             self._eliminate(event.eliminated, last)
@@ -73,13 +74,17 @@ class TrackerCallback(ABC):
 
     def _eliminate(self, eliminated: Iterable[Elimination], block: int) -> None:
         for drop in eliminated:
-            record = self.records.setdefault(drop.candidate, Record(drop.candidate))
-            record.eliminated = f"{drop.reason}, against #{drop.against}, after block {block}"
+            reason = f"{drop.reason}, against #{drop.against}, after block {block}"
+            self.record(drop.candidate).eliminated = reason
+
+    def record(self, candidate: int) -> Record:
+        """Return the record of a candidate; a new one if a resume has not passed its blocks."""
+        return self.records.setdefault(candidate, Record(candidate))
 
     def by_blocks(self, most: int) -> list[Record]:
         """Return the candidates with the most blocks, those not eliminated first."""
-        order = sorted(self.records.values(), key=lambda r: (bool(r.eliminated), -len(r.values)))
-        return order[:most]
+        seen = [record for record in self.records.values() if record.values]
+        return sorted(seen, key=lambda r: (bool(r.eliminated), -len(r.values)))[:most]
 
     def __enter__(self) -> Self:
         return self

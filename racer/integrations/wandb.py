@@ -70,7 +70,7 @@ class WandbCallback(TrackerCallback):
             mean = math.nan if r.mean is None else r.mean
             table.add_data(r.candidate, len(r.values), mean, r.eliminated, *values)
         self.run.log({"candidates": table})
-        best = {} if self.best is None else self.records[self.best].params
+        best = {} if self.best is None else self.record(self.best).params
         plain = {name: _plain(value) for name, value in best.items()}
         self.run.summary.update({"ended": ended, "best_params": plain})
         if self._is_ours:

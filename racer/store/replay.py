@@ -93,6 +93,10 @@ class Recorder:
             self._compare_candidates(event)
         if not self.replaying or isinstance(event, RaceEnded):
             self.pass_on(event)
+        elif isinstance(event, CandidatesAdded):
+            for watcher in self._watchers:
+                if getattr(watcher, "keeps_candidates", False):
+                    watcher(event)
 
     def decided(
         self,

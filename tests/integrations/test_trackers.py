@@ -1,5 +1,6 @@
 """Callbacks of MLflow and Weights & Biases: what they log is read back by the packages' own code."""
 
+import itertools
 import json
 import math
 import shutil
@@ -67,6 +68,34 @@ def test_records_of_a_tuning_have_its_configurations():
     result = racer.tune(space, lambda c, i, s: c["x"] + s % 9, budget=120, seed=1, callbacks=[kept])
     assert [kept.records[i].config for i in range(len(result.configs))] == list(result.configs)
     assert kept.by_blocks(1)[0].candidate in result.survivors
+
+
+@pytest.mark.parametrize("stop", [60, 100, 150, 190, 235])
+def test_a_tuning_that_goes_on_has_records_of_earlier_elites(stop, tmp_path, monkeypatch):
+    monkeypatch.setattr("racer.tuner.tuning.SMALL", 0)  # races in series
+    space = racer.Space({"x": racer.Real(0, 9)})
+
+    def run(last=-1):
+        calls = itertools.count(1)
+
+        def cost(config, instance, seed):
+            if next(calls) == last:
+                raise KeyboardInterrupt
+            return abs(config["x"] - 3) * (instance + 1) + seed % 7 * 0.01
+
+        store, kept = tmp_path / "run.db", Kept()
+        with kept:
+            return kept, racer.tune(
+                space, cost, range(5), budget=250, seed=1, store=store, callbacks=[kept]
+            )
+
+    with pytest.raises(racer.RaceInterrupted):
+        run(stop)
+    kept, result = run()
+    assert kept.ended == [result.ended.value]
+    assert [kept.records[i].config for i in range(len(result.configs))] == list(result.configs)
+    assert kept.record(kept.best).params == result.config(kept.best)
+    assert all(record.values for record in kept.by_blocks(1000))
 
 
 def interrupted(config, instance, seed):
