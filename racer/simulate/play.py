@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from racer.core.objective import Objective
     from racer.core.runtime import Runtime
-    from racer.deciders.decider import Decider, Schedule
+    from racer.deciders.decider import Decider, Goal, Schedule
     from racer.results.race import RaceResult
     from racer.simulate.worlds import Drawn, World
 
@@ -47,8 +47,9 @@ class Play:
         iter : blocks used, as a fraction of those allowed
         observations : evaluations used
         survivors : candidates left at the end
-        best_dropped : whether the best candidate was dropped (of several that are equally good,
-            or on the front of several metrics, the fraction that was)
+        best_dropped : whether the best candidate by the objective was dropped (of several that
+            are equally good, or on the front, the fraction that was; not defined where no
+            candidate is acceptable)
         indistinguishable : candidates dropped as indistinguishable
         truly_indistinguishable : the fraction of these that win against their opponent with
             probability within 1/2 +- epsilon
@@ -253,7 +254,10 @@ def _played(
     """Play one race; return its row of `Play.frame`."""
     drawn = world.draw(seed)
     result = run_race(drawn, seed, blocks, settings)
-    quality, selected = drawn.quality, result.leader
+    aim, quality, selected = result.rules.aim, drawn.quality, result.leader
+    if aim is not None:  # metrics are in the order of the alphabet
+        quality = quality[:, [sorted(aim.metrics).index(name) for name in aim.deciding]]
+        quality = quality[:, 0] if aim.goal is None else quality
     if select == "mean":
         selected, *others = result.survivors
         if others:
@@ -263,7 +267,7 @@ def _played(
     alike = gone.loc[gone["reason"] == "indistinguishable", ["candidate", "against"]].to_numpy()
     truly = [abs(drawn.wins(*pair) - 0.5) < epsilon for pair in alike.tolist()]
     known = selected is not None and quality.ndim == 1
-    best = np.flatnonzero(quality == quality.min() if quality.ndim == 1 else front_of(quality))
+    best = _best(quality, None if aim is None else aim.goal)
     return {
         "seed": seed,
         "ended": result.ended.value,
@@ -274,6 +278,18 @@ def _played(
         "regret": float(quality[selected] - quality.min()) if known else None,
         "indistinguishable": len(alike),
         "truly_indistinguishable": sum(truly) / len(truly) if truly else None,
-        "best_dropped": 1.0 - float(np.isin(best, result.survivors).mean()),
+        "best_dropped": 1.0 - float(np.isin(best, result.survivors).mean()) if len(best) else None,
         "survivors": len(result.survivors),
     }
+
+
+def _best(quality: NDArray[np.float64], goal: Goal | None) -> NDArray[np.intp]:
+    """Return the best candidates: of qualities (q,), or (q, d) of the metrics that decide."""
+    if goal is None:
+        return np.flatnonzero(quality == quality.min())
+    if goal.kind == "front":
+        return np.flatnonzero(front_of(quality))
+    first, others = quality[:, 0], quality[:, 1:]
+    least = others.min(axis=0) if goal.kind == "within" else 0.0
+    allowed = (others <= least + np.array(goal.limits)).all(axis=1)
+    return np.flatnonzero(allowed & (first == first.min(where=allowed, initial=np.inf)))

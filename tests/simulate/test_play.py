@@ -9,7 +9,7 @@ from playing import ONE_NUMBER, eliminated
 import racer
 from racer import Budget, BudgetError, SettingError
 from racer.deciders import BayesianFriedman, FRace
-from racer.simulate import NormalWorld, RecordedWorld, play
+from racer.simulate import MetricsWorld, NormalWorld, RecordedWorld, play
 
 NAMES = {
     *("mae", "iter", "observations", "regret", "indistinguishable", "truly_indistinguishable"),
@@ -93,6 +93,30 @@ def test_of_several_best_candidates_the_share_dropped_counts():
     equal = play("halving", world, repetitions=2, blocks=200, budget=160)
     assert equal.summary["best_dropped"] == 7 / 8
     assert equal.summary["mae"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("objective", "best"),
+    [
+        ("a", [0.0, 3.0, 5.0]),
+        ("b", [3.0, 0.0, 8.0]),
+        (racer.Within("a", b=1.5), [2.0, 1.0, 7.0]),
+        (racer.Constrained("a", b=("<=", 2.5)), [1.0, 2.0, 6.0]),
+        (racer.Constrained("a", b=("<=", -1.0)), None),
+        (racer.Pareto("a", "c"), [0.0, 3.0, 5.0]),
+    ],
+)
+def test_the_best_is_that_of_the_objective(objective, best):
+    given = [[0.0, 3.0, 5.0], [1.0, 2.0, 6.0], [2.0, 1.0, 7.0], [3.0, 0.0, 8.0]]
+    world = MetricsWorld(4, 3, 0.01, qualities=given)
+    played = play(None, world, repetitions=3, blocks=30, objective=objective)
+    dropped = played.summary["best_dropped"]
+    assert math.isnan(dropped) if best is None else dropped == 0.0
+    for _, row in played.frame.iterrows():
+        if isinstance(objective, str):
+            assert (row["mae"], row["regret"]) == (0, 0.0)
+        if best is not None and row["selected"] == row["selected"] and row["survivors"] == 1:
+            assert world.draw(int(row["seed"])).quality[int(row["selected"])].tolist() == best
 
 
 def test_indistinguishable_pairs_are_counted_and_judged():
