@@ -22,7 +22,7 @@ def contest_of(swept: Mapping[str, Override], instances: Any, budget: int, **rul
     """Return a race of all combinations if it reaches its first test, otherwise a tuner."""
     budget = whole(budget, "budget", least=1)
     if all(override.is_discrete_sweep() for override in swept.values()):
-        combinations = list(itertools.islice(grid(swept), budget))
+        combinations = list(itertools.islice(grid(swept), budget + 1))
         if len(combinations) * rules["first_test"] <= budget:
             return Race(combinations, instances, budget=budget, **rules)
     space = Space({key: parameter(override) for key, override in swept.items()})

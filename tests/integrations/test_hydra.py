@@ -95,6 +95,15 @@ def cost(cfg):
     return float((cfg.x - 3) ** 2 + cfg.bar + cfg.seed % 7 / 10)
 
 
+@pytest.mark.parametrize("first_test", [1, 2])
+def test_a_grid_larger_than_the_budget_is_tuned(first_test):
+    (swept,) = OverridesParser.create().parse_overrides(["x=range(10)"])
+    given = {"instances": None, "budget": 4, "first_test": first_test}
+    assert isinstance(hydra_sweeps.contest_of({"x": swept}, **given), racer.Tuner)
+    race = hydra_sweeps.contest_of({"x": swept}, **(given | {"budget": 10 * first_test}))
+    assert len(race.configs) == 10
+
+
 def test_an_interval_is_tuned(hydra_sweep_runner, tmp_path):
     params = "{+x: 'interval(-5.0, 5)', +k: 'tag(log, int(interval(1, 100)))', +kind: 'b,a'}"
 
