@@ -266,9 +266,13 @@ def _choose(table: Scores) -> tuple[str, str]:
             "allows them to differ in size and spread, and its statements hold together."
         )
     if table.n_failed:
+        last = table.by_medians().n_failed
         return "plackett-luce", (
-            f"Plackett-Luce was chosen because {table.n_failed} of {cells} results failed: the "
+            f"Plackett-Luce was chosen because {last} of {cells} results failed: the "
             "model lets them come last, in no order."
+            if last
+            else f"Plackett-Luce was chosen because {table.n_failed} of {cells} results have a fold "
+            "that failed, and so no mean: the model takes medians over folds."
         )
     if table.n_missing:
         return "bradley-terry", (

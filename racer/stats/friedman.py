@@ -57,11 +57,16 @@ def iman_davenport(statistic: float, n: int, m: int) -> tuple[float, float]:
     if n < 2 or statistic <= 0.0:
         return 0.0, 1.0
     left = n * (m - 1) - statistic
-    least = math.exp(-(n - 1) * math.lgamma(m + 1))
+    least = least_p_value(n, m)
     if left <= 1e-12 * n * (m - 1):  # every block ranks the candidates alike
         return np.inf, least
     f = (n - 1) * statistic / left
     return f, max(least, float(fdtrc(*iman_davenport_df(n, m), f)))
+
+
+def least_p_value(n: int, m: int) -> float:
+    """Return the probability that n blocks have the same order of m candidates that are alike."""
+    return math.exp(-(n - 1) * math.lgamma(m + 1))
 
 
 def iman_davenport_df(n: int, m: int) -> tuple[int, int]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from racer._checks import check_fraction, whole
 from racer.stats._validation import frozen
-from racer.stats.friedman import RankSums, rank_sums
+from racer.stats.friedman import RankSums, least_p_value, rank_sums
 from racer.stats.multiplicity import Correction, adjust
 
 if TYPE_CHECKING:
@@ -126,7 +126,8 @@ def conover_posthoc(
     The hypothesis per pair is that both candidates have the same expected rank sum. Two
     candidates differ when |R_i - R_j| exceeds t(1 - alpha/2, (n-1)(m-1)) times
     sqrt(2 (nA - sum R_j^2) / ((n-1)(m-1))), A the sum of all squared ranks. Ties and NaN as in
-    `friedman_test`; if all blocks rank alike, any difference has p-value 0.
+    `friedman_test`. A p-value is at least the probability that all blocks rank alike, 1/m!^(n-1),
+    which it is where they do.
 
     Parameters
     ----------
@@ -161,7 +162,8 @@ def conover_posthoc(
         out=np.where(difference == 0.0, 0.0, np.copysign(np.inf, difference)),
         where=scale > 1e-9 * r.n,
     )
-    return _posthoc(r, dropped, statistics, conover_p_values(r, difference), correction)
+    p_values = np.maximum(conover_p_values(r, difference), least_p_value(r.n, r.m))
+    return _posthoc(r, dropped, statistics, p_values, correction)
 
 
 def mean_rank_posthoc(

@@ -305,12 +305,27 @@ class TestAuto:
         assert self.choose(gaps) == "bradley-terry"
         assert self.choose(failed) == "plackett-luce"
 
+    def test_a_fold_that_failed_is_no_failure_of_the_median(self):
+        folds = [table(9, seed=seed).assign(fold=seed) for seed in range(3)]
+        runs = pd.concat([frame.rename_axis("data_set").reset_index() for frame in folds])
+        runs.iloc[2, runs.columns.get_loc("B")] = np.inf
+        comparison = racer.compare(runs, "auto")
+        assert comparison.method == "plackett-luce"
+        assert "1 of 36 results have a fold that failed" in comparison.reason
+        assert np.isfinite(comparison.scores.to_numpy()).all()
+
     def test_a_method_named_has_no_reason(self):
         assert racer.compare(table(9)).reason == ""
 
     def test_a_rope_needs_a_method(self):
         with pytest.raises(SettingError, match="name the method"):
             racer.compare(table(), "auto", rope=0.1)
+
+
+def test_conovers_test_does_not_call_two_data_sets_certain():
+    comparison = racer.compare([[1, 2], [1, 2]], "friedman", posthoc="conover")
+    assert comparison.pairs["p_value"].tolist() == pytest.approx([0.5])
+    assert comparison.pairs["decision"].tolist() == ["undecided"]
 
 
 @pytest.mark.parametrize(

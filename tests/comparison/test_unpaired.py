@@ -84,6 +84,13 @@ def test_brunner_and_munzel_of_samples_that_do_not_overlap():
     assert brunner_munzel(np.ones(3), np.ones(4)) == 1.0
 
 
+def test_large_samples_have_a_p_value():
+    """There are more ways to divide 1200 scores than a float can count."""
+    x, y = np.random.default_rng(1).normal(size=(2, 600))
+    assert brunner_munzel(x, y) == pytest.approx(stats.brunnermunzel(x, y).pvalue)
+    assert brunner_munzel(x, y + 20.0) == pytest.approx(0.0, abs=1e-300)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_wide_long_and_other_names_are_the_same(method):
     expected = unpaired(method=method).to_dict()
