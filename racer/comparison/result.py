@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, overload
 
+from racer._checks import is_one_of
 from racer.comparison.data import ComparisonData
 from racer.comparison.render.cite import bibtex
 from racer.comparison.render.forms import (
@@ -238,8 +239,8 @@ class Comparison(ComparisonData):
         for section in self._added:
             known |= section.pictures
         chosen = next(iter(known)) if kind is None else kind
-        if chosen not in known:
-            why = "not for this comparison" if chosen in _KINDS else "no such kind"
+        if not is_one_of(chosen, [*known]):
+            why = "not for this comparison" if is_one_of(chosen, _KINDS) else "no such kind"
             raise SettingError(
                 f"kind={kind!r}: {why}; method={self.method!r} has {', '.join(known)}"
             )

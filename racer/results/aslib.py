@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
+import reprlib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from racer._files import make_folder, write_text
 from racer.errors import SettingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from _typeshed import StrPath
     from numpy.typing import NDArray
@@ -35,13 +37,13 @@ def write_scenario(
 ) -> None:
     """Write values (instances, members, repeats); SettingError for names that ARFF would take apart."""
     instances = [f"i{place}" for place in range(len(values))]
-    columns = {word: np.asarray(column, dtype=np.float64) for word, column in features.items()}
-    for word in (name, measure, *features):
-        if not re.fullmatch(r"[\w.-]+", word):
+    if not isinstance(features, Mapping):
+        raise SettingError(f"features={reprlib.repr(features)}: give numbers by name")
+    words: tuple[Any, ...] = (name, measure, *features)
+    for word in words:
+        if not isinstance(word, str) or not re.fullmatch(r"[\w.-]+", word):
             raise SettingError(f"{word!r}: give letters, digits, '_', '.' and '-' alone")
-    for word, column in columns.items():
-        if column.shape != (len(instances),):
-            raise SettingError(f"feature {word!r}: give {len(instances)} numbers, one per instance")
+    columns = {word: _numbers(word, column, len(instances)) for word, column in features.items()}
     description = {
         "scenario_id": name,
         "performance_measures": [measure],
@@ -92,6 +94,17 @@ def write_scenario(
     make_folder(folder)
     for file, text in texts.items():
         write_text(f"{folder}/{file}", text)
+
+
+def _numbers(word: str, column: Any, n: int) -> NDArray[np.float64]:
+    """Return a feature as n numbers."""
+    try:
+        found = np.asarray(column, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.empty(0)
+    if found.shape != (n,):
+        raise SettingError(f"feature {word!r}: give {n} numbers, one per instance")
+    return found
 
 
 def _arff(relation: str, attributes: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:

@@ -229,7 +229,8 @@ class BenchResult(Displayed):
     def _outlook(self) -> str:
         """Return advice for a result without knowledge."""
         m, needed = len(self.programs), FasterRace(self.alpha).log_needed(len(self.programs))
-        least = next(n for n in range(1, 99) if median_interval(np.zeros(n), needed)[1] == 0.0)
+        found = (n for n in range(1, 5000) if median_interval(np.zeros(n), needed)[1] == 0.0)
+        least = next(found, 5000)
         if self.rounds < least:
             return f"{m} programs need {least} rounds at least to be told apart."
         names = [self.programs[i] for i in self._left]

@@ -90,13 +90,17 @@ class Metrics:
     @cached_property
     def credible_front(self) -> tuple[int, ...]:
         """The fewest candidates, likeliest first, that hold the whole front with .95."""
+        return self.front_with(_LEVEL)
+
+    def front_with(self, level: float) -> tuple[int, ...]:
+        """Return the fewest candidates, likeliest first, that hold the whole front with a level."""
         if not self.eligible or not len(self.known):
             return ()
         shares = self.fronts.mean(axis=0)
         order = np.argsort(-shares, kind="stable")
         # the place in this order of the last member of each drawn front
         last = self.fronts.shape[1] - 1 - self.fronts[:, order][:, ::-1].argmax(axis=1)
-        size = int(np.sort(last)[max(int(np.ceil(_LEVEL * len(last))) - 1, 0)]) + 1
+        size = int(np.sort(last)[max(int(np.ceil(level * len(last))) - 1, 0)]) + 1
         return tuple(self.eligible[i] for i in order[:size].tolist())
 
     @cached_property

@@ -302,7 +302,7 @@ class RuntimeWorld(_EndlessWorld):
         given: Any = self.spreads
         if given is None:
             return
-        if self.qualities is None or len(given) != self.q:
+        if self.qualities is None or not hasattr(given, "__len__") or len(given) != self.q:
             raise SettingError(
                 f"spreads={reprlib.repr(given)}: give {self.q} numbers, and qualities to go with them"
             )

@@ -400,9 +400,12 @@ class TestPictures:
         heights = [ax.figure.get_size_inches()[1] for ax in alone]
         assert drawn[0].figure.get_size_inches()[1] == pytest.approx(sum(heights))
         drawn[0].figure.savefig(io.BytesIO(), dpi=40)
-        for wrong in ([], ["matrix", "pie"]):
+        for wrong in ([], ["matrix", "pie"], {"matrix"}):
             with pytest.raises(SettingError, match="kind="):
                 comparison.plot(wrong)
+        for wrong in (5, ("A",), ({}, "B")):
+            with pytest.raises(SettingError, match="pair="):
+                comparison.plot(pair=wrong)
 
     def test_the_posterior_of_one_pair(self):
         comparison = racer.compare(scores(k=2), "signed-rank", rope=0.3, control="alg_b")

@@ -76,6 +76,11 @@ def test_the_rounds_may_not_suffice():
     few = raced(NAMES, Clock([1.0, 2.0, 3.0]), rounds=4, seed=1)
     assert few.verdict[1] == "3 programs need 10 rounds at least to be told apart."
     assert few.table["high"][1:].tolist() == [math.inf] * 2
+    strict = raced(NAMES, Clock([1.0, 2.0, 3.0]), rounds=4, seed=1, alpha=1e-40)
+    least = int(re.search(r"need (\d+) rounds", strict.verdict[1])[1])
+    assert least > 99
+    enough = raced(NAMES, Clock([1.0, 2.0, 3.0]), rounds=least, seed=1, alpha=1e-40)
+    assert enough.ended == "decided"
     assert raced(NAMES, Clock([1.0, 2.0, 3.0]), rounds=10, seed=1).ended == "decided"
 
 

@@ -205,3 +205,9 @@ def test_aslib(found, tmp_path):
         found.to_aslib(tmp_path / "kinds", name="two words")
     with pytest.raises(racer.SettingError, match="feature 'size': give 12 numbers"):
         found.to_aslib(tmp_path / "kinds", features={"size": [1.0]})
+    with pytest.raises(racer.SettingError, match="feature 'size': give 12 numbers"):
+        found.to_aslib(tmp_path / "kinds", features={"size": ["a"] * 12})
+    with pytest.raises(racer.SettingError, match=r"features=\[1, 2\]: give numbers by name"):
+        found.to_aslib(tmp_path / "kinds", features=[1, 2])
+    with pytest.raises(racer.SettingError, match="5: give letters"):
+        found.to_aslib(tmp_path / "kinds", name=5)

@@ -233,6 +233,7 @@ def test_run_times_cross_where_each_candidate_has_a_spread():
         {"spreads": (1.0, 1.0)},
         {"spreads": (1.0,), "qualities": (0.0, 1.0)},
         {"spreads": (1.0, -1.0), "qualities": (0.0, 1.0)},
+        {"spreads": 0.5, "qualities": (0.0, 1.0)},
     ],
 )
 def test_tails_and_spreads_out_of_range_are_refused(given):

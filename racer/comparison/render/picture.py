@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from racer._checks import is_one_of
 from racer.comparison.render.tables import DECIMALS, shown
 from racer.errors import SettingError
 from racer.plots._canvas import canvas, shortened
@@ -56,7 +57,9 @@ def posterior_of(comparison: ComparisonData, pair: tuple[str, str], ax: Axes | N
     if comparison.design == "unpaired":
         raise SettingError("pair= needs scores on common data sets, not unpaired samples")
     known = list(comparison.scores.columns)
-    if len(set(pair)) != 2 or any(name not in known for name in pair):
+    given: Any = pair
+    are_known = isinstance(given, list | tuple) and all(is_one_of(name, known) for name in given)
+    if not are_known or len(given) != 2 or given[0] == given[1]:
         names = ", ".join(map(str, known))
         raise SettingError(f"pair={pair!r}: give the names of two algorithms, of {names}")
     both = comparison.scores[list(pair)].dropna()

@@ -52,7 +52,7 @@ class Evidence:
     indistinguishable : tuple of int
         The best, and the others that may be: the first of the trials compared, by probability,
         as many as no test of "all of these are equal" separates. With several directions the
-        fewest that hold the answer, or the whole front, with probability .95.
+        fewest that hold the answer, or the whole front, with probability `confidence`.
     compared_on : tuple of int
         The instances: all that the trials compared have in common; with several directions, all
         that any of them has seen.
@@ -60,7 +60,7 @@ class Evidence:
         On how many instances each complete or pruned trial has a usable value.
     front : tuple of int
         With several directions: the fewest trials, likeliest first, that hold the whole Pareto
-        front with probability .95; else ().
+        front with probability `confidence`; else ().
 
     Examples
     --------
@@ -158,7 +158,7 @@ def best_trials_by_evidence(study: Study, *, confidence: float = 0.95) -> Eviden
     study : optuna.Study
         With one direction; or with several, if `race_study` has raced it.
     confidence : float in (0.5, 1)
-        1 - the level of these tests.
+        1 - the level of these tests; with several directions the probability of a set.
 
     Returns
     -------
@@ -232,7 +232,7 @@ def _of_several(study: Study, confidence: float) -> Evidence:
     posterior = sought(found)
     chances = posterior.probability_best
     order = sorted(found.eligible, key=lambda number: -chances[number].round(6))
-    front = found.credible_front
+    front = found.front_with(confidence)
     is_front = aim.goal is not None and aim.goal.kind == "front"
     return Evidence(
         order[0],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import optuna
@@ -122,6 +123,10 @@ def test_the_evidence_is_that_of_the_statistics():
     assert "front=" in repr(evidence)
     again = best_trials_by_evidence(study)
     assert (again.front, again.probability) == (evidence.front, evidence.probability)
+    sets = [best_trials_by_evidence(study, confidence=level).front for level in (0.51, 0.95, 0.999)]
+    assert len(sets[0]) <= len(sets[1]) == len(evidence.front) <= len(sets[2])
+    assert len(sets[0]) < len(sets[2])
+    assert all(first == last[: len(first)] for first, last in pairwise(sets))
 
 
 @pytest.mark.filterwarnings("ignore:.*set_metric_names is experimental")
