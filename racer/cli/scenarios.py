@@ -12,7 +12,7 @@ import click
 
 from racer.cli.answer import FILE, FOLDER, Growing, Whole, forms, give, reported, say, write_new
 from racer.errors import ObjectiveError, SettingError, StoreError
-from racer.scenario.irace_options import OPTIONS, THE_OPTIONS, from_irace
+from racer.scenario.irace_options import OPTIONS, THE_OPTIONS, from_irace, typed
 from racer.scenario.r_file import read_assignments
 from racer.scenario.scenario import STORE, USUAL, Scenario, read_scenario
 from racer.scenario.settings import SETTINGS, checked
@@ -148,9 +148,9 @@ def _scenario_of(ctx: click.Context, path: str | None, options: dict[str, Any]) 
         if value is not None and value != ()
     }
     theirs = {
-        name.removeprefix(_IRACE): (value, 0)
-        for name, value in given.items()
-        if name.startswith(_IRACE)
+        name: (typed(name, value), 0)
+        for flag, value in given.items()
+        if (name := flag.removeprefix(_IRACE)) != flag
     }
     ours = {name: value for name, value in given.items() if not name.startswith(_IRACE)}
     path = theirs.pop("scenarioFile", (path, 0))[0] or path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -168,6 +169,7 @@ _MARKS = {
 }
 _CMDLINE = "{configurationID} {instanceID} {seed} {instance} {bound} {targetRunnerArgs}"
 _BUDGETS = {"maxExperiments", "maxTime"}
+_TEXTS = {"scenarioFile", "targetRunnerLauncher", "targetRunnerLauncherArgs", "targetCmdline"}
 _PATHS = {
     *("execDir", "parameterFile", "forbiddenFile", "configurationsFile", "logFile"),
     *("trainInstancesDir", "trainInstancesFile", "testInstancesDir", "testInstancesFile"),
@@ -221,11 +223,21 @@ def from_irace(
     return settings, notes
 
 
+def typed(name: str, text: str) -> Any:
+    """Return the value of an option on the command line as a file has it: numbers as such."""
+    if name not in _PATHS | _TEXTS:
+        for kind in (int, float):
+            with suppress(ValueError):
+                return kind(text)
+    return text
+
+
 def merged(
     options: Mapping[str, tuple[Any, int]], others: Mapping[str, tuple[Any, int]], folder: Path
 ) -> dict[str, tuple[Any, int]]:
     """Return options of a scenario with others instead, whose paths begin in `folder`."""
-    replaced = _BUDGETS if _BUDGETS & others.keys() else set()
+    limits = {name for name in _BUDGETS & others.keys() if others[name][0] not in (*_NO_VALUE, 0)}
+    replaced = _BUDGETS if limits else set()
     kept = {name: value for name, value in options.items() if name not in replaced}
     absolute = {
         name: (str(folder / value), line) if name in _PATHS and value else (value, line)
@@ -284,7 +296,7 @@ def _command(given: Mapping[str, Any], *, complete: bool) -> dict[str, Any]:
 def _marked(word: str, bound: Any) -> str:
     def mark(found: re.Match[str]) -> str:
         if found[1] == "bound":
-            return f"{bound:g}" if isinstance(bound, int | float) else str(bound)
+            return f"{bound:.15g}" if isinstance(bound, int | float) else str(bound)
         return f"{{{_MARKS[found[1]]}}}" if found[1] in _MARKS else "{" + found[0] + "}"
 
     return re.sub(r"\{(\w+)\}", mark, word)

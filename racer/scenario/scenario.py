@@ -34,6 +34,7 @@ USUAL = ("scenario.toml", "scenario.txt")
 """Names of scenarios that need not be given."""
 
 _LIMITS = ("budget", "seconds", "spend")
+_OF_A_COMMAND = ("reads", "cost", "cwd", "success_codes", "protocol")
 _COMMENT = re.compile(r"(?<!\S)#.*")  # of a line of instances
 _PASSED = (
     *(
@@ -58,10 +59,15 @@ class Scenario:
     notes: tuple[str, ...] = ()
 
     def updated(self, settings: Mapping[str, Any], notes: tuple[str, ...] = ()) -> Scenario:
-        """Return it with other settings; a budget of one kind replaces one of the other."""
-        replaced = {*_LIMITS} if {*_LIMITS} & settings.keys() else set()
+        """Return it with other settings; evaluations replace seconds, and the reverse.
+
+        A limit of money stays. Another program runs in the same folder; a function in none.
+        """
+        replaced = {"budget", "seconds"} if {"budget", "seconds"} & settings.keys() else set()
         if {"command", "evaluate"} & settings.keys():
-            replaced |= {"command", "evaluate", "protocol", "reads", "cost", "success_codes"}
+            replaced |= {"command", "evaluate", *_OF_A_COMMAND} - {"cwd"}
+        if "evaluate" in settings:
+            replaced.add("cwd")
         kept = {name: value for name, value in self.settings.items() if name not in replaced}
         return Scenario({**kept, **settings}, (*self.notes, *notes))
 
@@ -117,6 +123,8 @@ class Scenario:
         if path.endswith((".pcs", ".json")):
             if self.settings.get("forbidden"):
                 raise SettingError("forbidden is for parameter files of irace: put it into space")
+            if "digits" in self.settings:
+                raise SettingError("digits is for parameter files of irace: leave it out")
             return Space.read_pcs(path) if path.endswith(".pcs") else Space.read_configspace(path)
         digits = self.settings.get("digits", 4)
         return Space.read_irace(path, digits=digits, forbidden=self.settings.get("forbidden"))
@@ -137,6 +145,11 @@ class Scenario:
         if not value:
             return None
         if isinstance(value, list):
+            if self.settings.get(f"{name}_folder"):
+                raise SettingError(
+                    f"{name}_folder is for a file of {name}, and {name} is a list: write the "
+                    "folder into its items"
+                )
             return value
         return instances_in(
             value, self.settings.get(f"{name}_folder"), name, is_line=self._has_lines
@@ -176,14 +189,15 @@ class Scenario:
         if "evaluate" in given:
             if "command" in given:
                 raise SettingError("evaluate and command are both there: give one of them")
+            if of_command := [name for name in _OF_A_COMMAND if name in given]:
+                raise SettingError(f"{of_command[0]} is for a command, and evaluate is a function")
             return _imported(given["evaluate"])
         if "command" not in given:
             raise SettingError(
                 "no objective: set command = [..], a program, or evaluate = 'module:function'"
             )
         protocol = given.get("protocol", "command")
-        names = ("reads", "cost", "cwd", "success_codes")
-        settings = {name: given[name] for name in names if name in given}
+        settings = {name: given[name] for name in _OF_A_COMMAND[:-1] if name in given}
         argv = given["command"]
         switches = space.switches if protocol != "command" or "{parameters}" in argv else {}
         runner = None if protocol == "command" else protocol
@@ -236,13 +250,15 @@ def _imported(name: str) -> Objective:
     """Import module:function, also from the present folder; it is the user's own scenario."""
     if ":" not in name:
         raise SettingError(f"evaluate = {name!r}: give module:function")
-    sys.path.insert(0, str(Path.cwd()))
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
     try:
         found: Objective = pkgutil.resolve_name(name)
     except (ImportError, AttributeError, ValueError) as error:
         raise ObjectiveError(f"evaluate = {name!r} cannot be imported: {error}") from error
     finally:
-        sys.path.pop(0)
+        with suppress(ValueError):  # the module may have changed the path itself
+            sys.path.remove(here)
     return found
 
 

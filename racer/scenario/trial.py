@@ -48,6 +48,7 @@ def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
     configs = [*initial, *space.sample(_RANDOM, seed=tuner.seed)]
     runtime = tuner.rules.runtime
     bound = None if runtime is None else runtime.limit
+    metrics = tuner.rules.metric_names
     first = instances[0] if instances else None
     seed = seed_for(tuner.seed, "trial")
     workers = workers_for(
@@ -65,7 +66,12 @@ def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
     codes = set()
     with workers:
         for number, config in enumerate(configs):
-            cell = Cell(0, number, config, first, seed, instance_index=0, bound=bound)
+            cell = Cell(
+                *(0, number, config, first, seed),
+                instance_index=0,
+                bound=bound,
+                metrics=metrics,
+            )
             ((_, outcome),) = outcomes_of(workers, [cell])
             name = "initial" if number < len(initial) else "random"
             name = "default" if config == space.default else name

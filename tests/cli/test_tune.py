@@ -123,6 +123,16 @@ def test_check_scenario_runs_a_few_and_names_what_fails(folder):
     assert "4 of the evaluations failed." in done.stderr
 
 
+def test_check_scenario_shows_the_metrics_of_a_program(folder):
+    (folder / "scenario.toml").write_text(
+        'space = "parameters.txt"\nbudget = 90\nreads = "json"\nmetrics = {error = "min"}\n'
+        """command = ["sh", "-c", "echo '{{\\"error\\": 2}}'", "{parameters}"]\n"""
+    )
+    done = said("check-scenario")
+    assert done.exit_code == 0, done.output
+    assert "  {'error': 2.0}, in " in done.stdout
+
+
 def test_errors_of_a_store_are_in_the_words_of_a_scenario(folder):
     (folder / "solver").write_text("#!/bin/sh\necho 1\n")
     (folder / "solver").chmod(0o755)
@@ -199,6 +209,17 @@ def test_options_of_irace_are_merged_with_its_scenario(folder):
     assert f" {folder}/Instances/a -x " in line
     wrong = said("check-scenario", "deep/scenario.txt", *flags, "--max-experiments", "many")
     assert "maxExperiments = 'many': give a whole number" in wrong.stderr
+
+
+def test_values_of_irace_that_change_nothing_are_none_on_the_command_line(folder):
+    (folder / "scenario.txt").write_text("maxExperiments = 50\nfirstTest = 2\nseed = 1\n")
+    flags = ("mpi", "max-time", "min-survival", "test-num-elites", "target-runner-timeout")
+    zeros = [word for flag in (*flags, "aclib", "iterations") for word in (f"--{flag}", 0)]
+    done = said("tune", "-q", "--elitist", 1, *zeros, "--store", "")
+    assert done.exit_code == 0, done.output
+    assert done.stderr == ""
+    refused = said("tune", "-q", "--elitist", 0)
+    assert "the options: elitist = 0 cannot be used" in refused.stderr
 
 
 def test_wrong_usage_and_no_best(folder):

@@ -124,6 +124,21 @@ def test_files_of_a_folder_stay_one_argument_for_a_runner_of_irace(folder):
         (TOML.replace("budget = 300", ""), BudgetError, "no budget is named"),
         (TOML + "evaluate = 'a:b'", SettingError, "evaluate and command are both there"),
         (TOML + "cwd = 'none'", SettingError, "there is no such folder"),
+        (
+            TOML.replace('"inst"', "['a']") + "instances_folder = 'inst'",
+            SettingError,
+            "instances_folder is for a file of instances, and instances is a list",
+        ),
+        (
+            "space = 'parameters.txt'\nevaluate = 'math:hypot'\nreads = 'json'",
+            SettingError,
+            "reads is for a command, and evaluate is a function",
+        ),
+        (
+            "space = 'a.pcs'\ndigits = 2",
+            SettingError,
+            "digits is for parameter files of irace: leave it out",
+        ),
     ],
 )
 def test_what_cannot_be_used(folder, text, error, said):
@@ -152,6 +167,16 @@ def test_a_function_is_imported_from_the_present_folder(folder, monkeypatch):
     del sys.modules["my_objective"]
 
 
+def test_a_module_may_change_the_path_while_it_is_imported(folder, monkeypatch):
+    (folder / "my_paths.py").write_text("import sys\nsys.path.insert(0, 'mine')\nf = print\n")
+    monkeypatch.chdir(folder)
+    before = [*sys.path]
+    monkeypatch.setattr(sys, "path", [*before])
+    Scenario({"evaluate": "my_paths:f"}).evaluate(racer.Space({"x": racer.Real(0, 1)}))
+    assert sys.path == ["mine", *before]
+    del sys.modules["my_paths"]
+
+
 def test_tests_may_come_at_growing_distances(folder):
     assert scenario(folder, f"{TOML}each_test = 'growing'\n").arguments()["each_test"] == "growing"
     with pytest.raises(racer.SettingError, match='give a whole number, or "growing"'):
@@ -162,6 +187,18 @@ def test_what_replaces_what():
     base = Scenario({"budget": 3, "command": ["a"], "protocol": "irace", "seed": 1}, ("note",))
     other = base.updated({"seconds": 2.0, "evaluate": "m:f"}, ("more",))
     assert other == Scenario({"seed": 1, "seconds": 2.0, "evaluate": "m:f"}, ("note", "more"))
+
+
+def test_a_limit_of_money_stays_when_another_limit_is_given():
+    base = Scenario({"budget": 500, "spend": 4.0})
+    assert base.updated({"seconds": 9.0}).settings == {"seconds": 9.0, "spend": 4.0}
+    assert base.updated({"spend": 1.0}).settings == {"budget": 500, "spend": 1.0}
+
+
+def test_a_function_does_not_run_in_the_folder_of_the_program_it_replaces():
+    base = Scenario({"command": ["a"], "cwd": "/tmp"})
+    assert base.updated({"evaluate": "m:f"}).settings == {"evaluate": "m:f"}
+    assert base.updated({"command": ["b"]}).settings == {"command": ["b"], "cwd": "/tmp"}
 
 
 def test_run_times_are_a_limit_or_a_table(tmp_path):
