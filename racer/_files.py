@@ -82,13 +82,32 @@ def written(path: StrPath, *, is_new: bool = False) -> Iterator[str]:
             os.fsync(file.fileno())
         if target.exists():
             part.chmod(stat.S_IMODE(target.stat().st_mode))
-        part.replace(target)
+        _move(part, target, is_new=is_new)
     except BaseException as error:
         with suppress(OSError):
             part.unlink()
         if isinstance(error, OSError) and error.errno is not None:  # of the part, or of no file
             raise OSError(error.errno, error.strerror, os.fspath(path)) from error
         raise
+
+
+def _move(part: Path, target: Path, *, is_new: bool) -> None:
+    """Move a file to its name; OSError if that is to be new, and was taken meanwhile."""
+    if is_new:
+        try:
+            os.link(part, target)
+        except FileExistsError:
+            raise
+        except (AttributeError, OSError):  # no links here
+            part.replace(target)
+            return
+        try:
+            part.unlink()
+        except OSError:
+            target.unlink()
+            raise
+    else:
+        part.replace(target)
 
 
 def write_text(path: StrPath, text: str, *, is_new: bool = False) -> None:

@@ -151,6 +151,29 @@ def test_what_fails_half_way_leaves_nothing(tmp_path):
         _files.write_text(target, "whole")
 
 
+def test_a_new_file_takes_no_other_ones_place(tmp_path):
+    target = tmp_path / "new.txt"
+
+    def write():
+        with _files.written(target, is_new=True) as part:
+            Path(part).write_text("mine")
+            target.write_text("of somebody else")
+
+    with pytest.raises(FileExistsError):
+        write()
+    assert target.read_text() == "of somebody else"
+    assert [*tmp_path.iterdir()] == [target]
+
+
+def test_a_new_file_is_moved_where_links_are_impossible(tmp_path, monkeypatch):
+    def refused(*_):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "link", refused)
+    _files.write_text(tmp_path / "new.txt", "x", is_new=True)
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["x"]
+
+
 def test_rights_stay_and_what_may_not_be_written_is_not_replaced(tmp_path):
     target = tmp_path / "page.html"
     target.write_text("old")

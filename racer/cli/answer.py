@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 import sys
 import warnings
@@ -107,11 +108,27 @@ def in_terminal(message: str) -> str:
     return folded(message, shutil.get_terminal_size().columns)
 
 
+def _new_file(_: click.Context, __: click.Parameter, path: Path | None) -> Path | None:
+    """Refuse a file that is there already, before anything is evaluated."""
+    if path is not None and os.path.lexists(path):
+        raise _there_already(path)
+    return path
+
+
+def _new_tables(_: click.Context, __: click.Parameter, folder: Path | None) -> Path | None:
+    """Refuse a folder that has a table of a result, before anything is evaluated."""
+    if folder is not None:
+        for name in TuneResult._frame_names:  # noqa: SLF001  (a race has fewer)
+            _new_file(_, __, folder / f"{name}.csv")
+    return folder
+
+
 def forms(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options for the form of an answer."""
     says = "Write the survivors, best first, to this file, as irace's tables are."
-    command = click.option("--configurations", type=FILE, help=says)(command)
-    command = click.option("--csv", type=FOLDER, help="Write all tables into this folder.")(command)
+    command = click.option("--configurations", type=FILE, callback=_new_file, help=says)(command)
+    says = "Write all tables into this folder."
+    command = click.option("--csv", type=FOLDER, callback=_new_tables, help=says)(command)
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
@@ -123,11 +140,15 @@ def give(
     csv: Path | None = None,
     configurations: Path | None = None,
 ) -> None:
-    """Print the answer, write the files asked for, and exit with NO_BEST if there is no best."""
+    """Print the answer, write the files asked for, and exit with NO_BEST if there is no best.
+
+    The answer comes first, so that a file that cannot be written does not hide it.
+    """
     if isinstance(result, AblationResult):
         say(json_of(result.to_dict()) if as_json else result)
         return
     line = command_line(settings)
+    say(json_of(result.to_dict(line)) if as_json else _answer(result, line))
     if configurations is not None:
         if isinstance(result, TuneResult):
             names = list(result.space.parameters)
@@ -138,7 +159,6 @@ def give(
         write_new(configurations, written_configurations(configs, names))
     if csv is not None:
         write_frames(csv, result)
-    say(json_of(result.to_dict(line)) if as_json else _answer(result, line))
     if result.best_index is None:
         sys.exit(NO_BEST)
 
@@ -185,8 +205,12 @@ def refused_as(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno == errno.EEXIST and "store" not in str(error.strerror):
-            raise click.ClickException(f"{path} is there already: give another name") from None
+            raise _there_already(path) from None
         raise click.ClickException(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+def _there_already(path: Path) -> click.ClickException:
+    return click.ClickException(f"{path} is there already: give another name")
 
 
 def write_frames(folder: Path, result: RaceResult | TuneResult) -> None:

@@ -11,11 +11,13 @@ import click
 from racer.cli.answer import FILE, refused_as, reported, say
 from racer.cli.stores import shown_program
 
+_SCENARIO = click.Path(exists=True, dir_okay=False, path_type=Path)
+
 
 @click.command(short_help="Write a run into one file that others can check.")
 @click.argument("store", type=click.Path())
 @click.option("-o", "--output", type=FILE, required=True, help="The bundle, a zip file.")
-@click.option("--scenario", type=FILE, help="By default scenario.toml beside STORE, if there.")
+@click.option("--scenario", type=_SCENARIO, help="By default scenario.toml beside STORE, if there.")
 def bundle(store: str, *, output: Path, scenario: Path | None) -> None:
     """Write the run in STORE, which is only read, into one file.
 

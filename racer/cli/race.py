@@ -138,6 +138,8 @@ def _by_program(path: Path, command: list[str], instances: str | None) -> dict[s
             raise CandidateError(f"{path} cannot be read: {error}") from None
     else:
         names, *rows = csv_lines(path)
+        if again := [name for name in names if names.count(name) > 1]:
+            raise CandidateError(f"{path}: the column {again[0]!r} is there twice")
         configs = [
             {name: text.strip() for name, text in zip(names, row, strict=True) if text.strip()}
             for row in rows

@@ -134,6 +134,40 @@ def test_candidates_are_a_list_of_objects(tmp_path, text):
     assert str(path) in done.stderr
 
 
+def test_a_column_that_is_there_twice_is_refused(tmp_path):
+    path = tmp_path / "configs.csv"
+    path.write_text("x,y,x\n1,2,3\n4,5,6\n")
+    done = run(path, "--budget", 10, "--", "true", "{x}")
+    assert done.exit_code == 1
+    assert f"{path}: the column 'x' is there twice" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "given", "there"),
+    [("--configurations", "out.txt", "out.txt"), ("--csv", "tabs", "tabs/scores.csv")],
+)
+def test_an_output_file_that_is_there_is_refused_before_the_race(tmp_path, option, given, there):
+    path, log = tmp_path / "configs.csv", tmp_path / "log"
+    path.write_text("x\n1\n2\n")
+    (tmp_path / there).parent.mkdir(exist_ok=True)
+    (tmp_path / there).touch()
+    program = ("--", "sh", "-c", f'echo "$0" | tee -a {log}', "{x}")
+    done = run(path, "--budget", 20, option, tmp_path / given, *program)
+    assert done.exit_code == 1
+    assert f"{there} is there already: give another name" in done.stderr
+    assert not log.exists()
+
+
+def test_an_output_file_that_cannot_be_written_does_not_hide_the_answer(tmp_path):
+    path = tmp_path / "configs.csv"
+    path.write_text("x\n1\n2\n")
+    target = tmp_path / ("x" * 300)
+    done = run(path, "--budget", 20, "--configurations", target, "--", "echo", "{x}")
+    assert done.exit_code == 1
+    assert f"{target} cannot be written" in done.stderr
+    assert "The best is #0" in done.stdout
+
+
 def test_there_must_be_an_instance_with_all_scores(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("item,a,b\nx,1,\ny,,2\n")

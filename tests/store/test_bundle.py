@@ -86,6 +86,13 @@ def test_a_store_without_a_name_is_refused(tmp_path, monkeypatch, store):
     assert "store=" in done.output or "store '" in done.output
 
 
+def test_a_scenario_that_is_not_there_is_named(tmp_path):
+    words = ["bundle", "x.db", "-o", str(tmp_path / "x.zip"), "--scenario", "nofile"]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 2
+    assert "'nofile' does not exist" in done.stderr
+
+
 def test_again_needs_the_objective(made):
     with pytest.raises(racer.SettingError, match="needs the objective of the run"):
         racer.verify(made[0], again=1)
