@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 import os
+import signal
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -96,3 +97,5 @@ class _Commands(click.Group):
 @click.version_option(package_name="racer-tuning")
 def main() -> None:
     """Race algorithm configurations, and compare algorithms by their scores."""
+    if hasattr(signal, "SIGCHLD") and signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # inherited: exit codes could not be read

@@ -25,6 +25,7 @@ from racer.evaluate.objective import describe
 from racer.evaluate.outcome import Outcome
 from racer.racing.race import Race
 from racer.results.bench import BenchEnded, BenchResult, Failed
+from racer.run.signals import GracefulStop
 from racer.seeding import check_seed, rng_for
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def bench(
     SettingError, CandidateError, ObjectiveError
         Invalid settings, before anything is run.
     RaceInterrupted
-        Ctrl-C (it is a KeyboardInterrupt); its `result` is the result so far.
+        Ctrl-C (it is a KeyboardInterrupt), SIGTERM or SIGHUP; its `result` is the result so far.
 
     References
     ----------
@@ -211,8 +212,9 @@ def raced(
         display = Progress()
         race.watch(display)
     orders = rng_for(seed, "bench", "orders")
+    stop = GracefulStop(_interrupt)
     try:
-        with display or nullcontext():
+        with stop, display or nullcontext():
             if display is not None:
                 display.begin(race, 1, lambda: 1)
             for _ in range(warmup):
@@ -228,8 +230,13 @@ def raced(
                 for cell, outcome in zip(cells, told, strict=True):
                     race.tell(cell, outcome)
     except KeyboardInterrupt:
-        raise RaceInterrupted(_result(race, cpu=cpu)) from None
+        raise RaceInterrupted(_result(race, cpu=cpu), code=stop.code) from None
     return _result(race, cpu=cpu)
+
+
+def _interrupt(_: str) -> None:
+    """Stop at once, so that the program that runs is killed: there is nothing to record."""
+    raise KeyboardInterrupt
 
 
 def _drawn(instances: Sequence[Any] | None, rounds: int, seed: int) -> list[Any]:

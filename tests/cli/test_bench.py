@@ -1,7 +1,11 @@
 """`racer bench`, as typed."""
 
 import json
+import os
+import signal
+import subprocess
 import sys
+import time
 
 import pandas as pd
 import pytest
@@ -93,6 +97,41 @@ def test_real_commands_on_instances(tmp_path):
     assert done.exit_code == 1
     assert "cat {instance}x exited with code 1: cat: " in " ".join(done.output.split())
     assert "printed something else than cat {instance}: line 1 is" in " ".join(done.output.split())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="programs run on Linux and macOS only")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_signal_kills_the_program_and_prints_what_is_known(tmp_path, name):
+    script, pids = tmp_path / "run", tmp_path / "pids"
+    script.write_text(f"#!/bin/sh\necho $$ >> {pids}\nexec sleep 77\n")
+    script.chmod(0o755)
+    code = f"import signal; signal.signal(signal.{name}, signal.SIG_DFL)\nfrom racer.cli import main\nmain()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "bench", str(script), f"{script} more"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        for _ in range(600):
+            if pids.exists() and pids.read_text().endswith("\n"):
+                break
+            time.sleep(0.1)
+        process.send_signal(getattr(signal, name))
+        out, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 128 + getattr(signal, name)
+    assert "Interrupted" in out
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pids.read_text()), 0)
+
+
+def test_programs_fail_also_where_ended_children_are_ignored():
+    code = "import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN)\nfrom racer.cli import main\nmain()"
+    words = [sys.executable, "-c", code, "bench", "false", "true", "--rounds", "2"]
+    ran = subprocess.run(words, check=False, capture_output=True, text=True)
+    assert "false exited with code 1" in " ".join(ran.stdout.split())
+    assert "Error" not in ran.stderr
 
 
 @pytest.mark.usefixtures("made_up")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
 import sys
 from decimal import Decimal
 from enum import StrEnum
@@ -194,6 +195,28 @@ def test_what_cannot_be_put_on_the_line_is_refused_before_the_race(
 ):
     with pytest.raises(ObjectiveError, match=message):
         racer.race(candidates, never(*argv), instances, budget=100)
+
+
+def test_bound_is_a_parameter_of_all_candidates_or_of_none():
+    command = never("{bound}", "{parameters}")
+    command.check([{"x": 1}, {"x": 2}], [1], None)
+    command.check([{"bound": 1}, {"bound": 2}], [1])
+    for configs, more in (([{"bound": 1}, {}], ()), ([{}, {}], ("bound",))):
+        with pytest.raises(ObjectiveError, match=r"candidate [01] has no parameter 'bound'"):
+            command.check(configs, [1], more)
+
+
+def test_exit_codes_must_be_readable():
+    code = "import signal, racer\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+    for call in (
+        "racer.race([{'x': 1}, {'x': 2}], racer.Command('false {x}'), budget=20)",
+        "racer.bench(['false', 'true'], rounds=2)",
+    ):
+        ran = subprocess.run(
+            [PROGRAM, "-c", code + call], check=False, capture_output=True, text=True
+        )
+        assert "SIGCHLD is ignored in this process" in ran.stderr.splitlines()[-1]
+        assert "SettingError" in ran.stderr
 
 
 def test_parameters_without_a_place_are_told_once_before_the_race(tmp_path):

@@ -8,6 +8,7 @@ import re
 import select
 import shlex
 import shutil
+import signal
 from collections.abc import Collection, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -249,6 +250,8 @@ class Command:
     ) -> None:
         """Raise ObjectiveError unless each configuration and instance can be put on the line.
 
+        SettingError where exit codes cannot be read.
+
         Warns RacerWarning, once, of parameters that have no place on it.
 
         Parameters
@@ -259,6 +262,11 @@ class Command:
         parameters : collection of str
             Names that other candidates, which are still to come, may have; None: unknown.
         """
+        if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:
+            raise SettingError(
+                "SIGCHLD is ignored in this process, so that no exit code of a program can be read: "
+                "call signal.signal(signal.SIGCHLD, signal.SIG_DFL)"
+            )
         takes_instance = "instance" in self._template.names
         if takes_instance and (instances is None or not len(instances)):
             raise ObjectiveError("the command has {instance}, but there are no instances")
@@ -269,6 +277,7 @@ class Command:
         known = {*(parameters or ()), *(n for config in configs for n in config)}
         if parameters is not None:
             self._template.refuse_unknown(known)
+        self._template.check_bound(configs, known)
         for index, config in enumerate(configs):
             with _named(f"candidate {index}"):
                 self._program_of(self.argv(config, "", 0))

@@ -155,6 +155,17 @@ class Template:
                     "rename it"
                 )
 
+    def check_bound(self, configs: Sequence[Mapping[str, Any]], known: Collection[str]) -> None:
+        """Raise ObjectiveError if {bound} would be a parameter in some configurations only."""
+        if self.protocol is not None or not {_BOUND} <= {*known} & self.names:
+            return
+        for index, config in enumerate(configs):
+            if _BOUND not in config:
+                raise ObjectiveError(
+                    f"candidate {index} has no parameter 'bound', so that {{bound}} would be the "
+                    "seconds after which the program is stopped: rename the parameter"
+                )
+
     def refuse_unknown(self, known: Collection[str]) -> None:
         """Raise ObjectiveError for a place, or a switch, of no parameter that any candidate has."""
         for what, names in (
