@@ -22,6 +22,14 @@ __all__ = [
 ]
 
 
+def _rebuilt(kind: type[Any], args: tuple[Any, ...], state: dict[str, Any]) -> Any:
+    """Return a pickled error: its message is whole, and must not be composed again."""
+    error: Any = BaseException.__new__(kind)
+    error.args = args
+    vars(error).update(state)
+    return error
+
+
 class RacerError(Exception):
     """Base of all errors raised by racer.
 
@@ -34,6 +42,9 @@ class RacerError(Exception):
     ...     print(type(error).__name__)
     BudgetError
     """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (type(self), self.args, vars(self))
 
 
 class SettingError(RacerError, ValueError):
@@ -201,6 +212,9 @@ class RaceInterrupted(KeyboardInterrupt):
         self.result = result
         self.kept = kept
         self.code = code
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (type(self), self.args, vars(self))
 
     def _render_traceback_(self) -> list[str]:
         """Return the text that a notebook shows instead of a traceback."""

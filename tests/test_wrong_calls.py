@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import itertools
+import pickle
 import re
 import sys
 
@@ -29,6 +30,21 @@ def never(config, instance, seed):
 
 def race(**settings):
     return racer.race([1, 2, 3], never, **{"budget": 30, "seed": 1, **settings})
+
+
+def test_errors_are_the_same_after_pickling():
+    with pytest.raises(racer.SpaceFileError) as unread:
+        racer.Space.from_irace("x '' r (1, oops)")
+    with pytest.raises(racer.SettingError) as circular:
+        racer.Space({"a": Integer(1, Param("b")), "b": Integer(1, Param("a"))})
+    interrupted = racer.RaceInterrupted(racer.Race([1, 2], budget=10, seed=1).result(), code=143)
+    errors = [unread.value, circular.value, interrupted, racer.MissingExtraError("x is missing")]
+    for error in errors:
+        again = pickle.loads(pickle.dumps(error))
+        assert (type(again), str(again), again.args) == (type(error), str(error), error.args)
+        assert vars(again).keys() == vars(error).keys()
+    assert pickle.loads(pickle.dumps(unread.value)).column == 12
+    assert pickle.loads(pickle.dumps(interrupted)).code == 143
 
 
 class Misspelt(FRace):
