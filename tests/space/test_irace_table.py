@@ -31,6 +31,28 @@ def test_tables_of_configurations(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "values",
+    [[(1, 2), (3,)], ["a\nb", "c\rd", "\\n", "e\x85f", "\u2028"], [None, True, "NA", "<NA>"]],
+)
+def test_each_value_is_read_as_it_was_written(tmp_path, values):
+    space = racer.Space({"a": racer.Categorical(values), "b\n": racer.Integer(1, 9)})
+    configs = [{"a": value, "b\n": 1} for value in values]
+    path = tmp_path / "table.txt"
+    path.write_text(written_configurations(configs, space.parameters), newline="")
+    assert read_configurations(path, space) == configs
+
+
+def test_values_of_the_same_text_cannot_be_told_apart(tmp_path):
+    space = racer.Space({"a": racer.Categorical([1, "1", 2])})
+    path = tmp_path / "table.txt"
+    path.write_text("a\n2\n")
+    assert read_configurations(path, space) == [{"a": 2}]
+    path.write_text("a\n2\n1\n")
+    with pytest.raises(SpaceFileError, match=r"line 3, .*a = 1 is 1 or '1': a table cannot tell"):
+        read_configurations(path, space)
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
         ("", "there is no header"),

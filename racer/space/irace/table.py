@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 _ABSENT = {"NA", "<NA>"}
 _FIELD = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s"'#]+))(?=\s|#|$)""")
+_ESCAPE = re.compile(r"\\(.)")
+_ESCAPES = {"\n": r"\n", "\r": r"\r"}
+_UNESCAPED = {written: character for character, written in _ESCAPES.items()}
+_LINE = re.compile(r"\r\n|\n|\r")
 _BARE = re.compile(r"[A-Za-z0-9_.+-]+")
 
 
@@ -32,7 +36,7 @@ def read_configurations(path: StrPath, space: Space) -> list[dict[str, Any]]:
     source = str(path)
     rows = [
         (number, fields)
-        for number, line in enumerate(read(path).splitlines(), start=1)
+        for number, line in enumerate(_LINE.split(read(path)), start=1)
         if (fields := _fields(line, source, number))
     ]
     if not rows:
@@ -60,7 +64,7 @@ def _fields(line: str, source: str, number: int) -> list[tuple[str, bool]]:
                 "a value, or its closing quote, is expected here", source, number, at + 1, line
             )
         quoted = match[3] is None
-        text = re.sub(r"\\(.)", r"\1", match[1] or match[2] or "") if quoted else match[3]
+        text = _ESCAPE.sub(_unescaped, match[1] or match[2] or "") if quoted else match[3]
         fields.append((text, quoted))
         at = match.end()
     return fields
@@ -108,7 +112,12 @@ def _value(text: str, name: str, space: Space, where: str) -> Any:
     """Return a field as a value of its parameter; the space refuses one that does not fit."""
     parameter = space.parameters[name]
     if (domain := listed(parameter)) is not None:
-        return {str(value): value for value in domain.values()}.get(text, text)
+        alike = [value for value in domain.values() if str(value) == text]
+        if len(alike) > 1:
+            raise CandidateError(
+                f"{name} = {text} is {' or '.join(map(repr, alike))}: a table cannot tell them apart"
+            )
+        return alike[0] if alike else text
     try:
         number = float(text)
     except ValueError:
@@ -129,7 +138,7 @@ def written_configurations(configs: Sequence[Mapping[str, Any]], names: Iterable
         raise SettingError("a table of configurations needs configurations that are dicts")
     lines = [" ".join(map(_quoted, columns))]
     lines += [
-        " ".join("NA" if name not in config else _written(config[name]) for name in columns)
+        " ".join("NA" if name not in config else _quoted(str(config[name])) for name in columns)
         for config in configs
     ]
     return "\n".join(lines) + "\n"
@@ -138,8 +147,12 @@ def written_configurations(configs: Sequence[Mapping[str, Any]], names: Iterable
 def _quoted(text: str) -> str:
     if _BARE.fullmatch(text) and text not in _ABSENT:
         return text
-    return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
+    return (
+        '"'
+        + re.sub(r'["\\\n\r]', lambda found: _ESCAPES.get(found[0], f"\\{found[0]}"), text)
+        + '"'
+    )
 
 
-def _written(value: Any) -> str:
-    return _quoted(value) if isinstance(value, str) else str(value)
+def _unescaped(found: re.Match[str]) -> str:
+    return _UNESCAPED.get(found[0], found[1])
