@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from racer.errors import SettingError
-from racer.space.expressions import And, Compare, Condition, In, Literal, Or, Param
+from racer.space.expressions import And, Compare, Condition, In, Literal, Not, Or, Param, as_literal
 from racer.space.numeric import Integer, Real
 from racer.space.parameters import Categorical, Ordinal
 
@@ -76,8 +76,8 @@ def _condition(entry: Mapping[str, Any]) -> Condition:
         parts = tuple(map(_condition, entry["conditions"]))
         return And(parts) if kind == "AND" else Or(parts)
     if kind == "IN":
-        return In(Param(entry["parent"]), tuple(entry["values"]))
-    return Compare(_COMPARES[kind], Param(entry["parent"]), Literal(entry["value"]))
+        return In(Param(entry["parent"]), tuple(map(as_literal, entry["values"])))
+    return Compare(_COMPARES[kind], Param(entry["parent"]), Literal(as_literal(entry["value"])))
 
 
 def _forbidden(entry: Mapping[str, Any]) -> Condition:
@@ -85,9 +85,9 @@ def _forbidden(entry: Mapping[str, Any]) -> Condition:
     if kind == "AND":
         return And(tuple(map(_forbidden, entry["clauses"])))
     if kind == "EQUALS":
-        return In(Param(entry["name"]), (entry["value"],))
+        return In(Param(entry["name"]), (as_literal(entry["value"]),))
     if kind == "IN":
-        return In(Param(entry["name"]), tuple(entry["values"]))
+        return In(Param(entry["name"]), tuple(map(as_literal, entry["values"])))
     return Compare(_RELATIONS[kind], Param(entry["left"]), Param(entry["right"]))
 
 
@@ -140,6 +140,8 @@ def _written_condition(child: str, condition: Condition) -> dict[str, Any]:
             return {"type": kind, "child": child, "conditions": parts}
         case In(term=Param(name=parent), among=among):
             return {"type": "IN", "child": child, "parent": parent, "values": list(among)}
+        case Not(part=In(term=Param(name=parent), among=[value])):
+            return {"type": "NEQ", "child": child, "parent": parent, "value": value}
         case Compare(
             operation=operation, left=Param(name=parent), right=Literal(constant=value)
         ) if operation in _TO_COMPARE:

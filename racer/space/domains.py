@@ -179,11 +179,13 @@ class Lattice:
         return (math.log(value) - low) / (high - low)
 
     def clean(self, value: Any) -> float:
-        if not is_real(value) or not self.at(0) <= value <= self.at(self.n - 1):
+        if not is_real(value):
             raise ValueError(self._says())
-        number = self.at(self.nearest(value))
+        inside = min(max(value, self.at(0)), self.at(self.n - 1))
+        number = self.at(self.nearest(inside))
         if abs(number - value) > _SLACK * (self.step / self.parts):
-            raise ValueError(f"{self._says()}; the nearest is {show(number)}")
+            nearest = f"; the nearest is {show(number)}" if inside == value else ""
+            raise ValueError(self._says() + nearest)
         return number
 
     def _says(self) -> str:
@@ -237,11 +239,12 @@ class Continuum:
         return min(max((math.log(value) - low) / (high - low), 0.0), 1.0)
 
     def clean(self, value: Any) -> float:
-        if not is_real(value) or not self.low <= value <= self.high:
+        slack = 0.0 if self.decimals is None else _SLACK * 10.0**-self.decimals
+        if not is_real(value) or not self.low - slack <= value <= self.high + slack:
             raise ValueError(self._says())
         if self.decimals is not None:
             off = abs(round(float(value), self.decimals) - value)
-            if off > _SLACK * 10.0**-self.decimals:
+            if off > slack:
                 raise ValueError(f"{self._says()} with at most {self.decimals} decimals")
         return self._rounded(value)
 

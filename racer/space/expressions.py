@@ -337,8 +337,11 @@ class Term(Expression, ABC):
     __truediv__: ClassVar[_Operator] = _arithmetic("/")
     __rtruediv__: ClassVar[_Operator] = _reflected("/")
     __mod__: ClassVar[_Operator] = _arithmetic("%%")
+    __rmod__: ClassVar[_Operator] = _reflected("%%")
     __floordiv__: ClassVar[_Operator] = _arithmetic("%/%")
+    __rfloordiv__: ClassVar[_Operator] = _reflected("%/%")
     __pow__: ClassVar[_Operator] = _arithmetic("^")
+    __rpow__: ClassVar[_Operator] = _reflected("^")
 
     def is_in(self, values: Iterable[Any]) -> Condition:
         """Return the condition that the value is one of these."""
@@ -348,6 +351,9 @@ class Term(Expression, ABC):
 
     def __neg__(self) -> Term:
         return Arithmetic("neg", (self,))
+
+    def __abs__(self) -> Term:
+        return Arithmetic("abs", (self,))
 
     def __round__(self, digits: int = 0) -> Term:
         return Arithmetic("round", (self, as_term(digits)) if digits else (self,))

@@ -109,7 +109,7 @@ class Bounded(Record):
                 f"{name}: {kind} with low={self.low!r} above high={self.high!r}: exchange them"
             )
         step = getattr(self, "step", None)
-        if step is not None and self.low < self.high < self.low + step:
+        if step is not None and 0 < _exact(self.high) - _exact(self.low) < _exact(step):
             raise SettingError(
                 f"{name}: {kind} from {self.low!r} to {self.high!r} with step={step!r} has one value: "
                 "give a smaller step, or the value itself"

@@ -18,7 +18,7 @@ from racer.seeding import check_seed, rng_for
 from racer.space.configspace import arguments_of as arguments_of_configspace
 from racer.space.configspace import as_json as as_configspace
 from racer.space.distributions import from_distribution, to_distribution
-from racer.space.domains import token
+from racer.space.domains import plain, token
 from racer.space.irace.parameter_file import parse, read
 from racer.space.numeric import Bounded
 from racer.space.parameters import Categorical, Ordinal, as_parameter, listed
@@ -58,6 +58,13 @@ def _described(parameter: Parameter) -> str:
         if name not in {"low", "high"} and value and (name, value) != ("step", 1)
     ]
     return ", ".join([f"{low} to {high}", *more])
+
+
+def _told_apart(data: Any) -> Any:
+    """Return plain data that are equal for equal data only: True is not 1."""
+    if isinstance(data, Mapping):
+        return {name: _told_apart(value) for name, value in data.items()}
+    return [_told_apart(part) for part in data] if isinstance(data, list) else token(data)
 
 
 def _check_arguments(parameters: Any, conditions: Any, forbidden: Any, repair: Any) -> None:
@@ -174,7 +181,12 @@ class Space(Structure):
         def choose(name: str, _: Any) -> Any:
             if name not in default:
                 raise SettingError(f"the default has no value for {name!r}: give one")
-            return default[name]
+            try:
+                return plain(default[name])
+            except TypeError:
+                raise CandidateError(
+                    f"{name}={default[name]!r}: give text, a number, True, False or None"
+                ) from None
 
         try:
             return self.check(self.build(choose) or {})
@@ -471,7 +483,10 @@ class Space(Structure):
         MissingExtraError
             ConfigSpace is not installed.
         """
-        data = as_configspace(self.parameters, self.conditions, self.forbidden, self._default or {})
+        middle = self.build(lambda _, domain: domain.decode(0.5))
+        is_allowed = middle is not None and self.forbids(middle) is None
+        default = self._default or (middle if is_allowed else self._witness) or {}
+        data = as_configspace(self.parameters, self.conditions, self.forbidden, default)
         try:
             from ConfigSpace import ConfigurationSpace  # noqa: PLC0415  (an extra)
         except ImportError:
@@ -545,7 +560,7 @@ class Space(Structure):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Space):
             return NotImplemented
-        is_same = self._without_default() == other._without_default()
+        is_same = _told_apart(self._without_default()) == _told_apart(other._without_default())
         return is_same and self.repair == other.repair
 
     def __hash__(self) -> int:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from racer.space.parameters import Parameter
 
 Config = dict[str, Any]
-_COUNTABLE = 20_000  # configurations that are counted one by one
+_COUNTABLE = 20_000  # steps from value to value while configurations are counted
 
 
 class TooManyError(Exception):
@@ -123,8 +123,8 @@ class Structure:
     def size(self) -> float:
         """How many configurations there are.
 
-        Infinity if there are reals without digits, and if more than 20 000 combinations of
-        parameters that others depend on would have to be counted one by one.
+        Infinity if there are reals without digits, and if parameters that others depend on have
+        too many combinations to count: 20 000 of a single parameter, 6 000 of many binary ones.
         """
         related = self.related()
         rest = [name for name in self._order if name not in related]
@@ -381,6 +381,19 @@ def _settled_in(condition: In, known: Mapping[str, Parameter], where: str) -> In
     return condition
 
 
+def _check_ascending(condition: Compare, known: Mapping[str, Parameter], where: str) -> None:
+    """Refuse an order of two parameters whose levels are numbers in another order."""
+    for side in (condition.left, condition.right):
+        if not isinstance(side, Param) or known[side.name].scale != "ordinal":
+            continue
+        levels = [*(_listed(side, known) or Empty("")).values()]
+        if all(map(is_real, levels)) and levels != sorted(levels):
+            raise SettingError(
+                f"{where}: {condition} compares numbers, but the levels of {side.name!r} are not in "
+                "ascending order: list them so, or compare with a level"
+            )
+
+
 def _settled_compare(condition: Compare, known: Mapping[str, Parameter], where: str) -> Condition:
     if isinstance(condition.left, Literal):
         condition = condition.swapped()
@@ -395,6 +408,8 @@ def _settled_compare(condition: Compare, known: Mapping[str, Parameter], where: 
             at = values.encode(_possible(values, right.constant, condition, where))
             there = [v for v in values.values() if compares(operation, values.encode(v), at)]
             return In(left, tuple(there))
+    if not equality:
+        _check_ascending(condition, known, where)
     numbers = [_is_number(side, known) for side in (left, right)]
     if all(numbers) or (equality and not any(numbers)):
         return condition

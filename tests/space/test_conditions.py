@@ -16,6 +16,7 @@ PARAMETERS = {
     "n": Integer(1, 9),
     "x": Real(0, 1),
 }
+FALLING = {"falling": Ordinal([3, 2, 1])}
 
 
 def space_when(condition, **more):
@@ -48,6 +49,10 @@ BASE = {"algo": "as", "heat": "medium", "n": 4, "x": 0.5}
         (Param("n") % 3 == 1, True),
         (Param("n") // 3 == 1, True),
         (round(Param("x") * 4.4) == 2, True),
+        (abs(Param("n") - 9) == 5, True),
+        (2 ** Param("n") == 16, True),
+        (10 % Param("n") == 2, True),
+        (10 // Param("n") == 2, True),
         (math.floor(Param("x")) == 0, True),
         (math.ceil(Param("x")) == 1, True),
         (math.trunc(-Param("x")) == 0, True),
@@ -86,6 +91,16 @@ def test_a_parameter_exists_when_its_condition_holds(condition, exists):
 def test_conditions_that_make_no_sense_are_refused(condition, says):
     with pytest.raises(SettingError, match=says):
         space_when(condition)
+
+
+@pytest.mark.parametrize(
+    "condition", [Param("falling") < Param("n"), Param("n") >= Param("falling")]
+)
+def test_levels_that_fall_are_compared_with_a_level_only(condition):
+    with pytest.raises(SettingError, match="the levels of 'falling' are not in ascending order"):
+        space_when(condition, **FALLING)
+    space = space_when(Param("falling") < 2, **FALLING)
+    assert "child" in space.check({**BASE, "falling": 3, "child": 1})
 
 
 def test_a_cycle_is_named():

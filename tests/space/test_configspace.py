@@ -195,6 +195,17 @@ def test_pcs_files_that_cannot_be_read(tmp_path, line, said):
     assert said in str(caught.value)
 
 
+CATEGORY = (
+    '{"hyperparameters": [{"name": "a", "type": "categorical", "choices": ["x", "y"],'
+    ' "default_value": %s}, {"name": "b", "type": "constant", "value": 1}],'
+    ' "conditions": [{"type": "EQ", "child": "b", "parent": "a", "value": "x"}]}'
+)
+CONDITION = (CATEGORY % '"x"').replace('"type": "EQ"', '"type": "%s"').replace('"value": "x"', "%s")
+FORBIDDEN = (CATEGORY % '"x"')[
+    :-1
+] + ', "forbiddens": [{"type": "EQUALS", "name": "a", "value": {}}]}'
+
+
 @pytest.mark.parametrize(
     ("data", "said"),
     [
@@ -210,6 +221,10 @@ def test_pcs_files_that_cannot_be_read(tmp_path, line, said):
             '{"hyperparameters": [{"name": "a", "type": "ordinal", "weights": [1, 2]}]}',
             "weights cannot be kept",
         ),
+        (CONDITION % ("EQ", '"value": {}'), "{} cannot be used in a condition"),
+        (CONDITION % ("IN", '"values": [[{}]]'), r"\[{}\] cannot be used in a condition"),
+        (FORBIDDEN, "{} cannot be used in a condition"),
+        (CATEGORY % '{"a": 1}', "a={'a': 1}: give text, a number"),
     ],
 )
 def test_json_that_cannot_be_read(tmp_path, data, said):
@@ -244,6 +259,23 @@ def test_what_configspace_cannot_say(space):
         space.to_configspace()
 
 
+def test_a_forbidden_middle_is_no_default():
+    parameters = {"a": Categorical(["x", "y"]), "b": Real(0, 1)}
+    space = Space(parameters, forbidden=[{"a": "y"}])
+    theirs = space.to_configspace()
+    assert theirs.get_default_configuration()["a"] == "x"
+    assert Space(parameters).to_configspace().get_default_configuration()["b"] == 0.5
+
+
+def test_unequal_to_one_choice_is_read_and_written():
+    space = Space(
+        {"a": Categorical(["x", "y", "z"]), "b": Real(0, 1)}, conditions={"b": Param("a") != "y"}
+    )
+    theirs = space.to_configspace()
+    assert Space.from_configspace(theirs) == space
+    agree(Space.from_configspace(theirs), theirs, n=50)
+
+
 def test_a_default_is_a_configuration_of_the_space():
     space = Space({"x": Real(0, 1), "k": Categorical(["a", "b"])}, default={"x": 0.5, "k": "a"})
     assert space.default == {"x": 0.5, "k": "a"}
@@ -253,6 +285,8 @@ def test_a_default_is_a_configuration_of_the_space():
         Space({"x": Real(0, 1)}, default={"x": 2})
     with pytest.raises(SettingError, match="no value for 'x'"):
         Space({"x": Real(0, 1)}, default={})
+    with pytest.raises(SettingError, match=r"the default is not allowed: k=\{\}: give text"):
+        Space(space.parameters, conditions={"x": {"k": "a"}}, default={"x": 1, "k": {}})
 
 
 def test_a_scenario_begins_with_the_default(tmp_path):

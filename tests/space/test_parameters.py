@@ -79,6 +79,8 @@ def test_a_plain_value_is_a_fixed_parameter():
         (Real(0, 1), 1, 1.0),
         (Real(0, 1), np.float32(0.5), 0.5),
         (Real(0, 1, digits=1), 0.1 + 0.2, 0.3),
+        (Real(0, 0.3, digits=1), 0.1 + 0.2, 0.3),
+        (Real(0.1, 0.3, step=0.2), 0.1 + 0.2, 0.3),
         (Real(0.1, 0.7, step=0.2), 0.1 + 0.2, 0.3),
         (Real(1 / 3, 2 / 3), 1 / 3, 1 / 3),
         (Integer(1, 5), 3.0, 3),

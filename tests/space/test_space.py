@@ -282,6 +282,11 @@ def test_a_hook_that_always_gives_the_same_ends():
     assert space.sample(3, seed=0) == [{"x": 0.5}]
 
 
+def test_spaces_of_true_and_of_one_differ():
+    assert Space({"x": Categorical([True, False])}) != Space({"x": Categorical([1, 0])})
+    assert Space({"x": Categorical([1, 0])}) == Space({"x": Categorical([1.0, 0.0])})
+
+
 def test_a_space_can_be_copied_and_pickled(space):
     for again in (copy.deepcopy(space), pickle.loads(pickle.dumps(space))):
         assert again == space
