@@ -16,6 +16,7 @@ from contextlib import closing, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
+from weakref import WeakSet
 
 from racer.errors import StoreError, warn
 from racer.space.stored import not_kept
@@ -29,11 +30,38 @@ if TYPE_CHECKING:
 PATIENCE = 30.0  # seconds to wait for a viewer that holds the file
 
 
+class _Connection(sqlite3.Connection):
+    """A connection that lets go of its file when it is closed.
+
+    From Python 3.12 on, a query of which not all rows were read, and that an error's traceback keeps
+    alive, say, would keep the file open, and locked, beyond that.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._queries = WeakSet[sqlite3.Cursor]()
+
+    def execute(self, *args: Any) -> sqlite3.Cursor:
+        """Execute a statement."""
+        cursor = super().execute(*args)
+        if cursor.description is not None:  # it has rows
+            self._queries.add(cursor)
+        return cursor
+
+    def close(self) -> None:
+        """End the queries, and close the file."""
+        for query in [*self._queries]:
+            query.close()
+        super().close()
+
+
 def connect(path: str, mode: str) -> sqlite3.Connection:
     """Open a file; `mode` is "ro", "rw", "rwc" (may create it), or "immutable"."""
     how = "mode=ro&immutable=1" if mode == "immutable" else f"mode={mode}"
     uri = f"{Path(path).absolute().as_uri()}?{how}"
-    return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=PATIENCE)
+    return sqlite3.connect(
+        uri, uri=True, isolation_level=None, timeout=PATIENCE, factory=_Connection
+    )
 
 
 class OtherStoreError(StoreError):

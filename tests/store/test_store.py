@@ -91,6 +91,17 @@ def test_one_file_is_left_and_the_lock(path):
     assert {file.name for file in path.parent.iterdir()} == {"run.db", "run.db.lock"}
 
 
+def test_a_query_that_was_not_read_to_its_end_keeps_no_file_open(path):
+    connection = writer.connect(str(path), "rw")
+    query = connection.execute("SELECT * FROM outcomes")
+    query.fetchone()
+    connection.close()  # from Python 3.12 on, SQLite's own would wait for the query
+    with closing(sqlite3.connect(path, timeout=0)) as another:
+        assert another.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",)
+        another.execute("PRAGMA journal_mode = WAL").fetchone()
+    assert query.connection is connection
+
+
 def test_an_outcome_is_recorded_once(path):
     with Store(path) as store, pytest.raises(racer.StoreError, match="UNIQUE"):
         store.append(Cell(0, 0, None, None, 0), Outcome("ok", 1.0))
