@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from studies import databases_closed
 
 import racer
 from experiments.optuna_study import tables
@@ -82,7 +83,10 @@ def test_the_example_runs_and_draws(tmp_path, capsys, monkeypatch):
     from experiments.optuna_study import cross_validation
 
     monkeypatch.setattr(cross_validation, "FOLDS", cross_validation.FOLDS[:6])
-    cross_validation.main(f"sqlite:///{tmp_path / 's.db'}", str(tmp_path / "race.png"), trials=3)
+    with databases_closed(monkeypatch):
+        cross_validation.main(
+            f"sqlite:///{tmp_path / 's.db'}", str(tmp_path / "race.png"), trials=3
+        )
     out = capsys.readouterr().out
     assert "all-folds: 18 fits, 3 trials" in out
     assert "race-study" in out

@@ -5,6 +5,7 @@ from __future__ import annotations
 import optuna
 import pytest
 from optuna.trial import TrialState, create_trial
+from studies import databases_closed
 
 
 @pytest.fixture(autouse=True)
@@ -13,6 +14,12 @@ def _quiet():
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     yield
     optuna.logging.set_verbosity(before)
+
+
+@pytest.fixture(autouse=True)
+def _closed(monkeypatch):
+    with databases_closed(monkeypatch):
+        yield
 
 
 @pytest.fixture
