@@ -46,23 +46,18 @@ def all_of(evaluate, n, **how):
 
 
 class Asked:
-    """A coroutine function that counts its calls, and notes when they begin and how many run."""
+    """A coroutine function that counts its calls, and notes when they begin."""
 
     def __init__(self, loop, answer, seconds=1.0):
         self.loop, self.answer, self.seconds = loop, answer, seconds
         self.calls = Counter()
-        self.begun, self.running, self.most = [], 0, 0
+        self.begun = []
 
     async def __call__(self, config, instance, seed):
         self.calls[config] += 1
         call = self.calls[config]
         self.begun.append(self.loop.time())
-        self.running += 1
-        self.most = max(self.most, self.running)
-        try:
-            await asyncio.sleep(self.seconds)
-        finally:
-            self.running -= 1
+        await asyncio.sleep(self.seconds)
         return self.answer(config, call)
 
 
@@ -110,11 +105,20 @@ def test_seconds_are_those_of_the_calls():
 
 
 @pytest.mark.parametrize("n_jobs", [1, 5])
-def test_so_many_calls_run_at_a_time(loop, n_jobs):
-    asked = Asked(loop, lambda config, call: 0.0)
-    all_of(asked, 30, n_jobs=n_jobs)
-    assert asked.most == n_jobs
-    assert sum(asked.calls.values()) == 30
+def test_so_many_calls_run_at_a_time(n_jobs):
+    running, most, met = 0, 0, threading.Barrier(n_jobs)
+
+    async def meets_the_others(config, instance, seed):
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.to_thread(met.wait, 60)  # until so many run, however slowly they are sent
+        running -= 1
+        return 0.0
+
+    outcomes = all_of(meets_the_others, 30, n_jobs=n_jobs)
+    assert [outcome.status for outcome in outcomes.values()] == ["ok"] * 30
+    assert most == n_jobs
 
 
 def test_the_number_of_workers_is_that_of_the_slots():
