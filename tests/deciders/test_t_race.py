@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from racer.deciders import TRace
+from racer.deciders import FRace, TRace
 from racer.stats import holm
 
 LAWS = settings(max_examples=40, deadline=None, derandomize=True)
@@ -89,3 +89,25 @@ def test_a_failed_cell_counts_as_worse_than_any_other_of_its_block(table, seed):
 def test_a_failed_cell_is_behind_even_where_the_others_tie(table, value):
     standing = table.decide(TRace(), [[value, value, np.inf]] * 2).standing
     assert standing[2] > standing[0] == value
+
+
+def test_equal_means_are_not_equal_ranks(table):
+    """Of log-normal run times of equal mean the wider are mostly shorter: ranks find a difference."""
+    races, by_ranks, by_means = 40, 0, 0
+    for seed in range(races):
+        spread = np.array([0.2, 0.2, 0.2, 1.5])
+        noise = np.random.default_rng(seed).normal(size=(60, 4))
+        costs = np.exp(spread * noise - 0.5 * spread**2)
+        by_ranks += bool(table.decide(FRace(), costs).dropped)
+        by_means += bool(table.decide(TRace(), costs).dropped)
+    assert by_means <= 0.3 * races < 0.9 * races < by_ranks
+
+
+def test_who_lost_every_block_to_one_other_stays_until_its_test_says_so(table):
+    """A difference to irace, which drops such a candidate: docs/irace_options.md names it."""
+    level = np.random.default_rng(1).normal(size=(5, 1))
+    costs = level + np.array([0.0, 0.4, 0.0])
+    costs[:, 2] += [0.1, 0.1, 0.1, 0.1, 9.0]
+    assert (costs[:, 2] > costs[:, 0]).all()
+    dropped = {drop.candidate for drop in table.decide(TRace(), costs).dropped}
+    assert dropped == {1}
