@@ -82,6 +82,7 @@ study = Commands(
         "damage": ("campaign.damage", "Damaged stores and files: refused, right, or said"),
         "curves": ("optuna_study.curves", "Learning curves under Optuna's pruners and racer's"),
         "classifier": ("classifier.tables", "A pipeline tuned on real data, beside its default"),
+        "digits": ("reliability.digits", "The error of P(best), beside a million random draws"),
         "faults": ("campaign.faults", "Two file operations that fail: stores and outputs"),
         "few-instances": (
             "few_instances.tables",

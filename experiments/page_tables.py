@@ -151,6 +151,18 @@ def _reliability() -> str:
     return "\n".join(tables.lines(pd.read_csv(HERE / "reliability" / "reliability.csv")))
 
 
+def _best_or_first() -> str:
+    from experiments.reliability import tables  # noqa: PLC0415
+
+    return tables.best_or_first(pd.read_csv(HERE / "reliability" / "groups.csv"))
+
+
+def _digits() -> str:
+    from experiments.reliability import digits  # noqa: PLC0415
+
+    return "\n".join(digits.lines(pd.read_csv(HERE / "reliability" / "digits.csv")))
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "caps-tests": lambda: _caps(0),
     "caps-races": lambda: _caps(1),
@@ -166,6 +178,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "portfolios": _portfolios,
     "hierarchical": _hierarchical,
     "reliability": _reliability,
+    "best-or-first": _best_or_first,
+    "digits": _digits,
     "sampler-best": lambda: _samplers("best"),
     "sampler-late": lambda: _samplers("late"),
     "growth-regrets": lambda: _tunings("growth", 0),

@@ -27,6 +27,7 @@ import pandas as pd
 
 import racer
 from experiments.options import jobs_option, number_option
+from experiments.report import markdown, plus_minus
 from experiments.sklearn_folds.worlds import race_over_folds
 from racer.deciders import CorrelatedTRace
 from racer.results.base import posterior_of
@@ -53,6 +54,7 @@ CANDIDATES = (3, 10, 30)
 BLOCKS = (5, 10, 20, 50)
 DECIDERS = ("bayesian-friedman", "f-race", "best-for-budget")
 PER_CANDIDATE = (15, 50)
+FOLDS = ("5 folds", "10 folds", "20 folds")
 LEAST = 40  # candidates of a point that is drawn, or of a cell of the table
 COLUMNS = {
     "tables and races": "tables and races",
@@ -348,6 +350,16 @@ def lines(found: pd.DataFrame) -> list[str]:
             cells.append("-" if some.empty else "{:.2f} → {:.2f}".format(*some.iloc[0, 1:3]))
         rows.append(f"| {' | '.join(cells)} |")
     return rows
+
+
+def best_or_first(found: pd.DataFrame) -> str:
+    """Return a table of the regret of the best less that of the decider's first, by world."""
+    rows = found.set_index("group").loc[[*worlds(3), *FOLDS, "tunings"]]
+    cells = [
+        (str(name), str(int(row.races)), plus_minus(row.regret, row.regret_se, 4))
+        for name, row in rows.iterrows()
+    ]
+    return markdown(("world", "races", "regret, best less first"), cells)
 
 
 def draw(found: pd.DataFrame) -> Figure:

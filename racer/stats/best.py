@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import scipy  # its parts are imported when they are used
 
 from racer._checks import as_floats, check_fraction, flag, is_real, whole
 from racer._numerics import as_costs, one_blas_thread
 from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
+from racer.stats.smallest import Failing, Part, probability_smallest, root_of
 from racer.stats.strata import noise_by_instance
 from racer.stats.units import above_median, in_units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import pandas as pd
     from numpy.typing import ArrayLike, NDArray
 
     from racer.stats.strata import Noise
 
-__all__ = ["BestPosterior", "Part", "best_posterior", "probability_smallest"]
+__all__ = ["BestPosterior", "best_posterior"]
 
-_POINTS = 4096  # of the lattice: the largest error among 50 probabilities is .005 on average
 _LARGE = 1e100  # from here on, squares might overflow
-_LEVELS = 128  # of the common scale, and of the share of failures
 _INFLATION = 1.15  # of the noise variance, which is estimated
 _HALF_CAUCHY = 0.25  # scale of the prior of the spread, in noise standard deviations
 _ALL_EQUAL = 0.1  # its mass at no spread at all
@@ -39,7 +36,6 @@ _FAILURE = (50.0, 20.0)  # block spreads, and ranges of the candidates: a failur
 _MOST = 300  # candidates that are compared in full, of those that may be the best
 _SINGULAR = 1e-9  # fraction of the largest eigenvalue
 _EQUAL = 1e-9  # in units of the spread within a block: means that differ by less are the same
-_TIE = 1e-9  # of what candidates differ by: they are equal
 _FAR = 6.0  # standard deviations: candidates so far behind have no chance
 
 
@@ -289,7 +285,7 @@ class Locations(NamedTuple):
 
     parts: list[Part]
     freedom: int
-    failing: _Failing | None
+    failing: Failing | None
     n_blocks: int
     unit: float
 
@@ -303,11 +299,7 @@ class Locations(NamedTuple):
         """Return the posterior of some of the candidates."""
         if len(some) == len(self.parts[0].mean):
             return self
-        here = np.ix_(some, some)
-        parts = [
-            part._replace(mean=part.mean[some], covariance=part.covariance[here])
-            for part in self.parts
-        ]
+        parts = [part.of(some) for part in self.parts]
         return self._replace(
             parts=parts, failing=None if self.failing is None else self.failing.of(some)
         )
@@ -327,7 +319,7 @@ class Locations(NamedTuple):
         ends = ends.astype(np.intp)
         lost = None if self.failing is None else self.failing.costs(near)
         for part, first, end in zip(self.parts, [0, *ends[:-1]], ends, strict=True):
-            root = _root(part.covariance[np.ix_(near, near)])
+            root = root_of(part.covariance[np.ix_(near, near)])
             drawn = (root @ points[first:end].T).T  # by columns, as the lattice is
             drawn /= scale[first:end, None]
             drawn += part.mean[near]
@@ -349,7 +341,7 @@ def locations(
     seen = (~np.isnan(costs)).sum(axis=0)
     additive = _additive(costs, by_block=by_block, strata=strata)
     all_blocks = np.inf if n_blocks is None else n_blocks
-    roots = [None] if kernels is None else [_root(_of_unit_spread(k)) for k in kernels]
+    roots = [None] if kernels is None else [root_of(_of_unit_spread(k)) for k in kernels]
     parts = _posteriors(additive, correlation / (1.0 - correlation), seen, all_blocks, roots)
     mean = sum((part.weight * part.mean for part in parts), np.zeros(costs.shape[1]))
     failing = _failing(costs, max(_FAILURE[0], _FAILURE[1] * float(np.ptp(mean))))
@@ -366,44 +358,10 @@ class _Additive(NamedTuple):
     sums: NDArray[np.float64]  # (m,)
     squares: float
     freedom: int
+    weights: NDArray[np.float64]  # of what was seen of each candidate, (m,)
     inflation: float  # of the noise variance
     n_blocks: int
     unit: float  # of what is centred, if that is the same in all blocks
-
-
-class Part(NamedTuple):
-    """One part of a mixture: its weight, and the location (m,) and scale (m, m) of candidates."""
-
-    weight: float
-    mean: NDArray[np.float64]
-    covariance: NDArray[np.float64]
-    spread: float = 0.0  # prior variance of the candidates
-
-
-class _Failing(NamedTuple):
-    """What failures cost each candidate: `price` times the share of its evaluations that fail, (m,).
-
-    The share is 0 with probability `reliable`, else it has a beta law with `a` and `b`.
-    """
-
-    price: float
-    reliable: NDArray[np.float64]
-    a: NDArray[np.float64]
-    b: NDArray[np.float64]
-
-    @property
-    def mean(self) -> NDArray[np.float64]:
-        return self.price * (1.0 - self.reliable) * self.a / (self.a + self.b)
-
-    def of(self, some: NDArray[np.intp]) -> _Failing:
-        return _Failing(self.price, self.reliable[some], self.a[some], self.b[some])
-
-    def costs(self, near: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return what they cost some candidates (k,) at each level, (levels, k)."""
-        laws = np.stack([self.reliable[near], self.a[near], self.b[near]])
-        (reliable, a, b), law = np.unique(laws, axis=1, return_inverse=True)
-        rest = np.maximum((_middles()[:, None] - reliable) / (1.0 - reliable), 0.0)
-        return np.asarray(self.price * scipy.special.betaincinv(a, b, rest)[:, law.ravel()])
 
 
 def plausible(costs: NDArray[np.float64], sought: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -453,7 +411,7 @@ def _additive(
     costs, known = np.where(known, costs, np.nan)[several], known[several]
     n, m = costs.shape
     if not n:
-        return _Additive(np.zeros((m, m)), np.zeros(m), 0.0, 1, 1.0, 0, 1.0)
+        return _Additive(np.zeros((m, m)), np.zeros(m), 0.0, 1, np.zeros(m), 1.0, 0, 1.0)
     values, clipped, unit, relative = in_units(costs, by_block=by_block)
     inflation = _INFLATION / (1.0 - clipped) ** 2
     found = _sufficient(values, known, relative)
@@ -473,7 +431,8 @@ def _sufficient(
     centred = weights * apart
     precision = np.diag(weights.sum(axis=0)) - (weights / total).T @ weights
     squares, n = float((centred * apart).sum()), len(values)
-    return _Additive(precision, centred.sum(axis=0), squares, int(known.sum()) - n, 1.0, n, 1.0)
+    freedom, seen = int(known.sum()) - n, weights.sum(axis=0)
+    return _Additive(precision, centred.sum(axis=0), squares, freedom, seen, 1.0, n, 1.0)
 
 
 def _with_noise(values: NDArray[np.float64], known: NDArray[np.bool_], noise: Noise) -> _Additive:
@@ -485,7 +444,7 @@ def _with_noise(values: NDArray[np.float64], known: NDArray[np.bool_], noise: No
     return found._replace(squares=squares, freedom=freedom + int(known.any(axis=0).sum()) - 1)
 
 
-def _failing(costs: NDArray[np.float64], price: float) -> _Failing | None:
+def _failing(costs: NDArray[np.float64], price: float) -> Failing | None:
     """Return the model of failures, +inf in costs (n, m), at a price for each; None without any."""
     failed = np.isposinf(costs).sum(axis=0)
     tried = failed + np.isfinite(costs).sum(axis=0)
@@ -494,7 +453,7 @@ def _failing(costs: NDArray[np.float64], price: float) -> _Failing | None:
     never = float(((failed == 0).sum() + 1.0) / (len(failed) + 2.0))
     by_luck = (1.0 - never) / (tried + 1.0)
     reliable = np.where(failed == 0, never / (never + by_luck), 0.0)
-    return _Failing(price, reliable, failed + 1.0, tried - failed + 1.0)
+    return Failing(price, reliable, failed + 1.0, tried - failed + 1.0)
 
 
 def _of_unit_spread(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -510,6 +469,7 @@ class _Axes(NamedTuple):
     basis: NDArray[np.float64]  # (m, m)
     precisions: NDArray[np.float64]  # (m,)
     along: NDArray[np.float64]  # sums, (m,)
+    least: float  # bound of the prior covariance's eigenvalues (Gershgorin)
 
     @classmethod
     def of(cls, found: _Additive, root: NDArray[np.float64] | None) -> _Axes:
@@ -517,7 +477,11 @@ class _Axes(NamedTuple):
         precision = found.precision if root is None else root.T @ found.precision @ root
         values, vectors = np.linalg.eigh(precision)
         basis = vectors if root is None else root @ vectors
-        return cls(basis, np.maximum(values, 0.0), basis.T @ found.sums)
+        least = 1.0
+        if root is not None:
+            prior = np.abs(root @ root.T)
+            least = max(float((2.0 * np.diag(prior) - prior.sum(axis=1)).min()), 0.0)
+        return cls(basis, np.maximum(values, 0.0), basis.T @ found.sums, least)
 
 
 def _posteriors(
@@ -557,12 +521,18 @@ def _posteriors(
         kept = spreads[at] / (spreads[at] + shared) if spreads[at] else 0.0
         mean = kept * (basis @ (rest * axes[of].along))
         covariance = noise * kept**2 * (basis * rest) @ basis.T
+        least = axes[of].least * prior[at]
+        own = noise * kept**2 * least / (1.0 + least * found.weights)
         if shared:
             covariance += noise * kept * shared * np.eye(m)
+            own += noise * kept * shared
         if n_blocks < np.inf:
             mean = (1.0 - ahead) * observed + ahead * mean
             covariance = covariance * np.outer(ahead, ahead) + np.diag(noise * ahead / n_blocks)
-        parts.append(Part(float(weights[of, at]), mean, covariance, float(spreads[at] * noise)))
+            own = ahead**2 * own + noise * ahead / n_blocks
+        parts.append(
+            Part(float(weights[of, at]), mean, covariance, float(spreads[at] * noise), own)
+        )
     return parts
 
 
@@ -581,106 +551,3 @@ def _spread_prior() -> NDArray[np.float64]:
     edges = np.concatenate([[0.0], np.sqrt(roots[1:] * roots[:-1]), [1.2 * roots[-1]]])
     masses = np.diff(np.arctan(edges / _HALF_CAUCHY))
     return np.concatenate([[_ALL_EQUAL], (1.0 - _ALL_EQUAL) * masses / masses.sum()])
-
-
-def probability_smallest(
-    parts: Sequence[Part], freedom: float = math.inf, failing: _Failing | None = None
-) -> NDArray[np.float64]:
-    """Return the probability that each of m jointly distributed values is the smallest, (m,).
-
-    They are a mixture of Student's t with `freedom` degrees of freedom, and what failures cost;
-    those that are equal for certain share it. A fixed lattice of points, of which each part has
-    its share, is no chance: equal arguments give equal answers.
-    """
-    m = len(parts[0].mean)
-    near = _contenders(parts, freedom) if failing is None else np.arange(m)
-    k = len(near)
-    points, levels, scale = lattice_points(k, 0 if failing is None else k)
-    found = Locations(list(parts), 0, failing, 0, 1.0)
-    won = np.zeros(k)
-    for part, drawn in zip(parts, found.drawn(points, scale(freedom), levels, near), strict=True):
-        leads = drawn <= drawn.min(axis=1, keepdims=True) + _TIE * float(np.ptp(part.mean))
-        if np.count_nonzero(leads) == len(leads):
-            won += leads.sum(axis=0)
-        else:
-            won += (leads / leads.sum(axis=1, keepdims=True)).sum(axis=0)
-    probability = np.zeros(m)
-    probability[near] = won / won.sum()
-    return probability
-
-
-def _contenders(parts: Sequence[Part], freedom: float) -> NDArray[np.intp]:
-    """Return the candidates that have a chance under any part, nearest to the first place first."""
-    behind = np.full(len(parts[0].mean), np.inf)
-    for part in parts:
-        variance = np.maximum(np.diag(part.covariance), 0.0)
-        first = int(np.lexsort((variance, part.mean))[0])
-        apart = np.sqrt(np.maximum(variance + variance[first] - 2.0 * part.covariance[first], 0.0))
-        gap = part.mean - part.mean[first]
-        gap[gap <= _TIE * gap.max()] = 0.0
-        apart = np.maximum(apart, 1e-12 * gap)
-        behind = np.minimum(behind, np.where(gap > 0.0, gap / (apart + 1e-300), 0.0))
-    order = np.argsort(behind, kind="stable")
-    return order[behind[order] <= _FAR * (1.0 + 8.0 / freedom)]
-
-
-def _root(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a lower triangle whose product with its transpose is the covariance."""
-    size = float(np.trace(covariance)) / len(covariance)
-    if size == 0.0:
-        return np.zeros_like(covariance)
-    jitter, raised = 0.0, covariance
-    while True:
-        try:
-            return np.asarray(scipy.linalg.cholesky(raised, lower=True, check_finite=False))
-        except np.linalg.LinAlgError:
-            jitter = max(10.0 * jitter, 1e-12 * size)
-            raised = covariance + jitter * np.eye(len(covariance))
-
-
-def lattice_points(
-    m: int, more: int, *, fewer: bool = False
-) -> tuple[NDArray[np.float64], NDArray[np.intp], Callable[[float], NDArray[np.float64]]]:
-    """Return points of m normal variables, levels of `more` others, and the root of a common scale.
-
-    Shapes (p, m), (p, more), and (p,) as a function of degrees of freedom; p is 4 096, or a quarter.
-    """
-    first, normal, levels = _lattice(-(-(m + more) // 32) * 32)
-    chosen = slice(None, _POINTS // 4) if fewer else slice(None)
-
-    def scale(freedom: float) -> NDArray[np.float64]:
-        if math.isinf(freedom):
-            return np.ones(len(first[chosen]))
-        scales = np.sqrt(2.0 * scipy.special.gammaincinv(0.5 * freedom, _middles()) / freedom)
-        return np.asarray(scales[first[chosen]])
-
-    return normal[chosen, :m], levels[chosen, m : m + more], scale
-
-
-def _middles() -> NDArray[np.float64]:
-    """Return the probabilities in the middle of each level."""
-    return np.asarray((np.arange(_LEVELS) + 0.5) / _LEVELS)
-
-
-@lru_cache(maxsize=4)
-def _lattice(
-    m: int,
-) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.intp]]:
-    """Return a level, (_POINTS,), m normal variables and their levels, (_POINTS, m).
-
-    Richtmyer's lattice: multiples of the square roots of primes, less their whole parts.
-    """
-    places = (np.arange(_POINTS)[:, None] + 0.5) * np.sqrt(_primes(m + 1)) % 1.0
-    levels = (places * _LEVELS).astype(np.intp)
-    normal = scipy.special.ndtri(np.clip(places[:, 1:], 1e-9, 1 - 1e-9))
-    return levels[:, 0], np.asfortranarray(normal), levels[:, 1:]
-
-
-def _primes(count: int) -> NDArray[np.float64]:
-    """Return the first primes."""
-    end = max(16, int(count * (math.log(count + 1.0) + math.log(math.log(count + 3.0)) + 2.0)))
-    is_prime = np.ones(end, dtype=np.bool_)
-    is_prime[:2] = False
-    for number in range(2, math.isqrt(end) + 1):
-        is_prime[number * number :: number] &= number * number >= end
-    return np.flatnonzero(is_prime)[:count].astype(np.float64)

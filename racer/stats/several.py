@@ -11,7 +11,8 @@ from racer._checks import as_floats, flag, whole
 from racer._numerics import one_blas_thread
 from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
-from racer.stats.best import Locations, lattice_points, locations
+from racer.stats.best import Locations, locations
+from racer.stats.smallest import lattice_points
 from racer.stats.units import in_units
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from experiments.reliability import answers, ideal, tables, units
+from experiments.reliability import answers, digits, ideal, tables, units
 
 ROOT = Path(__file__).parents[2]
 
@@ -117,3 +117,27 @@ def test_tunings_are_counted_with_one_thing_changed(monkeypatch, tmp_path):
     assert {row["tunings"] for row in rows} == {"4"}
     assert [row["changed"] for row in rows[:2]] == ["as it is", "costs as they are"]
     assert len(rows) == 2 * 7
+
+
+def test_the_error_of_the_digits_is_measured(monkeypatch, tmp_path):
+    monkeypatch.setattr(digits, "HERE", tmp_path)
+    monkeypatch.setattr(digits, "CANDIDATES", (3, 10))
+    monkeypatch.setattr(digits, "BUDGETS", (60,) * 2)
+    found = CliRunner().invoke(
+        digits.main, ["--repetitions", "1", "--draws", "20000", "--jobs", "1"]
+    )
+    assert found.exit_code == 0, found.output
+    rows = pd.read_csv(tmp_path / "digits.csv")
+    assert rows["tables"].tolist() == list(digits.KINDS)
+    assert (rows["error"] < 0.02).all()  # of 20 000 draws, .0035
+    assert digits.lines(rows)[-1].startswith("| all           | 8 ")
+
+
+def test_the_best_is_compared_with_the_decider_s_first_in_each_world():
+    groups = pd.read_csv(tables.HERE / "groups.csv").set_index("group")
+    shown = re.findall(
+        r"^\| (\S.*?) +\| (\d+) ", tables.best_or_first(groups.reset_index()), re.MULTILINE
+    )
+    assert dict(shown) == {name: str(int(groups.loc[name, "races"])) for name, _ in shown}
+    assert {*tables.worlds(3)} < {name for name, _ in shown}
+    assert (groups.loc[[*tables.worlds(3)], "races"] >= 300).all()

@@ -14,7 +14,7 @@ import numpy as np
 
 import racer
 from racer.comparison import example_scores
-from racer.stats import bradley_terry, win_table
+from racer.stats import best_posterior, bradley_terry, win_table
 
 warnings.simplefilter("ignore")
 print(racer.compare(example_scores(), "bradley-terry", maximize=True))
@@ -23,6 +23,12 @@ chains = bradley_terry(win_table([np.arange(8.0)] * 6), draws=1000)  # all in on
 print(chains.posterior.method, chains.strengths.mean(axis=0).round(4).tolist())
 equal = bradley_terry(win_table(np.ones((9, 6))), ties="davidson")  # equal eigenvalues
 print(equal.posterior.method, equal.strengths.mean(axis=0).round(4).tolist())
+costs = np.random.default_rng(1).normal(size=(12, 20)) + 0.05 * np.arange(20)
+costs[4:, 10:] = np.nan  # as after eliminations
+print(best_posterior(costs).probability_best.round(6).tolist())
+print(best_posterior(costs, covariances=[0.9 + 0.1 * np.eye(20)]).probability_best.round(6).tolist())
+costs[:3, 5] = np.inf
+print(best_posterior(costs).probability_best.round(6).tolist())
 """
 
 

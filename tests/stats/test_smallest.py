@@ -1,0 +1,150 @@
+"""The probability of being the smallest: by integration and by counting, and digits that hold."""
+
+from __future__ import annotations
+
+import math
+from unittest import mock
+
+import numpy as np
+import pytest
+from scipy.special import ndtr, stdtr
+
+from racer.stats import best, best_posterior, smallest
+from racer.stats.smallest import Failing, Part, lattice_points, probability_smallest
+
+HALF_A_DIGIT = 0.005  # of the last that is printed
+DRAWS = 400_000  # whose error is .0008
+
+
+def close(one, other, tolerance):
+    np.testing.assert_allclose(one, other, atol=tolerance)
+
+
+def drawn(part, freedom, failing=None, seed=0):
+    """Return how often each candidate is the smallest of random draws."""
+    rng, m = np.random.default_rng(seed), len(part.mean)
+    values = rng.standard_normal((DRAWS, m)) @ np.linalg.cholesky(part.covariance).T
+    if freedom < math.inf:
+        values /= np.sqrt(rng.chisquare(freedom, DRAWS) / freedom)[:, None]
+    values += part.mean
+    if failing is not None:
+        fails = rng.random((DRAWS, m)) > failing.reliable
+        values += failing.price * fails * rng.beta(failing.a, failing.b, (DRAWS, m))
+    return np.bincount(values.argmin(axis=1), minlength=m) / DRAWS
+
+
+def part_of(m, own):
+    """Return m candidates; of a variance of about 1, so much is each one's own."""
+    rng = np.random.default_rng(m)
+    root = rng.normal(size=(m, m)) * math.sqrt((1.0 - own) / m)
+    owns = own * rng.uniform(0.5, 2.0, m)
+    mean = 0.8 * rng.normal(size=m)
+    return Part(1.0, mean, root @ root.T + np.diag(owns), own=owns)
+
+
+@pytest.mark.parametrize("own", [0.9, 0.5, 0.05])
+@pytest.mark.parametrize("freedom", [6.0, math.inf])
+@pytest.mark.parametrize("m", [2, 5, 30])
+def test_integration_and_counting_agree_with_chance(m, freedom, own):
+    part = part_of(m, own)
+    expected = drawn(part, freedom)
+    close(probability_smallest([part], freedom), expected, HALF_A_DIGIT)
+    close(probability_smallest([part._replace(own=None)], freedom), expected, 0.0085)
+
+
+def test_who_may_fail_is_the_smallest_less_often():
+    part = part_of(10, 0.6)
+    failing = Failing(5.0, np.repeat([0.9, 0.0], 5), np.repeat([1.0, 2.0], 5), np.full(10, 20.0))
+    found = probability_smallest([part], 30.0, failing)
+    close(found, drawn(part, 30.0, failing), HALF_A_DIGIT)
+    counted = probability_smallest([part._replace(own=None)], 30.0, failing)
+    close(counted, drawn(part, 30.0, failing), 0.0085)
+
+
+def test_of_two_it_goes_by_their_difference():
+    """One of Student's t: a probability that is known exactly."""
+    for gap in (0.0, 0.3, 2.0):
+        part = Part(1.0, np.array([0.0, gap]), np.diag([0.5, 1.5]), own=np.array([0.5, 1.5]))
+        root = math.sqrt(2.0)
+        close(probability_smallest([part])[0], ndtr(gap / root), 1e-3)
+        close(probability_smallest([part], 5.0)[0], stdtr(5.0, gap / root), 1e-3)
+
+
+def test_what_all_candidates_share_does_not_matter():
+    part = part_of(8, 0.5)
+    shared = part._replace(covariance=part.covariance + 50.0)
+    close(probability_smallest([shared]), probability_smallest([part]), 1e-3)
+    alone = Part(1.0, part.mean, np.diag(part.own) + 50.0, own=part.own)
+    expected = probability_smallest([alone._replace(covariance=np.diag(part.own))])
+    close(probability_smallest([alone]), expected, 1e-6)
+
+
+def test_a_mixture_is_the_sum_of_its_parts():
+    first, last = np.array([0.0, 9.0]), np.array([9.0, 0.0])
+    for own in (None, np.ones(2)):
+        parts = [Part(0.3, first, np.eye(2), own=own), Part(0.7, last, np.eye(2), own=own)]
+        close(probability_smallest(parts), [0.3, 0.7], 1e-3)
+    mixed = [Part(0.3, first, np.eye(2)), Part(0.7, last, np.eye(2), own=np.ones(2))]
+    close(probability_smallest(mixed), [0.3, 0.7], 1e-3)
+
+
+def test_candidates_without_any_error_share_what_is_equal():
+    part = Part(1.0, np.array([1.0, 1.0, 2.0]), np.zeros((3, 3)), own=np.zeros(3))
+    assert probability_smallest([part]).tolist() == [0.5, 0.5, 0.0]
+
+
+def test_one_of_them_without_an_error_is_counted():
+    """An atom: nothing is there to integrate over."""
+    covariance = np.diag([0.0, 1.0])
+    part = Part(1.0, np.zeros(2), covariance, own=np.diag(covariance).copy())
+    close(probability_smallest([part]), [0.5, 0.5], 1e-3)
+
+
+@pytest.mark.parametrize("m", [150, 300])
+def test_many_candidates(m):
+    part = Part(1.0, np.zeros(m), np.eye(m), own=np.ones(m))
+    close(probability_smallest([part]), np.full(m, 1.0 / m), 1e-3)
+    failing = Failing(3.0, np.zeros(m), np.ones(m), np.full(m, 9.0))
+    close(probability_smallest([part], 9.0, failing), np.full(m, 1.0 / m), 2e-3)
+
+
+@pytest.mark.parametrize("settings", [{}, {"correlation": 0.2}, {"n_blocks": 30}])
+def test_what_each_candidate_has_of_its_own_leaves_a_covariance(settings):
+    """After a race with unequal noise, and with effects that are nearly all equal or far apart."""
+    rng = np.random.default_rng(1)
+    costs = rng.normal(size=(20, 12)) * np.linspace(0.5, 2.0, 12) + 0.3 * rng.normal(size=12)
+    costs[np.arange(20)[:, None] >= rng.integers(4, 21, 12)] = math.nan
+    given = {"correlation": 0.0, "n_blocks": None} | settings
+    found = best.locations(costs, by_block=True, **given)
+    for part in found.parts:
+        least = np.linalg.eigvalsh(part.covariance - np.diag(part.own))[0]
+        assert least >= -1e-9 * np.trace(part.covariance)
+        assert part.own.max() <= np.diag(part.covariance).max() * (1.0 + 1e-9)
+        assert (part.own > 0.0).all() or not part.covariance.any()
+
+
+def test_half_a_printed_digit_holds_in_races():
+    """By integration, and with four times as many points for it."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        costs = rng.normal(size=(20, 30)) + 0.3 * rng.normal(size=30)
+        costs[np.arange(20)[:, None] >= rng.integers(4, 21, 30)] = math.nan
+        found = best_posterior(costs).probability_best
+        with mock.patch.object(smallest, "_CELLS", 4 * smallest._CELLS):
+            close(found, best_posterior(costs).probability_best, 0.5 * HALF_A_DIGIT)
+
+
+def test_the_odds_of_a_normal_value_are_a_polynomial():
+    z = np.linspace(smallest._LEAST_PLACE, 6.0, 1001)
+    first, third, fifth = smallest._LOG_ODDS
+    found = 1.0 / (1.0 + np.exp(z * (first + third * z**2 + fifth * z**4)))
+    close(found, ndtr(-z), 2e-5)
+
+
+def test_fewer_points_are_the_first_quarter():
+    many, few = lattice_points(3, 2), lattice_points(3, 2, fewer=True)
+    for all_of_them, quarter in zip(
+        (*many[:2], many[2](4.0)), (*few[:2], few[2](4.0)), strict=True
+    ):
+        assert len(all_of_them) == 4 * len(quarter)
+        np.testing.assert_array_equal(all_of_them[: len(quarter)], quarter)
