@@ -34,7 +34,7 @@ class Improvement(NamedTuple):
         Posterior probability that the best is better on instances like these; None without
         held-out instances. A failure is worse than any value.
     failed, default_failed : int
-        On how many blocks more the best failed, and the default.
+        On how many shared blocks the best failed, and the default: these are left out.
     """
 
     relative: float | None
