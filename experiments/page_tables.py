@@ -183,6 +183,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "sampler-best": lambda: _samplers("best"),
     "sampler-late": lambda: _samplers("late"),
     "growth-regrets": lambda: _tunings("growth", 0),
+    "growth-algorithms": lambda: _tunings("growth_algorithms", 0),
     **{
         f"{study}-{name}": partial(_tunings, study, part)
         for study in ("reported", "noise", "chosen", "anytime")
