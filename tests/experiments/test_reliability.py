@@ -141,3 +141,12 @@ def test_the_best_is_compared_with_the_decider_s_first_in_each_world():
     assert dict(shown) == {name: str(int(groups.loc[name, "races"])) for name, _ in shown}
     assert {*tables.worlds(3)} < {name for name, _ in shown}
     assert (groups.loc[[*tables.worlds(3)], "races"] >= 300).all()
+
+
+@pytest.mark.parametrize("page", ["probabilities", "evidence_probabilities"])
+def test_the_pages_name_the_largest_error(page):
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    counted = pd.read_csv(tables.HERE / "reliability.csv")
+    some = counted[counted["group"] == "tables and races"]
+    worst = float((some["said"] - some["true"]).abs().max())
+    assert re.search(r"is within (\.\d+) of", text)[1] == f"{worst:.3f}"[1:]
