@@ -15,7 +15,7 @@ from racer.errors import RaceStateError, warn
 from racer.evaluate.outcome import Cell, Outcome, bounded, check_outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from racer.core.contest import Kind
     from racer.core.events import Callback
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from racer.evaluate.outcome import CellKey
 
     Cells = list[Cell]
-    Ahead = Callable[[], Iterable[Cells]]
+    Early = Mapping[CellKey, Outcome]  # of blocks that are not complete
+    Ahead = Callable[[Early], Iterable[Cells]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +63,13 @@ class Notes(list[Any]):
 class Asked:
     """Cells that a contest needs, made when they are looked at, and what has been told of them.
 
-    `later` yields the cells that may follow, of one block after the other.
+    `later` yields the cells that may follow, of one block after the other, the likeliest first by
+    what is known early.
     """
 
     __slots__ = ("_by_key", "_cells", "_make", "later", "told")
 
-    def __init__(self, make: Callable[[], Cells], later: Ahead = tuple) -> None:
+    def __init__(self, make: Callable[[], Cells], later: Ahead = lambda _: ()) -> None:
         self._make = make
         self._cells: Cells | None = None
         self._by_key: dict[CellKey, Cell] | None = None
@@ -142,15 +144,18 @@ class AskTell(ABC):
             return tuple(c for key, c in asked.by_key.items() if key not in asked.told)
         return tuple(asked.cells)
 
-    def ahead(self, blocks: int) -> Iterator[Cell]:
+    def ahead(self, blocks: int, known: Early | None = None) -> Iterator[Cell]:
         """Yield cells that may be asked for after these, of up to so many blocks, in order.
 
         They depend on the outcomes so far only; one asked for later is the same.
         With a budget of money there are none: those that are not needed would be paid for.
+        With the outcomes that are `known` of such cells, and those told of this block, the order
+        follows the candidates that have become likely to stay.
         """
         if self.rules.is_paid:
             return
-        yield from chain.from_iterable(islice(self._asked.later(), blocks))
+        early = {} if known is None else {**self._asked.told, **known}
+        yield from chain.from_iterable(islice(self._asked.later(early), blocks))
 
     def tell(self, cell: Cell, outcome: Outcome) -> None:
         """Record the outcome of a cell that was asked for.

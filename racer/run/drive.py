@@ -7,6 +7,7 @@ import time
 from collections import deque
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
@@ -411,10 +412,14 @@ class Feed:
                 del self._running[key]
 
     def _coming(self) -> Iterator[Cell]:
-        """Yield cells to prefetch."""
-        for cell in self.contest.ahead(self._blocks):
-            if cell.key not in self._running and cell.key not in self._prefetched:
-                yield cell
+        """Yield cells to prefetch; in a new order after as many as can be in flight."""
+        while True:
+            cells = self.contest.ahead(self._blocks, self._prefetched)
+            new = (c for c in cells if c.key not in self._running and c.key not in self._prefetched)
+            if (first := next(new, None)) is None:
+                return
+            yield first
+            yield from islice(new, self.workers.capacity - 1)
 
     def end(self) -> None:
         """Keep the outcomes of prefetched cells that end soon."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from racer.evaluate.outcome import Cell
-    from racer.racing.asktell import Flow
+    from racer.racing.asktell import Early, Flow
     from racer.tuner.ledger import Ledger
 
     Ranked = Callable[[Sequence[int]], tuple[int, ...]]
@@ -116,7 +116,7 @@ class Finish:
     def _cells(self, pairs: Pairs) -> list[Cell]:
         return [cell for c, block in pairs for cell in self._ledger.cells([c], block, None)]
 
-    def _ahead(self, pairs: Pairs) -> Iterator[list[Cell]]:
-        for pair in pairs:
-            yield self._cells([pair])
+    def _ahead(self, pairs: Pairs, _: Early) -> Iterator[list[Cell]]:
+        for first in range(0, len(pairs), _AT_ONCE):
+            yield self._cells(pairs[first : first + _AT_ONCE])
         yield from self._ledger.all_held_out(self._ledger.finalists)

@@ -20,12 +20,16 @@ from racer.racing.capping import CAP_REFERENCE, leader, too_slow
 from racer.racing.loop import advance, completed, expected, race
 from racer.racing.repeats import Withheld
 from racer.racing.state import Request, State
+from racer.tuner.forecast import Forecast
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from racer.core.events import BlockCompleted, Elimination
     from racer.core.rules import Rules
     from racer.core.runtime import Runtime
     from racer.evaluate.outcome import Cell
+    from racer.racing.asktell import Early
     from racer.racing.state import Evidence
     from racer.tuner.ledger import Ledger
 
@@ -69,6 +73,8 @@ class Match:
         self._withheld = Withheld(ledger.repeats)
         leaders = [i for i, c in enumerate(entrants) if c in elites and kind == "race"]
         self._caps = None if runtime is None else MatchCaps(runtime, self.state, leaders)
+        self._forecast = Forecast(len(entrants))
+        self._rows: list[Row] = []  # complete, and not in the forecast yet
         self._idle = Idle(max(until), is_patient=kind != "race" or rules.decider.ends_itself)
 
     @property
@@ -126,6 +132,7 @@ class Match:
             ledger.use(block)
             self._blocks.append(block)
             row = self._row(block, cap, coming)
+            self._rows.append(row)
         return str(asked.ended)
 
     def _pays(self, cells: int) -> bool:
@@ -166,7 +173,7 @@ class Match:
         runtime = self.rules.runtime
         return None if cap is None or runtime is None else runtime.slackened(cap)
 
-    def _expected(self) -> Iterator[tuple[int, list[int]]]:
+    def _expected(self, early: Early) -> Iterator[tuple[int, list[int]]]:
         """Yield the blocks that follow and the entrants likely to be in, best first.
 
         If the decider does not plan: while no elite can be eliminated, and one block more.
@@ -174,13 +181,34 @@ class Match:
         safe = max(self._idle.protected_until, self.rules.first_test * self.rules.block_size)
         plans = self.rules.decider.planned_room(self.state.decided, self.state.used) is not None
         most = None if plans else max(safe - self.state.block, 1)
-        ahead = expected(self.rules, self.state, self._withheld.count)
+        order = self._likely(early) if early and plans else None
+        ahead = expected(self.rules, self.state, self._withheld.count, order)
         for at, ranked in enumerate(islice(ahead, most), 1):
             if (block := self._order.peek(at)) is None:
                 return
             yield block, self._numbers(ranked)
 
-    def _later(self, block: int, asked: int) -> Iterator[list[Cell]]:
+    def _likely(self, early: Early) -> list[int]:
+        """Return the positions of the entrants that are in, the likeliest to stay first."""
+        for row in self._rows:
+            self._forecast.add(row.candidates, self.rules.costs(row))
+        self._rows.clear()
+        order: list[int] = self._forecast.order(self.state.alive, self._parts(early)).tolist()
+        return order
+
+    def _parts(self, early: Early) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
+        """Yield the entrants known on a block that is not complete, and their costs."""
+        known, done = self._ledger.known, set(self._blocks)
+        for block in dict.fromkeys(b for held_out, b, _ in early if not held_out):
+            told = {
+                at: outcome
+                for at, c in zip(self.state.alive.tolist(), self.alive, strict=True)
+                if (outcome := early.get((False, block, c)) or known.of(c).get(block)) is not None
+            }
+            if block not in done and told:
+                yield np.array([*told]), self.rules.costs(Row.of(block, [*told], [*told.values()]))
+
+    def _later(self, block: int, asked: int, early: Early) -> Iterator[list[Cell]]:
         """Yield the cells of the blocks to come, while the race may use them.
 
         Then likely cells of the next race: its first group of blocks, which is new, of the
@@ -189,7 +217,7 @@ class Match:
         ledger, cells = self._ledger, self._cells
         size = ledger.plan.stream.block_size
         spent, used = 0, max(ledger.blocks_used, block + 1)
-        for later, ranked in self._expected():
+        for later, ranked in self._expected(early):
             cap = self._cap_ahead(later)
             missing = ledger.missing(ranked, later, cap if self.kind == "selection" else None)
             spent += len(missing)

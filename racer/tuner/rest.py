@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from racer.evaluate.outcome import Cell
-    from racer.racing.asktell import Flow
+    from racer.racing.asktell import Early, Flow
     from racer.tuner.ledger import Ledger
 
 _AT_ONCE = 16  # evaluations before the budget is checked again
@@ -69,7 +69,7 @@ def _cells(ledger: Ledger, candidate: int, blocks: Sequence[int]) -> list[Cell]:
 
 
 def _ahead(
-    ledger: Ledger, elites: Sequence[int], candidate: int, blocks: Sequence[int]
+    ledger: Ledger, elites: Sequence[int], candidate: int, blocks: Sequence[int], _: Early
 ) -> Iterator[list[Cell]]:
     """Yield the cells after those of now: of the same candidate, then on held-out instances."""
     for block in blocks:

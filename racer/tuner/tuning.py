@@ -23,11 +23,12 @@ from racer.tuner.ranking import Ranking
 from racer.tuner.rest import spend_evenly, spend_in_order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from racer.core.rules import Rules
     from racer.core.table import Row
-    from racer.evaluate.outcome import Outcome
+    from racer.evaluate.outcome import Cell, Outcome
+    from racer.racing.asktell import Early
     from racer.racing.state import Evidence
     from racer.tuner.ledger import Ledger
     from racer.tuner.match import Blocks, Kind
@@ -88,9 +89,14 @@ class Tuning:
             tested = ledger.finalists = self._tested()
             for index in range(len(ledger.plan.test_instances)):
                 cells = partial(ledger.held_out, index, tested)
-                yield Asked(cells, partial(ledger.all_held_out, tested, index + 1))
+                yield Asked(cells, partial(self._held_out_later, tested, index + 1))
         self.ended = self._why_over()
         self._note(RaceEnded(self.ended, eliminated=()))
+
+    def _held_out_later(
+        self, candidates: Sequence[int], first: int, _: Early
+    ) -> Iterator[list[Cell]]:
+        return self.ledger.all_held_out(candidates, first)
 
     @property
     def _ranking(self) -> Ranking:
