@@ -18,6 +18,8 @@ from racer.cli.commands import _COMMANDS
 from racer.render.escape import in_json, printable
 
 termios = pytest.importorskip("termios")
+# the folder is made for whichever test comes first
+pytestmark = pytest.mark.filterwarnings("ignore::racer.RacerWarning", "ignore:Glyph:UserWarning")
 
 EVIL = "\x1b]0;PWNED\x07\x1b[2J\x9b31m\u202egnp\u2028\r\x7f"
 FORMULA = "=cmd|'/c calc'!A1"
@@ -174,7 +176,6 @@ def test_every_command_is_driven():
     assert {arguments[0] for arguments in COMMANDS.values()} >= set(_COMMANDS)
 
 
-@pytest.mark.filterwarnings("ignore::racer.RacerWarning", "ignore:Glyph:UserWarning")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_control_character_reaches_the_terminal(name, folder, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
@@ -214,7 +215,6 @@ def test_the_question_before_a_strangers_program_cannot_be_spoofed(tmp_path, mon
     assert sum("Run it? [y/N]:" in line for line in lines) == 1
 
 
-@pytest.mark.filterwarnings("ignore::racer.RacerWarning", "ignore:Glyph:UserWarning")
 @pytest.mark.parametrize("command", [("report", "-o"), ("watch", "--once", "--page")])
 def test_pages_have_nothing_that_is_unseen(folder, tmp_path, command):
     """Nor have their pictures, and the data in them."""
