@@ -5,6 +5,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 from objectives import misbehaving  # which workers can import
@@ -27,7 +28,7 @@ def seen(result):
 
 
 def statuses(path):
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection:
         return [row[0] for row in connection.execute("SELECT status FROM outcomes ORDER BY 1")]
 
 
