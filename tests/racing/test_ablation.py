@@ -146,6 +146,38 @@ def test_a_budget_ends_it_with_the_steps_so_far():
     assert play(made(budget=3)).steps == ()
 
 
+@pytest.mark.parametrize("budget", range(31, 34))
+def test_a_step_is_evaluated_on_all_blocks(budget):
+    """The race of the first round ends after five of them, and the budget before the others."""
+    result = play(made(budget=budget))
+    assert result.ended is racer.Ended.BUDGET
+    assert all(len(result.known.of(c)) == 8 for c in result.path)
+
+
+def test_of_those_left_in_a_round_the_one_with_the_best_mean_is_taken():
+    """By ranks, the change of x is the better one."""
+
+    def evaluate(config, instance, seed):
+        if config["x"] == config["y"]:
+            return 100.0
+        return 50.0 + config["x"] * (-0.1 if seed % 3 else 10.0)
+
+    space = Space({"x": Integer(0, 1), "y": Integer(0, 1)})
+    ends = {"x": 0, "y": 0}, {"x": 1, "y": 1}
+    result = play(Ablation(space, *ends, None, range(8), budget=99, seed=1), evaluate)
+    assert result.steps[0].parameters == ("y",)
+
+
+def test_the_most_evaluations_are_those_of_an_ablation_that_eliminates_nobody():
+    space = Space({name: Integer(0, 1) for name in "abcd"})
+    ends = dict.fromkeys("abcd", 0), dict.fromkeys("abcd", 1)
+    most = Ablation.max_evaluations(4, 4)
+    contest = Ablation(space, *ends, None, range(4), budget=most, seed=1)
+    result = play(contest, lambda config, instance, seed: 1.0)
+    assert result.ended is racer.Ended.DECIDED
+    assert result.evaluations == most - 4  # the last change is the target, which is known
+
+
 def test_failures_count_as_the_worst():
     contest = made()
     while cells := contest.ask():

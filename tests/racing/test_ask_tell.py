@@ -287,6 +287,14 @@ def test_the_settings_of_a_race_make_it_again(racing):
     assert racing.content(played[0]) == racing.content(played[1])
 
 
+@pytest.mark.parametrize("order", ["given", "shuffled"])
+def test_the_settings_of_a_race_have_the_order_of_its_items(order):
+    race = Race(range(4), range(20), budget=80, seed=9, decider="mean", instance_order=order)
+    again = Race(race.configs, race.instances, **race.settings)
+    assert again.settings == race.settings
+    assert again.settings["instance_order"] == order
+
+
 @pytest.mark.parametrize("told", ["abc", None, {1.0, 2.0}, [1.0, Outcome("ok", 2.0)], [1.0]])
 def test_a_block_that_does_not_fit_is_refused(told):
     race = Race([1, 2], budget=10, seed=1)

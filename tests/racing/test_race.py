@@ -96,6 +96,16 @@ def test_a_race_that_ends_before_its_first_look_names_no_best(racing):
     assert result.survivors == result.leaders == (0, 1, 2)
 
 
+def test_nobody_is_dropped_before_the_first_test(racing):
+    """Blocks in which all fail are no evidence: the test at the end comes too early."""
+    decider = racing.Scripted({2: [1]}, best=0)
+    race = Race([1, 2], decider=decider, budget=6, first_test=3)
+    with pytest.warns(RacerWarning):
+        result = racing.play(race, lambda cell: None if cell.block == 1 else cell.config)
+    assert [look for look, _, _ in decider.looks] == [2]
+    assert (result.survivors, result.best) == ((0, 1), None)
+
+
 def test_a_decider_is_shown_only_who_is_alive(racing):
     decider = racing.Scripted({2: [1], 4: [3]})
     race = Race(range(5), decider=decider, budget=22, first_test=2, each_test=2)

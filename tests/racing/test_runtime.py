@@ -80,6 +80,15 @@ def test_what_was_capped_runs_again_with_the_limit_before_the_last_test():
     assert result.failures.empty
 
 
+def test_a_winner_that_was_capped_runs_again_and_is_not_tested_alone():
+    contest = Race([0, 2, 4, 6], budget=400, seed=0, runtime=Runtime(LIMIT, slack=1.0))
+    asked = played(contest)
+    result = contest.result()
+    assert len({cell.key for cell, _ in asked}) < len(asked)
+    assert len(result.survivors) == 1
+    assert result.verdicts["block"].is_unique
+
+
 @pytest.mark.parametrize("slack", [1.0, 2.0, math.inf])
 def test_the_best_has_the_smallest_par10_of_the_survivors(slack):
     contest = race(slack=slack)
@@ -178,6 +187,10 @@ def test_a_tuner_never_compares_times_under_different_caps(in_series):
     tuner = Tuner(SPACE, budget=300, seed=4, runtime=Runtime(LIMIT), test_instances=[1, 2])
     asked = played(tuner)
     result = tuner.result()
+    first, second = result.completed_races[:2]
+    assert {cell.bound for cell, _ in asked[: tuner.rules.first_test * first.candidates]} == {LIMIT}
+    of_second = [cell.bound for cell, _ in asked[first.evaluations : second.evaluations]]
+    assert max(of_second) < LIMIT / 2  # as the elites of the first one are known
     runs = {}
     for cell, _ in asked:
         runs.setdefault(cell.key, []).append(cell.bound)
