@@ -64,6 +64,18 @@ def test_the_cheapest_that_is_good_enough(objective):
     assert result.best["y"] < 0.15
 
 
+def test_with_a_constraint_the_one_elite_that_is_tested_is_the_best():
+    result = tuned(
+        Constrained("dollars", error=("<=", 0.5)),
+        budget=200,
+        seed=0,
+        test_instances=[1],
+        test_elites=1,
+    )
+    assert len(result.tests) == 1
+    assert list(result.tests.dropna(axis=1)) == [result.best_index]
+
+
 def test_larger_may_be_better():
     def turned(config, instance, seed):
         found = two_metrics_of_x(config, instance, seed)
@@ -130,6 +142,17 @@ def test_drafts_of_fronts_reach_the_ends_of_ranges():
     assert 0.2 < at_end.mean() < 0.5
     assert (ends[~at_end] == plain[~at_end]).all()
     assert (ends[:, :, 1:] == plain[:, :, 1:]).all()  # far from an end, and a choice
+
+
+def test_the_first_drafts_of_a_child_near_an_end_do_not_reach_it():
+    """Without a surrogate they are the children; all those at the end may be the same."""
+    drafts = drafts_around(
+        *(np.array([[0.04, 0.5]]), 40, np.array([0.05]), np.array([0, 0])),
+        *(lambda vectors: np.ones(vectors.shape, dtype=bool), None, np.random.default_rng(1)),
+        to_ends=NEAR_ENDS,
+    ).vectors
+    at_end = (drafts[:, :, 0] == 0.0).any(axis=0)
+    assert at_end.tolist() == [False] * 21 + [True] * 9
 
 
 def test_drafts_around_a_centre_near_an_end_reach_it_once_the_neighbourhood_is_narrow():
