@@ -209,9 +209,11 @@ def test_many_rows_are_looked_up_as_few_are(monkeypatch, runtime, later):
         for block, numbers, told in rows[: len(rows) - later]:
             table.add(block, numbers, told)
         table.set_repeated(4)
-        assert table.of(0)
+        column = table.of(0)
+        assert column
         for block, numbers, told in rows[len(rows) - later :]:
             table.add(block, numbers, told)
+        assert table.of(0) is column  # new rows are added to it, not all sorted again
         tables.append(table)
     few, many = tables
     for c in range(6):
