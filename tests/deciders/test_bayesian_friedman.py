@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -270,3 +271,37 @@ def test_pairs_sought_by_their_counts_are_those_of_all_pairs(table, equalities, 
             assert table.decide(decider, costs).dropped == by_pairs
         drops += sum(drop.reason == "indistinguishable" for drop in by_pairs)
     assert drops
+
+
+@pytest.mark.parametrize("beyond", [-1e-9, 1e-9])
+def test_what_is_not_sampled_counts_against_the_joint_probability(table, monkeypatch, beyond):
+    """The clear statement is conceded: the sampled one has to make up for its being false."""
+    conceded = []
+
+    def joint(statements, draws, *, stop_at):
+        conceded.append(stop_at - 0.95)
+        return [stop_at + beyond]
+
+    monkeypatch.setattr(bayesian_friedman, "running_joint", joint)
+    costs = np.tile([0.0, 2.0, 1.0], (16, 1))
+    costs[:3, 0] = 1.5  # the last one wins against the first, the second never does
+    verdict = table.decide(BayesianFriedman(gate=False, epsilon=0.0), costs)
+    assert 1e-9 < conceded[0] < 0.01 * 0.05
+    assert [drop.candidate for drop in verdict.dropped] == ([1, 2] if beyond > 0.0 else [1])
+
+
+@pytest.mark.parametrize(("together", "dropped"), [(950, []), (951, [1])])
+def test_joint_equalities_need_more_than_the_confidence(table, monkeypatch, together, dropped):
+    alike = np.arange(1000) < together
+    monkeypatch.setattr(bayesian_friedman.PairSums, "alike", lambda *_: iter([alike]))
+    verdict = table.decide(replace(JOINT, gate=False), np.zeros((60, 2)))
+    assert [drop.candidate for drop in verdict.dropped] == dropped
+
+
+def test_pairs_sought_by_their_counts_may_be_beside_one_that_always_wins_or_loses(table):
+    """Four blocks are too few to drop an inferior one, at this confidence, but not to be alike."""
+    costs = np.ones((4, bayesian_friedman._MANY + 3))
+    costs[:, [0, 1, -1]] = [2.0, 0.0, 3.0]
+    verdict = table.decide(BayesianFriedman(confidence=0.99, epsilon=0.4), costs)
+    stay = {0, 1, 2, costs.shape[1] - 1}
+    assert {drop.candidate for drop in verdict.dropped} == {*range(costs.shape[1])} - stay

@@ -101,6 +101,15 @@ def test_a_robust_standing_ignores_what_blocks_are_worth_and_outliers(table):
     assert table.decide(BestForBudget(by="mean"), hit, budget=10_000).best != 0
 
 
+def test_a_robust_standing_counts_what_happens_in_fewer_than_half_of_the_blocks(table):
+    """Where most costs are at the median their spread is 0: the mean deviation takes its place."""
+    costs = np.tile([0.0, 0.0, 0.0, -1.0, 1.0], (20, 1))
+    costs[::4, 1], costs[::4, 2] = 0.5, 1.5
+    verdict = table.decide(BestForBudget(by="robust"), costs, budget=10_000)
+    assert verdict.standing.argsort(kind="stable").tolist() == [3, 0, 1, 2, 4]
+    assert np.diff(np.sort(verdict.standing)).min() > 0.0
+
+
 def test_those_that_tie_with_one_that_stays_stay(table):
     result = race(np.ones((400, 9)))
     assert (result.ended, result.best, eliminated(result)) == (racer.Ended.ALL_EQUAL, None, ())

@@ -9,7 +9,7 @@ import racer
 from racer import Constrained, Metric, Outcome, Pareto, Within
 from racer.deciders import BayesianFront, Blocks, FrontRace, Goal, Setting
 from racer.deciders.constrained import ConstrainedRace
-from racer.deciders.parts.mean_bets import difference_bounds
+from racer.deciders.parts.mean_bets import MeanBets, difference_bounds
 from racer.deciders.within import WithinRace
 from racer.racing.race import Race
 
@@ -235,6 +235,27 @@ def test_bets_are_on_what_the_bounds_leave():
         found = state.pairs[0].log_e(place)
         assert found[0, 1] == pytest.approx(wealth(seen[:, 0] - seen[:, 1], null, -4.0))
         assert found[1, 0] == pytest.approx(wealth(seen[:, 1] - seen[:, 0], null, -4.0))
+
+
+def test_without_bounds_a_null_is_a_shift_of_the_values():
+    values = np.random.default_rng(1).normal(size=(12, 3))
+    there = MeanBets((3,), (0.5,), bounds=None, n_blocks=None)
+    at_zero = MeanBets((3,), (0.0,), bounds=None, n_blocks=None)
+    for row in values:
+        there.add(row)
+        at_zero.add(row - 0.5)
+    assert there.log_e() == pytest.approx(at_zero.log_e())
+
+
+def test_with_margins_those_who_leave_are_no_reason_for_others_to_leave():
+    """The second one leaves, and it alone is nowhere worse than the first by the margin."""
+    costs = noisy([[0.0, 0.0], [0.4, 0.0], [0.8, -2.0]], 100, noise=0.02)
+    goal = Goal(kind="front", exact=(False,) * 2, margins=(0.5,) * 2, bounds=(None,) * 2)
+    state = FrontRace().start(Setting(3, np.random.default_rng(0), objective=goal))
+    blocks = Blocks(np.arange(3), costs[:, :, 0], metrics=costs)
+    state, verdict = FrontRace().decide(state, blocks)
+    assert (np.logaddexp.reduce(state.log_e, axis=1) > np.log(20)).tolist() == [True, True, False]
+    assert [drop.candidate for drop in verdict.dropped] == [1]
 
 
 @pytest.mark.parametrize(

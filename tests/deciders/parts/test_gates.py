@@ -78,6 +78,13 @@ def test_every_decider_with_a_gate_asks_it_first(table, kind):
     assert kind(gate=True) == kind()
 
 
+@pytest.mark.parametrize("kind", GATED)
+def test_the_gate_is_asked_from_the_second_block_on(table, kind):
+    costs = np.tile(np.arange(6.0), (2, 1))
+    assert table.decide(kind(), costs[:1]).evidence == {}
+    assert table.decide(kind(), costs).evidence["gate"] == "iman-davenport"
+
+
 def test_two_candidates_take_the_sign_test():
     opened, evidence = Omnibus("sign-flip", 0.05, 0).ask(ranks_of(np.array([[0.0, 1.0]] * 6)))
     assert (opened, evidence) == (True, {"gate": "sign", "p_value": pytest.approx(2 * 0.5**6)})

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from racer.deciders import Blocks
 from racer.deciders.parts import rank_tests, ranking
@@ -68,3 +69,18 @@ def test_wins_grow_beyond_two_bytes(monkeypatch):
     assert ranks.wins.dtype == np.int16
     ranks.update(Blocks(np.arange(2), np.tile([1.0, 2.0], (40_000, 1))))
     assert ranks.wins[0, 1] == 40_040
+
+
+@pytest.mark.parametrize("level", [0.05, 0.0625, 0.01])
+def test_the_least_wins_are_those_whose_tail_is_below_the_level(level):
+    """Also where the tail, of all wins, is the level itself."""
+    for n in range(1, 40):
+        won = np.arange(n + 1)
+        sign = stats.binom.sf(won - 1, n, 0.5) < level
+        bayesian = stats.beta.cdf(0.5, np.maximum(won, 1e-9), np.maximum(n - won, 1e-9)) < level
+        for test, clear in (("sign", sign), ("bayesian-sign", bayesian & sign[-1])):
+            found = [
+                bool(len(rank_tests.clear_pairs(np.array([[0, w], [n - w, 0]]), n, test, level)[0]))
+                for w in won[won * 2 >= n]
+            ]
+            assert found == clear[won * 2 >= n].tolist()
