@@ -1,18 +1,18 @@
 """`racer bench`, as typed."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
-import time
 
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from processes import alive, wait_for
 
 import racer.run.bench
 from racer.cli import main
+from racer.evaluate.command.timing import timed
 from racer.run.bench import Measured
 
 
@@ -112,18 +112,30 @@ def test_a_signal_kills_the_program_and_prints_what_is_known(tmp_path, name):
         text=True,
     )
     try:
-        for _ in range(600):
-            if pids.exists() and pids.read_text().endswith("\n"):
-                break
-            time.sleep(0.1)
+        assert wait_for(lambda: pids.exists() and pids.read_text().endswith("\n"), 60)
         process.send_signal(getattr(signal, name))
         out, _ = process.communicate(timeout=60)
     finally:
         process.kill()
     assert process.returncode == 128 + getattr(signal, name)
     assert "Interrupted" in out
-    with pytest.raises(ProcessLookupError):
-        os.kill(int(pids.read_text()), 0)
+    assert not any(map(alive, map(int, pids.read_text().split())))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_an_interrupt_while_a_program_is_started_ends_it(monkeypatch):
+    started, execute = [], subprocess.Popen._execute_child
+
+    def interrupted(program, *args):
+        execute(program, *args)
+        started.append(program.pid)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess.Popen, "_execute_child", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        timed(["sleep", "60"], "/bin/sleep", None, keep=False)
+    assert started
+    assert not any(map(alive, started))
 
 
 def test_programs_fail_also_where_ended_children_are_ignored():

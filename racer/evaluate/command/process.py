@@ -8,7 +8,7 @@ import select
 import subprocess
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racer.evaluate.limits.linux import dying_with, fork_unwarned
 from racer.render import escape
@@ -77,7 +77,7 @@ def run(argv: Sequence[str], program: str, until: float = math.inf, cwd: str | N
     """
     before_exec = dying_with(os.getpid())
     with fork_unwarned():
-        child = subprocess.Popen(  # noqa: S603
+        child = Program(
             argv,
             executable=program,
             stdin=subprocess.DEVNULL,
@@ -85,7 +85,7 @@ def run(argv: Sequence[str], program: str, until: float = math.inf, cwd: str | N
             stderr=subprocess.PIPE,
             bufsize=0,
             cwd=cwd,
-            preexec_fn=before_exec,  # noqa: PLW1509
+            preexec_fn=before_exec,
         )
     out, err = Printed(), Printed()
     streams = [(s, p) for s, p in ((child.stdout, out), (child.stderr, err)) if s is not None]
@@ -98,6 +98,21 @@ def run(argv: Sequence[str], program: str, until: float = math.inf, cwd: str | N
         for stream, _ in streams:
             stream.close()
     return Ran(code, out, err)
+
+
+class Program(subprocess.Popen[bytes]):
+    """A program that does not outlive an interrupt which comes while it is being started."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        try:
+            super().__init__(*args, **kwargs)
+        except OSError:  # it was not started
+            raise
+        except BaseException:
+            if getattr(self, "pid", None) is not None:
+                self.kill()
+                self.wait()
+            raise
 
 
 def _waited_for(child: subprocess.Popen[bytes], until: float) -> int | None:

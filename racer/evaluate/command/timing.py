@@ -9,7 +9,7 @@ import tempfile
 import time
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from racer.evaluate.command.process import KEPT, printable
+from racer.evaluate.command.process import KEPT, Program, printable
 from racer.evaluate.limits.processes import ending
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def timed(argv: Sequence[str], program: str, cwd: str | None, *, keep: bool) -> 
     with tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as out:
         start = time.perf_counter()
         try:
-            child = subprocess.Popen(  # noqa: S603
+            child = Program(
                 argv,
                 executable=program,
                 stdin=subprocess.DEVNULL,
