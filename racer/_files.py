@@ -93,21 +93,21 @@ def written(path: StrPath, *, is_new: bool = False) -> Iterator[str]:
 
 def _move(part: Path, target: Path, *, is_new: bool) -> None:
     """Move a file to its name; OSError if that is to be new, and was taken meanwhile."""
-    if is_new:
-        try:
-            os.link(part, target)
-        except FileExistsError:
-            raise
-        except (AttributeError, OSError):  # no links here
-            part.replace(target)
-            return
-        try:
-            part.unlink()
-        except OSError:
-            target.unlink()
-            raise
-    else:
+    if not is_new:
         part.replace(target)
+        return
+    try:
+        os.link(part, target)
+    except FileExistsError:
+        raise
+    except (AttributeError, OSError):  # no links here
+        part.replace(target)
+        return
+    try:
+        part.unlink()
+    except OSError:
+        target.unlink()
+        raise
 
 
 def write_text(path: StrPath, text: str, *, is_new: bool = False) -> None:
