@@ -36,7 +36,7 @@ _FAILURE = (50.0, 20.0)  # block spreads, and ranges of the candidates: a failur
 _MOST = 300  # candidates that are compared in full, of those that may be the best
 _SINGULAR = 1e-9  # fraction of the largest eigenvalue
 _EQUAL = 1e-9  # in units of the spread within a block: means that differ by less are the same
-_FAR = 6.0  # standard deviations: candidates so far behind have no chance
+_FAR = 6.0  # spreads of a block: a cost that is further from its median counts as that
 
 
 @dataclass(frozen=True, eq=False)
