@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from contextlib import contextmanager
 from functools import lru_cache
@@ -123,6 +124,17 @@ class RowBuffer:
             kept = kept[:, columns]
         self._rows = np.ascontiguousarray(kept)
         self._n = len(kept)
+
+
+def as_json(value: Any) -> Any:
+    """Return a value as JSON has it, with None for each number that is not finite."""
+    if isinstance(value, dict):
+        return {name: as_json(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_json(one) for one in value]
+    if hasattr(value, "item"):  # a NumPy scalar
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 @lru_cache(maxsize=32)

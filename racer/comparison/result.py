@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, overload
 
 from racer._checks import is_one_of
+from racer._numerics import as_json
 from racer.comparison.data import ComparisonData
 from racer.comparison.render.cite import bibtex
 from racer.comparison.render.forms import (
@@ -168,7 +168,8 @@ class Comparison(ComparisonData):
             "pairs": self.pairs.to_dict("records"),
             "omnibus": None if self.omnibus is None else self.omnibus._asdict(),
         }
-        return {name: _plain(value) for name, value in kept.items()}
+        found: dict[str, Any] = as_json(kept)
+        return found
 
     def prose(self) -> str:
         """Return a paragraph that a paper could use, to stand beside the tables."""
@@ -270,13 +271,3 @@ def _check_section(title: Any, table: Any, notes: Any, prose: Any, pictures: Any
         isinstance(name, str) and callable(draw) for name, draw in pictures.items()
     ):
         raise SettingError(f"pictures={pictures!r}: give a dict of names to functions")
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _plain(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    if hasattr(value, "item"):  # a NumPy scalar
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from racer._numerics import impute_failed, shown_probability
+from racer._numerics import as_json, impute_failed, shown_probability
 from racer.plots import bars
 from racer.plots._canvas import empty
 from racer.render.sections import Drawing, Grid, Section, number, parameters
@@ -232,16 +232,13 @@ class AblationResult(AnyResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
-        steps = [
-            {name: _as_plain(value) for name, value in gain._asdict().items()}
-            for gain in self._gains
-        ]
+        steps = as_json([gain._asdict() for gain in self._gains])
         return {
             "source": self.source,
             "target": self.target,
             "steps": steps,
             "best": self.best,
-            "beats_target": _as_plain(self.beats_target),
+            "beats_target": as_json(self.beats_target),
             "blocks": self.blocks,
             "ended": self.ended.value,
             "evaluations": self.evaluations,
@@ -268,10 +265,3 @@ class AblationResult(AnyResult):
             limits=(low - 0.03 * room, high + 0.42 * room),
             ax=ax,
         )
-
-
-def _as_plain(value: Any) -> Any:
-    """Return a value as JSON has it, None for a number that is not finite."""
-    if isinstance(value, tuple):
-        return list(value)
-    return None if isinstance(value, float) and not math.isfinite(value) else value

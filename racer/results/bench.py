@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from racer._numerics import as_json
 from racer.deciders.faster import FasterRace
 from racer.deciders.parts.e_processes import median_interval
 from racer.render.escape import in_json
@@ -259,17 +260,14 @@ class BenchResult(Displayed):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain data, which JSON can hold: None where a number is not known."""
-        times = [[_plain(value) for value in column] for column in self._times.T.tolist()]
+        times = as_json(self._times.T.tolist())
         return {
             "fastest": self.fastest,
             "reference": self.reference,
             "ended": self.ended,
             "rounds": self.rounds,
             "verdict": list(self.verdict),
-            "programs": [
-                {name: _plain(value) for name, value in line._asdict().items()}
-                for line in self._lines
-            ],
+            "programs": as_json([line._asdict() for line in self._lines]),
             "failures": [failure._asdict() for failure in self.failures],
             "times": dict(zip(self.programs, times, strict=True)),
             "clock": "cpu" if self.cpu else "wall",
@@ -305,7 +303,3 @@ def _time(seconds: float) -> str:
         return "-"
     unit, name = next((u for u in _UNITS if seconds >= u[0]), _UNITS[-1])
     return f"{seconds / unit:.4g} {name}"
-
-
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from racer._numerics import shown_probability
+from racer._numerics import as_json, shown_probability
 from racer.core.objective import Constrained, Within
 from racer.render.sections import Code, Grid, Section, number, parameters, value_shown
 from racer.results.base import mean_on
@@ -448,7 +448,6 @@ def _survivor(result: Result, candidate: int, line: Callable[[Any], str] | None)
     if line is not None:
         payload["command"] = line(payload["config"])
     if held_out := len(result.held_out.of(candidate)):
-        mean = result.test_means.get(candidate, math.nan)
-        payload["held_out_mean"] = None if math.isnan(mean) else mean
+        payload["held_out_mean"] = as_json(result.test_means.get(candidate))
         payload["held_out_blocks"] = held_out
     return payload
