@@ -1,9 +1,12 @@
 """`racer bench`, as typed."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
+from contextlib import nullcontext
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -12,8 +15,10 @@ from processes import alive, wait_for
 
 import racer.run.bench
 from racer.cli import main
+from racer.evaluate.command import process
 from racer.evaluate.command.timing import timed
 from racer.run.bench import Measured
+from racer.run.signals import GracefulStop
 
 
 def run(*args):
@@ -106,36 +111,50 @@ def test_a_signal_kills_the_program_and_prints_what_is_known(tmp_path, name):
     script.write_text(f"#!/bin/sh\necho $$ >> {pids}\nexec sleep 77\n")
     script.chmod(0o755)
     code = f"import signal; signal.signal(signal.{name}, signal.SIG_DFL)\nfrom racer.cli import main\nmain()"
-    process = subprocess.Popen(
+    benched = subprocess.Popen(
         [sys.executable, "-c", code, "bench", str(script), f"{script} more"],
         stdout=subprocess.PIPE,
         text=True,
     )
     try:
         assert wait_for(lambda: pids.exists() and pids.read_text().endswith("\n"), 60)
-        process.send_signal(getattr(signal, name))
-        out, _ = process.communicate(timeout=60)
+        benched.send_signal(getattr(signal, name))
+        out, _ = benched.communicate(timeout=60)
     finally:
-        process.kill()
-    assert process.returncode == 128 + getattr(signal, name)
+        benched.kill()
+    assert benched.returncode == 128 + getattr(signal, name)
     assert "Interrupted" in out
     assert not any(map(alive, map(int, pids.read_text().split())))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_an_interrupt_while_a_program_is_started_ends_it(monkeypatch):
-    started, execute = [], subprocess.Popen._execute_child
+@pytest.mark.skipif(sys.platform == "win32", reason="programs run on Linux and macOS only")
+@pytest.mark.parametrize(
+    "run_once", [partial(timed, cwd=None, keep=False), process.run], ids=["timed", "run"]
+)
+@pytest.mark.parametrize("handler", ["of Python", "of a race"])
+def test_an_interrupt_while_a_program_is_started_ends_it(monkeypatch, run_once, handler):
+    started = []
 
-    def interrupted(program, *args):
-        execute(program, *args)
-        started.append(program.pid)
+    def interrupted(start):
+        def start_and_interrupt(*args, **kwargs):
+            started.append(start(*args, **kwargs))
+            signal.raise_signal(signal.SIGINT)  # answered before the process is known to Popen
+            return started[-1]
+
+        return start_and_interrupt
+
+    def interrupt(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(subprocess.Popen, "_execute_child", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        timed(["sleep", "60"], "/bin/sleep", None, keep=False)
+    stop = GracefulStop(interrupt) if handler == "of a race" else nullcontext()
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(subprocess, "_fork_exec", interrupted(subprocess._fork_exec))
+    monkeypatch.setattr(os, "posix_spawn", interrupted(os.posix_spawn))  # Python 3.13 prefers it
+    with pytest.raises(KeyboardInterrupt), stop:
+        run_once(["sleep", "60"], "/bin/sleep")
     assert started
     assert not any(map(alive, started))
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_programs_fail_also_where_ended_children_are_ignored():

@@ -5,20 +5,28 @@ from __future__ import annotations
 import math
 import os
 import select
+import signal
 import subprocess
+import threading
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from racer.evaluate.limits.linux import dying_with, fork_unwarned
+from racer.evaluate.limits.processes import not_in_forks
 from racer.render import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from types import FrameType
 
+T = TypeVar("T")
 KEPT = 2048  # bytes of what is printed, at its beginning and at its end
 _AT_ONCE = 2**16
 _MOST_PENDING = 2**20  # bytes that a pipe can hold
+_INTERRUPTS = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
 _TICK = 50  # milliseconds between two checks whether the program has ended
 
 
@@ -75,44 +83,83 @@ def run(argv: Sequence[str], program: str, until: float = math.inf, cwd: str | N
 
     On Linux it ends with the thread that started it; processes left running are not waited for.
     """
-    before_exec = dying_with(os.getpid())
-    with fork_unwarned():
-        child = Program(
-            argv,
-            executable=program,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            cwd=cwd,
-            preexec_fn=before_exec,
-        )
     out, err = Printed(), Printed()
-    streams = [(s, p) for s, p in ((child.stdout, out), (child.stderr, err)) if s is not None]
-    try:
+
+    def follow(child: subprocess.Popen[bytes]) -> int | None:
+        streams = [(s, p) for s, p in ((child.stdout, out), (child.stderr, err)) if s is not None]
         _read(child, {stream.fileno(): printed for stream, printed in streams}, until)
-        code = _waited_for(child, until)
-    finally:
-        child.kill()  # nothing, unless this is Ctrl-C
-        child.wait()
-        for stream, _ in streams:
-            stream.close()
+        return _waited_for(child, until)
+
+    before_exec = dying_with(os.getpid())
+    code = attended(
+        argv,
+        follow,
+        executable=program,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        cwd=cwd,
+        preexec_fn=before_exec,
+    )
     return Ran(code, out, err)
 
 
-class Program(subprocess.Popen[bytes]):
-    """A program that does not outlive an interrupt which comes while it is being started."""
+def attended(
+    argv: Sequence[str], follow: Callable[[subprocess.Popen[bytes]], T], **settings: Any
+) -> T:
+    """Start a program and follow it; kill it if it still runs then, or at Ctrl-C."""
+    child: subprocess.Popen[bytes] | None = None
+    try:
+        with SignalsHeld(), fork_unwarned():
+            child = subprocess.Popen(argv, **settings)  # noqa: S603  (what the user wants to run)
+        return follow(child)
+    finally:
+        if child is not None:
+            with child:  # closes its pipes, and waits
+                child.kill()
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+
+class SignalsHeld:
+    """Holds back the handlers of SIGINT, SIGTERM and SIGHUP; they are called on exit.
+
+    A handler that raises while a program is being started would lose its process: Popen's fork
+    returns, and the signal is answered before the process has been noted.
+    """
+
+    def __init__(self) -> None:
+        self._handlers: dict[int, Any] = {}
+        self._came: list[int] = []
+
+    def __enter__(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            try:
+                for number in _INTERRUPTS:
+                    if callable(handler := signal.getsignal(number)):
+                        self._handlers[number] = handler
+                        signal.signal(number, self._hold)
+            except BaseException:
+                self._restore()
+                raise
+
+    def __exit__(self, *error: object) -> None:
+        self._restore()
+        for number in self._came:
+            signal.raise_signal(number)
+
+    @not_in_forks
+    def _hold(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
+        self._came.append(number)
+
+    def _restore(self) -> None:
+        """Restore the handlers, those that are left also where one of them raises."""
         try:
-            super().__init__(*args, **kwargs)
-        except OSError:  # it was not started
-            raise
-        except BaseException:
-            if getattr(self, "pid", None) is not None:
-                self.kill()
-                self.wait()
-            raise
+            while self._handlers:
+                number, handler = self._handlers.popitem()
+                signal.signal(number, handler)
+        finally:
+            if self._handlers:
+                self._restore()
 
 
 def _waited_for(child: subprocess.Popen[bytes], until: float) -> int | None:

@@ -9,7 +9,7 @@ import tempfile
 import time
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from racer.evaluate.command.process import KEPT, Program, printable
+from racer.evaluate.command.process import KEPT, attended, printable
 from racer.evaluate.limits.processes import ending
 
 if TYPE_CHECKING:
@@ -51,9 +51,17 @@ def timed(argv: Sequence[str], program: str, cwd: str | None, *, keep: bool) -> 
     """
     with tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as out:
         start = time.perf_counter()
+
+        def follow(child: subprocess.Popen[bytes]) -> tuple[int, float, float]:
+            _, status, usage = os.wait4(child.pid, 0)
+            wall = time.perf_counter() - start
+            child.returncode = os.waitstatus_to_exitcode(status)
+            return child.returncode, wall, usage.ru_utime + usage.ru_stime
+
         try:
-            child = Program(
+            code, wall, cpu = attended(
                 argv,
+                follow,
                 executable=program,
                 stdin=subprocess.DEVNULL,
                 stdout=out if keep else subprocess.DEVNULL,
@@ -62,21 +70,13 @@ def timed(argv: Sequence[str], program: str, cwd: str | None, *, keep: bool) -> 
             )
         except OSError as error:
             return Timed(0.0, 0.0, f"cannot be started ({error})", None)
-        try:
-            _, status, usage = os.wait4(child.pid, 0)
-        except BaseException:  # Ctrl-C
-            child.kill()
-            child.wait()
-            raise
-        wall = time.perf_counter() - start
-        child.returncode = os.waitstatus_to_exitcode(status)
         failure = ""
-        if child.returncode:
-            failure = ending(child.returncode)
+        if code:
+            failure = ending(code)
             if line := _last_line(err):
                 failure += f": {line}"
         printout = _printout(out) if keep else None
-    return Timed(wall, usage.ru_utime + usage.ru_stime, failure, printout)
+    return Timed(wall, cpu, failure, printout)
 
 
 def _last_line(file: IO[bytes]) -> str:
