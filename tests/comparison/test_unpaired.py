@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -79,16 +81,28 @@ def test_where_the_classical_test_rejects_nothing_nobody_is_better():
         assert "As all may be alike" in found.notes[-1]
 
 
+def test_brunner_and_munzel_of_all_pairs():
+    rng = np.random.default_rng(2)
+    samples = [rng.normal(rng.integers(2), 1.0, n).round(1) for n in (2, 5, 9, 14, 30)]
+    p_values, won = brunner_munzel(samples)
+    for i, j in itertools.permutations(range(1, 5), 2):  # two scores may be apart from the others
+        assert won[i, j] == (samples[i][:, None] < samples[j]).sum()
+        assert p_values[i, j] == pytest.approx(stats.brunnermunzel(samples[i], samples[j]).pvalue)
+
+
 def test_brunner_and_munzel_of_samples_that_do_not_overlap():
-    assert brunner_munzel(np.arange(3.0), np.arange(3.0) + 3) == pytest.approx(2 / 20)
-    assert brunner_munzel(np.ones(3), np.ones(4)) == 1.0
+    p_values, won = brunner_munzel([np.arange(3.0), np.arange(3.0) + 3, np.ones(3), np.ones(4)])
+    assert p_values[0, 1] == p_values[1, 0] == pytest.approx(2 / 20)
+    assert won[0, 1] == 9
+    assert p_values[2, 3] == 1.0
 
 
 def test_large_samples_have_a_p_value():
     """There are more ways to divide 1200 scores than a float can count."""
     x, y = np.random.default_rng(1).normal(size=(2, 600))
-    assert brunner_munzel(x, y) == pytest.approx(stats.brunnermunzel(x, y).pvalue)
-    assert brunner_munzel(x, y + 20.0) == pytest.approx(0.0, abs=1e-300)
+    p_values, _ = brunner_munzel([x, y, y + 20.0])
+    assert p_values[0, 1] == pytest.approx(stats.brunnermunzel(x, y).pvalue)
+    assert p_values[0, 2] == pytest.approx(0.0, abs=1e-300)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -15,6 +15,8 @@ from racer.stats import bayesian_kruskal_wallis
 from racer.stats.multiplicity import adjust
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from racer.comparison.data import Decision
@@ -104,26 +106,25 @@ def by_kruskal_wallis(scores: Scores, settings: Settings) -> Analysis:
     samples = [column[~np.isnan(column)] for column in ranks.T]
     means = np.array([sample.mean() for sample in samples])
     statistic, p_value = _kruskal(samples)
-    pairs = compared(k, settings.control)
-    tests = [brunner_munzel(samples[i], samples[j]) for i, j in pairs]
+    i, j = np.array(compared(k, settings.control)).T
+    all_p_values, won = brunner_munzel(samples)
+    p_values = adjust(all_p_values[i, j], "holm")
     rejected = p_value <= settings.alpha
     open_gate = rejected or k == 2  # the only pair's test needs no other before it
-    rows = []
-    for (i, j), adjusted in zip(pairs, adjust(np.array(tests), "holm").tolist(), strict=True):
-        won = int((samples[i][:, None] < samples[j]).sum())
-        lost = int((samples[i][:, None] > samples[j]).sum())
-        leads = won > lost or (won == lost and means[i] <= means[j])
-        first, second = (i, j) if leads else (j, i)
-        tied = len(samples[i]) * len(samples[j]) - won - lost
-        rows.append(
-            {
-                "better": names[first],
-                "worse": names[second],
-                **_counts(max(won, lost), min(won, lost), tied),
-                "p_value": adjusted,
-                "decision": "better" if open_gate and adjusted <= settings.alpha else "undecided",
-            }
-        )
+    leads = (won[i, j] > won[j, i]) | ((won[i, j] == won[j, i]) & (means[i] <= means[j]))
+    better, worse = np.where(leads, i, j), np.where(leads, j, i)
+    sizes = np.array([len(sample) for sample in samples])
+    wins, losses, met = won[better, worse], won[worse, better], sizes[i] * sizes[j]
+    rows = {
+        "better": np.array(names, dtype=object)[better],
+        "worse": np.array(names, dtype=object)[worse],
+        "wins": wins,
+        "losses": losses,
+        "ties": met - wins - losses,
+        "effect_size": (wins - losses) / met,
+        "p_value": p_values,
+        "decision": np.where(open_gate & (p_values <= settings.alpha), "better", "undecided"),
+    }
     return Analysis(
         title="Kruskal-Wallis test, then Brunner and Munzel's test, Holm's correction",
         ranking=rank_frame(names, mean_rank=means),
@@ -146,17 +147,38 @@ def _kruskal(samples: list[NDArray[np.float64]]) -> tuple[float, float]:
     return float(found.statistic), float(found.pvalue)
 
 
-def brunner_munzel(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
-    """Return the p-value of Brunner and Munzel's test by Student's t.
+def brunner_munzel(
+    samples: Sequence[NDArray[np.float64]],
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return p-values of Brunner and Munzel's test by Student's t, and wins, both (k, k).
 
-    It is at least the chance that one sample lies on one side of the other, if they have the same
-    law: where it does, the statistic has no variance.
+    Wins are the pairs of scores of which the first sample's is smaller. A p-value is at least the
+    chance that one sample lies on one side of the other, if they have the same law: where it does,
+    the statistic has no variance.
     """
-    from scipy.stats import brunnermunzel  # noqa: PLC0415
+    from scipy.special import stdtr  # noqa: PLC0415
 
-    least = min(1.0, 2 / math.comb(len(x) + len(y), len(x)))  # no float holds it of 515 scores
-    if x.max() < y.min() or y.max() < x.min():
-        return least
-    if np.ptp(np.concatenate([x, y])) == 0.0:
-        return 1.0
-    return max(least, float(brunnermunzel(x, y).pvalue))
+    n = np.array([len(sample) for sample in samples])
+    k, pooled = len(n), np.concatenate(samples)
+    order = np.argsort(pooled, kind="stable")
+    ordered, owner = pooled[order], np.repeat(np.arange(k), n)[order]
+    below, upto = (np.searchsorted(ordered, ordered, side) for side in ("left", "right"))
+    won, mean, variance = np.zeros((k, k), dtype=np.int64), np.zeros((k, k)), np.zeros((k, k))
+    for j in range(k):  # where the scores of all are placed among its own
+        count = np.append(0, (owner == j).cumsum())
+        won[j] = np.bincount(owner, count[below])
+        placed = 0.5 * (count[below] + count[upto])
+        mean[:, j] = np.bincount(owner, placed) / n
+        variance[:, j] = np.bincount(owner, (placed - mean[owner, j]) ** 2) / (n - 1)
+    weighted = n[:, None] * variance
+    met, total, both = np.multiply.outer(n, n), np.add.outer(n, n), weighted + weighted.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        apart = np.abs(mean - mean.T + 0.5 * np.subtract.outer(n, n))  # of the mean ranks
+        statistic = met * apart / (total * np.sqrt(both))
+        share = weighted**2 / (n[:, None] - 1)
+        p_values = 2.0 * stdtr(both**2 / (share + share.T), -statistic)
+    # no float holds what 515 scores have
+    possible = {(a, b): 2 / math.comb(a + b, a) for a in set(n.tolist()) for b in set(n.tolist())}
+    least = np.array([[min(1.0, possible[a, b]) for b in n.tolist()] for a in n.tolist()])
+    p_values = np.where(np.maximum(won, won.T) == met, least, np.fmax(p_values, least))
+    return np.where(won + won.T == 0, 1.0, p_values), won
