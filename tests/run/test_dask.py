@@ -114,13 +114,12 @@ def test_cells_are_calls_of_actors_or_tasks_of_the_workers_that_are_chosen(clien
     assert chosen["evaluate"] > race.evaluations
 
 
-def test_a_client_that_would_wait_for_itself_is_refused(cluster, monkeypatch):
-    """One that belongs to a running loop; to connect one there fails now and then in Dask."""
-    with Client(cluster.scheduler_address) as client:
-        monkeypatch.setattr(Client, "asynchronous", True)
-        with pytest.raises(racer.SettingError, match="asynchronous"):
-            racer.race(POOL, objective(), executor=client, **SETTINGS)
-        monkeypatch.undo()
+def test_a_client_that_would_wait_for_itself_is_refused(client, monkeypatch):
+    """One that belongs to a running loop; to connect another fails now and then in Dask."""
+    monkeypatch.setattr(Client, "asynchronous", True)
+    with pytest.raises(racer.SettingError, match="asynchronous"):
+        racer.race(POOL, objective(), executor=client, **SETTINGS)
+    monkeypatch.undo()
 
 
 @pytest.mark.slow

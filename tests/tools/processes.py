@@ -34,7 +34,7 @@ def noted(folder):
     return [int(path.name) for path in Path(folder).iterdir() if path.name.isdigit()]
 
 
-def wait_for(condition, seconds=30.0):
+def wait_for(condition, seconds=120.0):
     """Say whether a condition comes true: at once, but for a machine that is busy."""
     until = time.monotonic() + seconds
     while not condition():
