@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _LEAST = 1e-9  # of the variance that candidates leave
+_RIDGE = 1e-10  # of the mean number of a block's candidates
 
 
 class Noise(NamedTuple):
@@ -29,6 +30,27 @@ def residuals(
         values = np.where(known, values - (values.sum(axis=1) / count)[:, None], 0.0)
         values = np.where(known, values - values.sum(axis=0) / columns, 0.0)
     return values
+
+
+def exact_residuals(
+    values: NDArray[np.float64], known: NDArray[np.bool_], count: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Return values (n, m) less the effects of blocks and candidates, by least squares.
+
+    Where candidates are far apart, and few blocks have seen them all, projections converge too
+    slowly for their rest to be noise.
+    """
+    columns, rows = np.maximum(known.sum(axis=0), 1.0), np.maximum(count, 1.0)
+    if len(rows) > len(columns):
+        return exact_residuals(values.T, known.T, known.sum(axis=0)).T
+    within = np.where(known, values, 0.0)
+    seen = known / columns
+    left = np.diag(rows) - seen @ known.T
+    left.flat[:: len(rows) + 1] += _RIDGE * rows.mean()  # effects are known but for a constant
+    right = within.sum(axis=1) - seen @ within.sum(axis=0)
+    blocks = np.linalg.solve(left, right)
+    within -= np.where(known, blocks[:, None], 0.0)
+    return np.where(known, within - within.sum(axis=0) / columns, 0.0)
 
 
 def noise_by_instance(

@@ -9,9 +9,11 @@ import numpy as np
 import scipy  # its parts are imported when they are used
 
 from racer._numerics import with_ties
-from racer.stats.strata import residuals
+from racer.stats.strata import exact_residuals, residuals
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 _LARGEST = 1e12  # units, of a cost
@@ -55,17 +57,10 @@ def in_units(costs: NDArray[np.float64], *, by_block: bool, by_noise: bool = Fal
     count = known.sum(axis=1)
     above, scale, many_tie = above_median(with_ties(costs), count)
     if by_block and not many_tie and not _are_scales_chance(above, count):
-        scales = np.ones(len(scale)) if by_noise else _shrunk_scales(scale, count)
-        least = _ROUNDING * float(np.nanmean(np.abs(above)))
-        for _ in range(_ROUNDS if by_noise else 0):
-            rest = residuals(np.where(known, above / scales[:, None], 0.0), known, count)
-            size = np.where(known, np.abs(rest), np.nan)
-            mean = np.nanmean(size, axis=1) / _MEAN_SIZE
-            middle = _MAD * _median(size)
-            own = np.where((middle > 0.0) & (count >= _MANY), middle, mean)
-            scales = np.maximum(scales * _shrunk_scales(own, count), least)
+        scales = _noise_scales(above, known, count) if by_noise else _shrunk_scales(scale, count)
         values = np.where(known, _in_units(above, scales[:, None]), 0.0)
-        values, clipped, left = _clipped(values, known, count)
+        fit = exact_residuals if by_noise else residuals
+        values, clipped, left = _clipped(values, known, count, fit)
         noise = _noise_by_candidate(left, known, count)
         return Units(values, clipped, 1.0, noise)
     usual = float(np.mean(scale[scale > 0.0])) if (scale > 0.0).any() else 1.0
@@ -116,6 +111,29 @@ def _shrunk_scales(scale: NDArray[np.float64], count: NDArray[np.intp]) -> NDArr
         return np.ones(len(scale))
     logs = np.log(np.where(known, scale, 1.0))
     return np.exp(_drawn_together(logs, _LOG_SCALE / np.maximum(count - 1, 1), known, margin=1.0))
+
+
+def _noise_scales(
+    above: NDArray[np.float64], known: NDArray[np.bool_], count: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Return blocks' scales (n,), by the residuals of a two-way fit.
+
+    They are the same where those of each block explain the costs no better (Laplace), a parameter
+    for each allowed for: scaled by chance, effects that are much larger than noise are not additive.
+    """
+    least, n_cells = _ROUNDING * float(np.nanmean(np.abs(above))), int(count.sum())
+    scales, misfits = np.ones(len(above)), []
+    for _ in range(_ROUNDS + 1):
+        rest = exact_residuals(np.where(known, above / scales[:, None], 0.0), known, count)
+        size = np.where(known, np.abs(rest), np.nan)
+        misfits.append(n_cells * np.log(np.nanmean(size) + least) + count @ np.log(scales))
+        mean = np.nanmean(size, axis=1) / _MEAN_SIZE
+        middle = _MAD * _median(size)
+        own = np.where((middle > 0.0) & (count >= _MANY), middle, mean)
+        before, scales = scales, np.maximum(scales * _shrunk_scales(own, count), least)
+    if misfits[-1] + len(scales) < misfits[0]:
+        return before
+    return np.full(len(scales), np.exp(count @ np.log(before) / n_cells))
 
 
 def _noise_by_candidate(
@@ -179,17 +197,20 @@ def _drawn_together(
 
 
 def _clipped(
-    values: NDArray[np.float64], known: NDArray[np.bool_], count: NDArray[np.intp]
+    values: NDArray[np.float64],
+    known: NDArray[np.bool_],
+    count: NDArray[np.intp],
+    fit: Callable[..., NDArray[np.float64]],
 ) -> tuple[NDArray[np.float64], float, NDArray[np.float64]]:
     """Clip two-way residuals of values (n, m) with heavy tails (Huber).
 
-    Returns the clipped values, the share of cells that were clipped, and the residuals afterwards.
+    `fit` returns residuals. Returns the clipped values, the share of cells that were clipped, and the residuals afterwards.
     The threshold is proportional to the candidate's noise. The fit starts from medians of
     candidates, as an outlier among few values hardly moves away from a mean. Residuals are divided
     by the share of the noise that the fit leaves in them: of a candidate seen once, nothing, so
     that it says nothing of the noise, and is not clipped.
     """
-    left = residuals(values, known, count)
+    left = fit(values, known, count)
     seen = known.sum(axis=0)
     telling = known & (seen > 1)
     cells = int(telling.sum())
@@ -206,11 +227,11 @@ def _clipped(
     inside, far = values, apart
     for step in range(_STEPS):
         if step:
-            far = values - inside + residuals(inside, known, count)
+            far = values - inside + fit(inside, known, count)
         most = _CLIP * _MAD * float(np.median(np.abs(far / unit)[telling])) * scale
         is_far = telling & (np.abs(far) > most)
         inside = np.where(is_far, values - far + np.clip(far, -most, most), values)
-    return inside, min(float(is_far.sum()) / cells, 0.5), residuals(inside, known, count)
+    return inside, min(float(is_far.sum()) / cells, 0.5), fit(inside, known, count)
 
 
 def _above_medians(values: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
