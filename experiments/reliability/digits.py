@@ -3,7 +3,8 @@
 Tables of 3, 10, 30 and 50 candidates, complete and after races, with failures, few instances, folds,
 a known number of blocks, heavy tails, and tunings. The error is the largest among the candidates of a
 table; half of the last digit that is printed is .005. Seeds are others than those that the numbers of
-points were chosen on, which were 0 to 11. Beside it: wins counted at 4 096 points, as before.
+points were chosen on, which were 0 to 11. Beside it: wins counted at 4 096 points, as before. Of
+fronts of two metrics, P(on the front) of 65 536 draws, and of 4 096.
 """
 
 from __future__ import annotations
@@ -25,10 +26,12 @@ from experiments.options import jobs_option, number_option
 from experiments.reliability.tables import BUDGETS
 from experiments.reliability.units import NOISE, SCALES, formulas, scaled
 from experiments.report import markdown
-from racer.stats import best, smallest
+from racer.stats import best, several, smallest
 from racer.stats.best import Locations, locations
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 __all__ = ["main"]
@@ -36,9 +39,10 @@ __all__ = ["main"]
 HERE = Path(__file__).parent
 FIRST_SEED = 100
 CANDIDATES = (3, 10, 30, 50)
+FRONTS = "fronts"  # of two metrics
 KINDS = (
     *("complete", "after races", "failures", "few instances", "folds", "known blocks"),
-    *("heavy tails", "tunings"),
+    *("heavy tails", "tunings", FRONTS),
 )
 HALF = 0.005  # of the last digit that is printed
 AT_ONCE = 20_000  # draws
@@ -123,9 +127,42 @@ def counted(found: Locations) -> NDArray[np.float64]:
         return smallest.probability_smallest(parts, found.freedom, found.failing)
 
 
+def errors_of_fronts(m: int, seed: int, draws: int) -> tuple[str, int, float, float]:
+    """Return the error of P(on the front) in two metrics of m candidates, and with fewer draws."""
+    rng = np.random.default_rng([seed, m])
+    n = int(rng.choice([5, 10, 20, 50]))
+    noise = rng.standard_normal((2, n, m))
+    noise[1] += rng.choice([0.0, 0.7]) * noise[0]
+    costs = rng.choice([0.2, 0.5, 1.0, 2.0]) * rng.random((2, 1, m)) + noise
+    exact = np.zeros(2, dtype=np.bool_)
+    model = several.Means(costs, exact, by_block=True, n_blocks=None)
+    few = several.on_front(model.drawn()).mean(axis=0)
+    now = several.drawn_fronts(costs, exact, n_blocks=None).mean(axis=0)
+    with mock.patch.object(several, "lattice_points", partial(random_points, rng)):
+        rounds = [several.on_front(model.drawn()).mean(axis=0) for _ in range(-(-draws // AT_ONCE))]
+    expected = np.mean(rounds, axis=0)
+    error, of_few = (float(np.abs(p - expected).max()) for p in (now, few))
+    return FRONTS, m, error, of_few
+
+
+def random_points(
+    rng: np.random.Generator, m: int, more: int, **_: Any
+) -> tuple[NDArray[np.float64], NDArray[np.intp], Callable[[float], NDArray[np.float64]]]:
+    """Return random points in place of the lattice's."""
+
+    def scale(freedom: float) -> NDArray[np.float64]:
+        if np.isinf(freedom):
+            return np.ones(AT_ONCE)
+        return np.sqrt(rng.chisquare(freedom, AT_ONCE) / freedom)
+
+    return rng.standard_normal((AT_ONCE, m)), rng.integers(128, size=(AT_ONCE, more)), scale
+
+
 def errors(kind: str, seed: int, draws: int) -> tuple[str, int, float, float]:
     """Return the error of P(best) in a table, and with counted wins."""
     m = CANDIDATES[(seed + KINDS.index(kind)) % len(CANDIDATES)]
+    if kind == FRONTS:
+        return errors_of_fronts(m, seed, draws)
     found = tuning(seed) if kind == "tunings" else table(kind, m, seed)
     expected = by_chance(found, draws, np.random.default_rng(seed))
     now = smallest.probability_smallest(found.parts, found.freedom, found.failing)
@@ -138,7 +175,7 @@ def errors(kind: str, seed: int, draws: int) -> tuple[str, int, float, float]:
 @number_option("--draws", 1_000_000, help="Random draws of each table.")
 @jobs_option
 def main(repetitions: int, draws: int, jobs: int) -> None:
-    """Measure the error of P(best), and write experiments/reliability/digits.csv."""
+    """Measure the error of P(best) and P(on the front), and write experiments/reliability/digits.csv."""
     calls = [
         joblib.delayed(errors)(kind, seed, draws)
         for kind in KINDS

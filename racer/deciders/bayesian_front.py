@@ -13,7 +13,7 @@ from racer.deciders.parts.gates import Evidence, Gate, Omnibus, as_gate
 from racer.deciders.parts.ranking import RunningRanks
 from racer.deciders.parts.several import required_goal
 from racer.errors import SettingError
-from racer.stats.several import drawn_means, on_front
+from racer.stats.several import Means, on_front
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -121,9 +121,8 @@ class BayesianFront(Decider):
         if first.n < 2 or not all(is_open for is_open, _ in asked):
             return state, Verdict((), None, standing, evidence)
         costs = np.stack(state.costs).transpose(2, 0, 1)
-        drawn = drawn_means(
-            costs, np.array(state.goal.exact), by_block=True, n_blocks=state.n_blocks
-        )
+        exact = np.array(state.goal.exact)
+        drawn = Means(costs, exact, by_block=True, n_blocks=state.n_blocks).drawn()
         fronts = on_front(drawn)
         dropped = self._dropped(blocks.candidates, drawn, fronts)
         settled = not dropped and float(fronts.all(axis=1).mean()) >= self.confidence

@@ -10,7 +10,7 @@ import numpy as np
 
 from racer.stats._validation import frozen
 from racer.stats.best import BestPosterior
-from racer.stats.several import drawn_means, intervals, known_means, on_front
+from racer.stats.several import Means, drawn_fronts, intervals, known_means
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,10 +73,7 @@ class Metrics:
     def fronts(self) -> NDArray[np.bool_]:
         """Which eligible candidates are on the front, in each draw of the posterior, (p, m)."""
         names = self.front_names
-        drawn = drawn_means(
-            self.costs(names), self.exact(names), by_block=True, n_blocks=self.n_blocks
-        )
-        return on_front(drawn)
+        return drawn_fronts(self.costs(names), self.exact(names), n_blocks=self.n_blocks)
 
     @property
     def probability_front(self) -> dict[int, float]:
@@ -158,8 +155,9 @@ class Metrics:
         if goal.kind == "front":
             probability = self.fronts.mean(axis=0)
         else:
-            drawn = drawn_means(costs, self.exact(names), by_block=False, n_blocks=self.n_blocks)
-            probability = _sought(drawn, goal).mean(axis=0)
+            model = Means(costs, self.exact(names), by_block=False, n_blocks=self.n_blocks)
+            shares = [_sought(model.drawn(turn), goal).mean(axis=0) for turn in model.turns]
+            probability = np.mean(shares, axis=0)
         found = BestPosterior(frozen(probability), frozen(means), costs.shape[1])
         return found.among(self.eligible, m)
 

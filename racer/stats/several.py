@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FrontPosterior",
-    "drawn_means",
+    "Means",
+    "drawn_fronts",
     "front_posterior",
     "intervals",
     "known_means",
@@ -31,7 +32,6 @@ __all__ = [
 ]
 
 _CELLS = 1 << 22  # comparisons held at once
-_STRIDE = 1597  # of the lattice's points from metric to metric, so that mixtures are independent
 _APART = 0.7  # of the logarithms of spreads along two axes
 _TIE = 1e-7  # of the noise: what is equal is drawn apart by so little
 _ROUNDS = 5  # of alternating projections
@@ -39,6 +39,7 @@ _LEAST = 10  # cells, with fewer the metrics' noise is taken to be independent
 _NEGLIGIBLE = 0.1  # correlation
 _SHRUNK = 0.05  # of a correlation, towards none
 _LEVEL = 0.95
+_TURNS = 16  # of draws: the error of a probability is below half of its second decimal
 _MOST = 64  # candidates, from which on fewer points do
 
 
@@ -145,8 +146,7 @@ def front_posterior(
     costs = signs[:, None, None] * table
     costs = np.where(np.isneginf(costs), np.inf, costs)
     known = np.zeros(d, dtype=bool) if exact is None else np.array(exact, dtype=bool)
-    drawn = drawn_means(costs, known, by_block=True, n_blocks=n_blocks)
-    probability = on_front(drawn).mean(axis=0)
+    probability = drawn_fronts(costs, known, n_blocks=n_blocks).mean(axis=0)
     mean, low, high = intervals(costs, known, n_blocks=n_blocks)
     swapped = signs < 0.0
     low, high = np.where(swapped, -high, low), np.where(swapped, -low, high)
@@ -158,7 +158,7 @@ def intervals(
 ) -> tuple[NDArray[np.float64], ...]:
     """Return mean, low and high, each (m, d), of the expected costs where candidates succeed."""
     finite = np.where(np.isfinite(costs), costs, np.nan)
-    drawn = drawn_means(finite, exact, by_block=False, n_blocks=n_blocks)
+    drawn = Means(finite, exact, by_block=False, n_blocks=n_blocks).drawn()
     low, high = np.quantile(drawn, [0.5 - _LEVEL / 2.0, 0.5 + _LEVEL / 2.0], axis=0)
     return drawn.mean(axis=0), low, high
 
@@ -187,60 +187,104 @@ class _Metric(NamedTuple):
     error: float  # its standard deviation
 
 
-def drawn_means(
-    costs: NDArray[np.float64],
-    exact: NDArray[np.bool_],
-    *,
-    by_block: bool,
-    n_blocks: int | None,
-) -> NDArray[np.float64]:
-    """Return draws of the expected costs of candidates, (p, m, d), given their costs, (d, n, m).
+class Means:
+    """The posterior of the expected costs of m candidates in d metrics, given costs, (d, n, m).
 
-    With `by_block` they are in units of the spread within a block, else as costs. The mean of a metric that
-    is known exactly has no error. A failed cell, +inf, is one range of its block behind the worst.
+    With `by_block` they are in units of the spread within a block, else as costs. The mean of a
+    metric that is known exactly has no error. A failed cell, +inf, is one range of its block behind
+    the worst.
 
     Noise is made independent by turning metrics to the principal axes of residuals of blocks and
     candidates; along each, the posterior is that of `best_posterior`.
     """
-    d, _, m = costs.shape
-    noisy = [at for at in range(d) if not exact[at] and np.isfinite(costs[at]).any()]
-    normal, levels, scale = lattice_points(len(noisy) * m + d, m, fewer=m > _MOST)
-    drawn = np.empty((len(normal), m, d))
-    for at in set(range(d)) - set(noisy):
-        drawn[:, :, at] = known_means(costs[at])
-    if not noisy:
+
+    def __init__(
+        self,
+        costs: NDArray[np.float64],
+        exact: NDArray[np.bool_],
+        *,
+        by_block: bool,
+        n_blocks: int | None,
+    ) -> None:
+        d, _, self._m = costs.shape
+        self._by_block = by_block
+        self._known = np.stack([known_means(costs[at]) for at in range(d)], axis=1)
+        self._noisy = [at for at in range(d) if not exact[at] and np.isfinite(costs[at]).any()]
+        if not self._noisy:
+            return
+        with one_blas_thread():
+            self._metrics = [
+                _in_units(with_failed(costs[at]), by_block=by_block, n_blocks=n_blocks)
+                for at in self._noisy
+            ]
+            values = np.stack([metric.costs for metric in self._metrics])
+            self._axes = _axes(values)
+            turned = np.einsum("jd,dnm->jnm", self._axes, values)
+            self._fits = [
+                locations(table, by_block=False, correlation=0.0, n_blocks=n_blocks)
+                for table in turned
+            ]
+            if not np.array_equal(self._axes, np.eye(len(self._axes))):
+                self._fits = _alike(self._fits)
+
+    @property
+    def turns(self) -> range:
+        """The turns of draws that make what is printed of them right; one where all is certain."""
+        return range(_TURNS if self._noisy else 1)
+
+    def drawn(self, turn: int = 0, near: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
+        """Return draws of all candidates, or with `by_block` of those `near` (k,), (p, k, d).
+
+        Another `turn` draws others, as good. Each metric has an order of its own of the parts of its
+        mixture: so they are independent.
+        """
+        near = np.arange(self._m) if near is None else near
+        k, d = len(near), self._known.shape[1]
+        n = len(self._noisy)
+        normal, levels, scale = lattice_points(n * k + d + n, k, fewer=k > _MOST, turn=turn)
+        drawn = np.empty((len(normal), k, d))
+        drawn[:] = self._known[near]
+        if not n:
+            return drawn
+        with one_blas_thread():
+            places = np.zeros((len(normal), k, n))
+            for at, found in enumerate(self._fits):
+                order = np.argsort(normal[:, n * k + d + at])  # of its parts
+                own = normal[order, at * k : (at + 1) * k]
+                rounds = found.drawn(own, scale(found.freedom), levels[order], near)
+                along = np.concatenate([*rounds])
+                if self._by_block:
+                    along += _TIE * own  # those that are equal for certain are in any order
+                places[order, :, at] = found.unit * along
+            places = places @ self._axes
+        for at, metric in enumerate(self._metrics):
+            mean = places[:, :, at].mean(axis=0)
+            place = mean + (places[:, :, at] - mean) / (1.0 - metric.clipped)
+            if not self._by_block:  # what all candidates share is the level of the blocks
+                counts = np.isfinite(metric.costs).sum(axis=0)
+                place -= (place @ (counts / max(counts.sum(), 1)))[:, None]
+                shared = metric.level + metric.error * normal[:, n * k + self._noisy[at]]
+                place = metric.unit * place + shared[:, None]
+            drawn[:, :, self._noisy[at]] = place
         return drawn
-    with one_blas_thread():
-        metrics = [
-            _in_units(with_failed(costs[at]), by_block=by_block, n_blocks=n_blocks) for at in noisy
-        ]
-        values = np.stack([metric.costs for metric in metrics])
-        axes = _axes(values)
-        turned = np.einsum("jd,dnm->jnm", axes, values)
-        places = np.zeros((len(normal), m, len(noisy)))
-        fits = [
-            locations(table, by_block=False, correlation=0.0, n_blocks=n_blocks) for table in turned
-        ]
-        if not np.array_equal(axes, np.eye(len(axes))):
-            fits = _alike(fits)
-        for at, found in enumerate(fits):
-            own = np.roll(normal[:, at * m : (at + 1) * m], at * _STRIDE, axis=0)
-            drawn_along = found.drawn(own, scale(found.freedom), levels, np.arange(m))
-            along = np.concatenate([*drawn_along])
-            if by_block:
-                along += _TIE * own  # those that are equal for certain are in any order
-            places[:, :, at] = np.roll(found.unit * along, -at * _STRIDE, axis=0)
-        places = places @ axes
-    for k, (at, metric) in enumerate(zip(noisy, metrics, strict=True)):
-        mean = places[:, :, k].mean(axis=0)
-        place = mean + (places[:, :, k] - mean) / (1.0 - metric.clipped)
-        if not by_block:  # what all candidates share is the level of the blocks
-            counts = np.isfinite(metric.costs).sum(axis=0)
-            place -= (place @ (counts / max(counts.sum(), 1)))[:, None]
-            shared = metric.level + metric.error * normal[:, len(noisy) * m + at]
-            place = metric.unit * place + shared[:, None]
-        drawn[:, :, at] = place
-    return drawn
+
+
+def drawn_fronts(
+    costs: NDArray[np.float64], exact: NDArray[np.bool_], *, n_blocks: int | None
+) -> NDArray[np.bool_]:
+    """Return which of m candidates are on the front in draws of the posterior, (p, m).
+
+    Those that are on none of the first draws are left out of the others.
+    """
+    means = Means(costs, exact, by_block=True, n_blocks=n_blocks)
+    fronts = [on_front(means.drawn())]
+    near = np.flatnonzero(fronts[0].any(axis=0))
+    for turn in means.turns[1:]:
+        some = on_front(means.drawn(turn, near))
+        found = np.zeros((len(some), costs.shape[2]), dtype=np.bool_)
+        found[:, near] = some
+        fronts.append(found)
+    return np.concatenate(fronts)
 
 
 def _in_units(table: NDArray[np.float64], *, by_block: bool, n_blocks: int | None) -> _Metric:

@@ -293,19 +293,21 @@ def root_of(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def lattice_points(
-    m: int, more: int, *, fewer: bool = False
+    m: int, more: int, *, fewer: bool = False, turn: int = 0
 ) -> tuple[NDArray[np.float64], NDArray[np.intp], Callable[[float], NDArray[np.float64]]]:
     """Return points of m normal variables, levels of `more` others, and the root of a common scale.
 
     Shapes (p, m), (p, more), and (p,) as a function of degrees of freedom; p is 4 096, or a quarter.
+    In another `turn` of 32 they have the coordinates that others have here.
     """
     lattice = _lattice(-(-(m + more) // 32) * 32)
     p = _POINTS // 4 if fewer else _POINTS
+    places = (np.arange(m + more) + turn) % len(lattice.normal)
 
     def scale(freedom: float) -> NDArray[np.float64]:
         return lattice.scale(freedom)[:p]
 
-    return lattice.normal[:m, :p].T, lattice.levels[m : m + more, :p].T, scale
+    return lattice.normal[places[:m], :p].T, lattice.levels[places[m:], :p].T, scale
 
 
 class _Lattice(NamedTuple):

@@ -130,7 +130,7 @@ def test_the_error_of_the_digits_is_measured(monkeypatch, tmp_path):
     rows = pd.read_csv(tmp_path / "digits.csv")
     assert rows["tables"].tolist() == list(digits.KINDS)
     assert (rows["error"] < 0.02).all()  # of 20 000 draws, .0035
-    assert digits.lines(rows)[-1].startswith("| all           | 8 ")
+    assert digits.lines(rows)[-1].startswith("| all           | 9 ")
 
 
 def test_the_best_is_compared_with_the_decider_s_first_in_each_world():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from racer import ScoresError, SettingError
-from racer.stats import front_posterior
+from racer.stats import front_posterior, several
 from racer.stats.hypervolume import contributions, hypervolume, thinned
 from racer.stats.several import intervals, on_front
 
@@ -36,6 +36,42 @@ def test_what_is_said_is_true_as_often(rho):
         here = (said >= low) & (said < high)
         assert here.sum() > 70
         assert abs(said[here].mean() - true[here].mean()) < 0.12
+
+
+def test_metrics_are_drawn_independently(monkeypatch):
+    """Of random points, each metric has parts of its mixture, and scales, of its own."""
+    rng = np.random.default_rng(3)
+    scores = tables(rng.random((30, 2)), 5, 3)
+    found = front_posterior(scores).probability_front
+    model = several.Means(scores, np.zeros(2, dtype=bool), by_block=True, n_blocks=None)
+
+    def points(m, more, **_):
+        def scale(freedom):
+            return np.sqrt(rng.chisquare(freedom, 4096) / freedom)
+
+        return rng.standard_normal((4096, m)), rng.integers(128, size=(4096, more)), scale
+
+    monkeypatch.setattr(several, "lattice_points", points)
+    expected = np.mean([on_front(model.drawn()).mean(axis=0) for _ in range(40)], axis=0)
+    assert np.abs(found - expected).max() < 0.007  # of these random draws, .004
+
+
+@pytest.mark.parametrize("are_pruned", [False, True])
+def test_the_front_of_candidates_that_are_far_apart_is_known(are_pruned):
+    """Noise differs from block to block, but what candidates differ by does not."""
+    said = []
+    for seed in range(8):
+        rng = np.random.default_rng([seed, 4])
+        means = 30.0 * rng.random((40, 2))
+        scores = means.T[:, None] + np.exp(0.7 * rng.normal(size=(2, 15, 1))) * rng.normal(
+            size=(2, 15, 40)
+        )
+        if are_pruned:  # two in three, after three blocks in random order
+            for candidate in np.flatnonzero(rng.random(40) < 2 / 3):
+                scores[:, rng.permutation(15)[3:], candidate] = np.nan
+        chances = front_posterior(scores).probability_front
+        said += np.where(front_of(means), chances, 1.0 - chances).tolist()
+    assert np.mean(said) > 0.93
 
 
 def test_intervals_hold_the_means():
