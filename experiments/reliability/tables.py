@@ -66,7 +66,7 @@ TABLE = re.compile(r"\| said \|.*?\|(?=\n\n)", re.DOTALL)  # of the page
 FIRST_SEED = 200  # the model was chosen on those before
 BUDGETS = (400, 1200)  # of a tuning, in evaluations
 ONE_IN = 2  # draws of a world: a tuning
-MORE_FOLDS = 4  # draws for each of a world
+MORE = 4  # draws of tables, races and folds, for each repetition
 # Widths of the uniform qualities of models, in standard deviations of a fold's noise. Real searches
 # have means that vary by .35 to 5.6 of them: `study.py fold-spreads`.
 WIDTHS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -294,7 +294,7 @@ def groups(rows: Sequence[Said]) -> Iterable[tuple[str, list[Said]]]:
 
 
 @click.command("reliability")
-@number_option("--repetitions", 60, help="Draws of each world.")
+@number_option("--repetitions", 60, help="A quarter of the draws of each world.")
 @jobs_option
 @click.option("--picture", type=click.Path(path_type=Path), help="Draw the diagram there.")
 @click.option("--page", type=click.Path(path_type=Path), help="Replace the table of this page.")
@@ -302,9 +302,9 @@ def main(repetitions: int, jobs: int, picture: Path | None, page: Path | None) -
     """Count how often P(best) is right, and write experiments/reliability/reliability.csv."""
     warnings.simplefilter("ignore", racer.RacerWarning)
     seeds = range(FIRST_SEED, FIRST_SEED + repetitions)
-    calls: list[Any] = [joblib.delayed(in_worlds)(m, seed) for m in CANDIDATES for seed in seeds]
+    more = range(FIRST_SEED, FIRST_SEED + MORE * repetitions)
+    calls: list[Any] = [joblib.delayed(in_worlds)(m, seed) for m in CANDIDATES for seed in more]
     calls += [joblib.delayed(in_tunings)(seed) for seed in seeds[::ONE_IN]]
-    more = range(FIRST_SEED, FIRST_SEED + MORE_FOLDS * repetitions)
     calls += [joblib.delayed(folds)(n, seed) for n in (5, 10, 20) for seed in more]
     write([row for said_of in joblib.Parallel(n_jobs=jobs)(calls) for row in said_of])
     counted = pd.read_csv(HERE / "reliability.csv")

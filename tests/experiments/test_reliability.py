@@ -20,7 +20,7 @@ def test_what_is_said_is_counted_with_what_is_true(monkeypatch, tmp_path):
     monkeypatch.setattr(tables, "HERE", tmp_path)
     monkeypatch.setattr(tables, "CANDIDATES", (3,))
     monkeypatch.setattr(tables, "BUDGETS", (60,))
-    monkeypatch.setattr(tables, "MORE_FOLDS", 1)
+    monkeypatch.setattr(tables, "MORE", 1)
     page = tmp_path / "page.md"
     page.write_text("Before.\n\n| said | tunings |\n|---|---|\n| x | y |\n\n| said | other |\n\n")
     found = CliRunner().invoke(
