@@ -163,6 +163,12 @@ def _digits() -> str:
     return "\n".join(digits.lines(pd.read_csv(HERE / "reliability" / "digits.csv")))
 
 
+def _front_chances() -> str:
+    from experiments.fronts import chances  # noqa: PLC0415
+
+    return "\n".join(chances.lines(pd.read_csv(HERE / "fronts" / "chances.csv")))
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "caps-tests": lambda: _caps(0),
     "caps-races": lambda: _caps(1),
@@ -180,6 +186,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "reliability": _reliability,
     "best-or-first": _best_or_first,
     "digits": _digits,
+    "front-chances": _front_chances,
     "sampler-best": lambda: _samplers("best"),
     "sampler-late": lambda: _samplers("late"),
     "growth-regrets": lambda: _tunings("growth", 0),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from experiments.fronts import tables, tuned, within
+from experiments.fronts import chances, tables, tuned, within
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "experiments" / "fronts" / "README.md"
@@ -21,12 +21,14 @@ def read(name):
         return list(csv.DictReader(file))
 
 
-@pytest.mark.parametrize("module", [tables, within], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("module", [chances, tables, within], ids=lambda m: m.__name__)
 def test_they_run(module, monkeypatch, tmp_path):
     monkeypatch.setattr(module, "HERE", tmp_path)
     if module is tables:
         some = {name: tables.WORLDS[name] for name in ("a tenth fails", "exact prices")}
         monkeypatch.setattr(tables, "WORLDS", some)
+    if module is chances:
+        monkeypatch.setattr(chances, "SIZES", (8,))
     done = CliRunner().invoke(module.main, ["--repetitions", "1", "--jobs", "1"])
     assert done.exit_code == 0, done.output
     assert next(tmp_path.glob("*.csv")).read_text(encoding="utf-8").count("\n") > 5
