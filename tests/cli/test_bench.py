@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from contextlib import nullcontext
 from functools import partial
 
@@ -155,6 +156,69 @@ def test_an_interrupt_while_a_program_is_started_ends_it(monkeypatch, run_once, 
     assert started
     assert not any(map(alive, started))
     assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.fixture(name="handlers")
+def _handlers():
+    """Let SIGUSR1 and SIGUSR2 be noted, and raise; restore their handlers."""
+    came = []
+
+    def handler(number, frame):
+        came.append(number)
+        raise KeyboardInterrupt
+
+    numbers = (signal.SIGUSR1, signal.SIGUSR2)
+    before = [signal.signal(number, handler) for number in numbers]
+    yield came
+    for number, old in zip(numbers, before, strict=True):
+        signal.signal(number, old)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+def test_deferred_signals_are_all_answered_once(handlers):
+    before = [signal.getsignal(number) for number in (signal.SIGUSR1, signal.SIGUSR2)]
+
+    def start():
+        with process.DeferredSignals():
+            for number in (signal.SIGUSR1, signal.SIGUSR2):
+                signal.raise_signal(number)
+            assert not handlers
+
+    with pytest.raises(KeyboardInterrupt):
+        start()
+    assert handlers == [signal.SIGUSR1, signal.SIGUSR2]
+    assert [signal.getsignal(n) for n in (signal.SIGUSR1, signal.SIGUSR2)] == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+def test_handlers_are_restored_where_one_raises_meanwhile(handlers, monkeypatch):
+    """A signal that comes as its handler is restored is answered by the one deferred."""
+    install, before = signal.signal, signal.getsignal(signal.SIGUSR1)
+    deferred, raised = process.DeferredSignals(), []
+
+    def interrupted(number, handler):
+        if handler is before and not raised:
+            raised.append(number)
+            raise KeyboardInterrupt
+        return install(number, handler)
+
+    with pytest.raises(KeyboardInterrupt), deferred:
+        monkeypatch.setattr(signal, "signal", interrupted)
+    assert raised
+    assert signal.getsignal(signal.SIGUSR1) is signal.getsignal(signal.SIGUSR2) is before
+
+
+def test_in_another_thread_no_signal_is_deferred():
+    found = []
+
+    def start():
+        with process.DeferredSignals():
+            found.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=start)
+    thread.start()
+    thread.join()
+    assert found == [signal.getsignal(signal.SIGINT)]
 
 
 def test_programs_fail_also_where_ended_children_are_ignored():

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from pathlib import Path
 
 
 def alive(pid):
     """Say whether a process runs: one that has ended, and is not waited for, does not."""
+    if not Path("/proc/self/stat").exists():  # macOS
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, 0)
+            return True
+        return False
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
     except OSError:

@@ -24,9 +24,6 @@ T = TypeVar("T")
 KEPT = 2048  # bytes of what is printed, at its beginning and at its end
 _AT_ONCE = 2**16
 _MOST_PENDING = 2**20  # bytes that a pipe can hold
-_INTERRUPTS = [
-    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
-]
 _TICK = 50  # milliseconds between two checks whether the program has ended
 
 
@@ -111,7 +108,7 @@ def attended(
     """Start a program and follow it; kill it if it still runs then, or at Ctrl-C."""
     child: subprocess.Popen[bytes] | None = None
     try:
-        with SignalsHeld(), fork_unwarned():
+        with DeferredSignals(), fork_unwarned():
             child = subprocess.Popen(argv, **settings)  # noqa: S603  (what the user wants to run)
         return follow(child)
     finally:
@@ -120,43 +117,54 @@ def attended(
                 child.kill()
 
 
-class SignalsHeld:
-    """Holds back the handlers of SIGINT, SIGTERM and SIGHUP; they are called on exit.
+class DeferredSignals:
+    """Defers the handlers of all signals of Python's until exit.
 
-    A handler that raises while a program is being started would lose its process: Popen's fork
-    returns, and the signal is answered before the process has been noted.
+    A handler that raises while a program is being started would lose its process: it is called when
+    the fork returns, before Popen has noted the process.
     """
 
     def __init__(self) -> None:
         self._handlers: dict[int, Any] = {}
-        self._came: list[int] = []
+        self._pending: list[tuple[int, FrameType | None]] = []
 
     def __enter__(self) -> None:
         if threading.current_thread() is threading.main_thread():
             try:
-                for number in _INTERRUPTS:
+                for number in signal.valid_signals():
                     if callable(handler := signal.getsignal(number)):
                         self._handlers[number] = handler
-                        signal.signal(number, self._hold)
+                        signal.signal(number, self._defer)
             except BaseException:
                 self._restore()
                 raise
 
     def __exit__(self, *error: object) -> None:
+        handlers = dict(self._handlers)
         self._restore()
-        for number in self._came:
-            signal.raise_signal(number)
+        self._call(handlers)
 
     @not_in_forks
-    def _hold(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
-        self._came.append(number)
+    def _defer(self, number: int, frame: FrameType | None) -> None:
+        self._pending.append((number, frame))
+
+    def _call(self, handlers: dict[int, Any]) -> None:
+        """Call the handlers of pending signals, the next also where one raises."""
+        try:
+            while self._pending:
+                number, frame = self._pending.pop(0)
+                handlers[number](number, frame)
+        finally:
+            if self._pending:
+                self._call(handlers)
 
     def _restore(self) -> None:
-        """Restore the handlers, those that are left also where one of them raises."""
+        """Restore the handlers, the next also where one that is called meanwhile raises."""
         try:
             while self._handlers:
-                number, handler = self._handlers.popitem()
-                signal.signal(number, handler)
+                number = next(iter(self._handlers))
+                signal.signal(number, self._handlers[number])
+                del self._handlers[number]
         finally:
             if self._handlers:
                 self._restore()
