@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -152,11 +151,12 @@ def brunner_munzel(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return p-values of Brunner and Munzel's test by Student's t, and wins, both (k, k).
 
-    Wins are the pairs of scores of which the first sample's is smaller. A p-value is at least the
+    Samples have at least two scores. Wins are the pairs of scores of which the first sample's is
+    smaller. A p-value is at least the
     chance that one sample lies on one side of the other, if they have the same law: where it does,
     the statistic has no variance.
     """
-    from scipy.special import stdtr  # noqa: PLC0415
+    from scipy.special import betaln, stdtr  # noqa: PLC0415
 
     n = np.array([len(sample) for sample in samples])
     k, pooled = len(n), np.concatenate(samples)
@@ -177,8 +177,6 @@ def brunner_munzel(
         statistic = met * apart / (total * np.sqrt(both))
         share = weighted**2 / (n[:, None] - 1)
         p_values = 2.0 * stdtr(both**2 / (share + share.T), -statistic)
-    # no float holds what 515 scores have
-    possible = {(a, b): 2 / math.comb(a + b, a) for a in set(n.tolist()) for b in set(n.tolist())}
-    least = np.array([[min(1.0, possible[a, b]) for b in n.tolist()] for a in n.tolist()])
+    least = np.minimum(1.0, 2.0 * (total + 1) * np.exp(betaln(n[:, None] + 1, n + 1)))
     p_values = np.where(np.maximum(won, won.T) == met, least, np.fmax(p_values, least))
     return np.where(won + won.T == 0, 1.0, p_values), won
