@@ -129,7 +129,8 @@ def zipped(members, method=zipfile.ZIP_STORED):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", method) as file:
         for name, data in members:
-            file.writestr(name, data)
+            member = zipfile.ZipInfo(name)  # of a fixed time, as it is part of a test's name
+            file.writestr(member, data, compress_type=method)
     return buffer.getvalue()
 
 
