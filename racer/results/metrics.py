@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,17 @@ if TYPE_CHECKING:
 _LEVEL = 0.95
 _ROUNDING = 1e-9  # of the largest value: so much beyond a limit is on it
 _LEAST = 5  # blocks, before a metric is said to have no noise
+
+
+class _Front(NamedTuple):
+    """Eligible candidates: shares on the front (m,), their order, and what the first of it hold.
+
+    That is the probability that the first k hold the whole front, for k from 1.
+    """
+
+    shares: NDArray[np.float64]
+    order: NDArray[np.intp]
+    held: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,18 +81,22 @@ class Metrics:
         return self.aim.deciding if is_front else self.aim.names
 
     @cached_property
-    def fronts(self) -> NDArray[np.bool_]:
-        """Which eligible candidates are on the front, in each draw of the posterior, (p, m)."""
+    def _front(self) -> _Front:
+        """What draws of the posterior say of the front."""
         names = self.front_names
-        return drawn_fronts(self.costs(names), self.exact(names), n_blocks=self.n_blocks)
+        drawn = drawn_fronts(self.costs(names), self.exact(names), n_blocks=self.n_blocks)
+        shares = drawn.mean(axis=0)
+        order = np.argsort(-shares, kind="stable")
+        # the place in this order of the last member of each drawn front
+        last = drawn.shape[1] - 1 - drawn[:, order][:, ::-1].argmax(axis=1)
+        return _Front(shares, order, np.bincount(last).cumsum() / len(last))
 
     @property
     def probability_front(self) -> dict[int, float]:
         """The posterior probability of each candidate that it is on the front."""
         found = dict.fromkeys(range(self.n_candidates), 0.0)
         if self.eligible and len(self.known):
-            shares = self.fronts.mean(axis=0).tolist()
-            found |= dict(zip(self.eligible, shares, strict=True))
+            found |= dict(zip(self.eligible, self._front.shares.tolist(), strict=True))
         return found
 
     @cached_property
@@ -93,12 +108,8 @@ class Metrics:
         """Return the fewest candidates, likeliest first, that hold the whole front with a level."""
         if not self.eligible or not len(self.known):
             return ()
-        shares = self.fronts.mean(axis=0)
-        order = np.argsort(-shares, kind="stable")
-        # the place in this order of the last member of each drawn front
-        last = self.fronts.shape[1] - 1 - self.fronts[:, order][:, ::-1].argmax(axis=1)
-        size = int(np.sort(last)[max(int(np.ceil(level * len(last))) - 1, 0)]) + 1
-        return tuple(self.eligible[i] for i in order[:size].tolist())
+        size = int((self._front.held < level - _ROUNDING).sum()) + 1
+        return tuple(self.eligible[i] for i in self._front.order[:size].tolist())
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -153,7 +164,7 @@ class Metrics:
         costs = self.costs(names)
         means = known_means(costs[0])
         if goal.kind == "front":
-            probability = self.fronts.mean(axis=0)
+            probability = self._front.shares
         else:
             model = Means(costs, self.exact(names), by_block=False, n_blocks=self.n_blocks)
             shares = [_sought(model.drawn(turn), goal).mean(axis=0) for turn in model.turns]

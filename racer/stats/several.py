@@ -13,6 +13,7 @@ from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
 from racer.stats.best import Locations, locations
 from racer.stats.smallest import lattice_points
+from racer.stats.strata import two_way
 from racer.stats.units import in_units
 
 if TYPE_CHECKING:
@@ -34,9 +35,11 @@ __all__ = [
 _CELLS = 1 << 22  # comparisons held at once
 _APART = 0.7  # of the logarithms of spreads along two axes
 _TIE = 1e-7  # of the noise: what is equal is drawn apart by so little
-_ROUNDS = 5  # of alternating projections
 _LEAST = 10  # cells, with fewer the metrics' noise is taken to be independent
 _NEGLIGIBLE = 0.1  # correlation
+_LEAST_CANDIDATES = 4  # with fewer the effects' correlation is unknown
+_MOST_TOGETHER = 0.95  # correlation
+_ERRORS = 1.5  # standard errors: smaller correlations of effects are taken for chance
 _SHRUNK = 0.05  # of a correlation, towards none
 _LEVEL = 0.95
 _TURNS = 16  # of draws: the error of a probability is below half of its second decimal
@@ -141,7 +144,11 @@ def front_posterior(
             raise SettingError(f"{name}={given!r}: give True or False for each metric") from None
         if n_given != d:
             raise SettingError(f"{name} has {n_given} entries for {d} metrics: give one for each")
-    n_blocks = None if n_blocks is None else whole(n_blocks, "n_blocks", least=1)
+    seen = (~np.isnan(table)).sum(axis=1).max()
+    if n_blocks is not None and whole(n_blocks, "n_blocks", least=1) < seen:
+        raise SettingError(
+            f"n_blocks={n_blocks}: give at least the {seen} that a candidate has seen"
+        )
     signs = np.where(np.zeros(d) if maximize is None else np.array(maximize), -1.0, 1.0)
     costs = signs[:, None, None] * table
     costs = np.where(np.isneginf(costs), np.inf, costs)
@@ -159,8 +166,10 @@ def intervals(
     """Return mean, low and high, each (m, d), of the expected costs where candidates succeed."""
     finite = np.where(np.isfinite(costs), costs, np.nan)
     drawn = Means(finite, exact, by_block=False, n_blocks=n_blocks).drawn()
-    low, high = np.quantile(drawn, [0.5 - _LEVEL / 2.0, 0.5 + _LEVEL / 2.0], axis=0)
-    return drawn.mean(axis=0), low, high
+    mean, known = drawn.mean(axis=0), np.isfinite(drawn).all(axis=0)
+    ends = [0.5 - _LEVEL / 2.0, 0.5 + _LEVEL / 2.0]
+    low, high = np.quantile(np.where(known, drawn, 0.0), ends, axis=0)
+    return mean, np.where(known, low, mean), np.where(known, high, mean)
 
 
 def on_front(drawn: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -229,23 +238,23 @@ class Means:
 
     @property
     def turns(self) -> range:
-        """The turns of draws that make what is printed of them right; one where all is certain."""
+        """Turns of draws needed for two correct decimals; one where all is certain."""
         return range(_TURNS if self._noisy else 1)
 
     def drawn(self, turn: int = 0, near: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
         """Return draws of all candidates, or with `by_block` of those `near` (k,), (p, k, d).
 
-        Another `turn` draws others, as good. Each metric has an order of its own of the parts of its
+        Each `turn` gives a different set of draws. Each metric has an order of its own of the parts of its
         mixture: so they are independent.
         """
         near = np.arange(self._m) if near is None else near
+        if not self._noisy:
+            return self._known[near][None]
         k, d = len(near), self._known.shape[1]
         n = len(self._noisy)
         normal, levels, scale = lattice_points(n * k + d + n, k, fewer=k > _MOST, turn=turn)
         drawn = np.empty((len(normal), k, d))
         drawn[:] = self._known[near]
-        if not n:
-            return drawn
         with one_blas_thread():
             places = np.zeros((len(normal), k, n))
             for at, found in enumerate(self._fits):
@@ -256,7 +265,7 @@ class Means:
                 if self._by_block:
                     along += _TIE * own  # those that are equal for certain are in any order
                 places[order, :, at] = found.unit * along
-            places = places @ self._axes
+            places = places @ np.linalg.inv(self._axes).T
         for at, metric in enumerate(self._metrics):
             mean = places[:, :, at].mean(axis=0)
             place = mean + (places[:, :, at] - mean) / (1.0 - metric.clipped)
@@ -297,13 +306,8 @@ def _in_units(table: NDArray[np.float64], *, by_block: bool, n_blocks: int | Non
         found[several] = np.where(known[several], values, np.nan)
     some = known.any(axis=1)
     # the level of a block is what it has above the additive effects of its candidates
-    effect = np.zeros(table.shape[1])
-    for _ in range(_ROUNDS):
-        of_block = np.nanmean(table[some] - effect, axis=1)
-        rest = np.where(known[some], table[some] - of_block[:, None], np.nan)
-        effect = _centre(rest, 0)[0]
-        effect -= (effect * known[some].sum(axis=0)).sum() / known.sum()
-    of_block = np.nanmean(table[some] - effect, axis=1)
+    of_block, effect = two_way(table[some], known[some])
+    of_block += effect @ known[some].sum(axis=0) / known.sum()
     n = len(of_block)
     share = 1.0 if n_blocks is None else max(1.0 - n / n_blocks, 0.0)
     error = float(np.sqrt(share * of_block.var(ddof=1) / n)) if n > 1 else 0.0
@@ -354,28 +358,59 @@ def known_means(table: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _axes(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the principal axes (d, d) of values (d, n, m) without blocks and candidates."""
+    """Return axes (d, d) along which noise of values (d, n, m) is independent, and so are effects.
+
+    Effects are those of candidates. Correlations are shrunk as far as they may be chance.
+    """
     d = len(values)
-    residuals = values.copy()
-    for _ in range(_ROUNDS):
-        residuals -= _centre(residuals, 2)
-        residuals -= _centre(residuals, 1)
-    flat = residuals.reshape(d, -1)
+    known = np.isfinite(values)
+    fits = [two_way(*pair) for pair in zip(values, known, strict=True)]
+    left = [v - blocks[:, None] - effect for v, (blocks, effect) in zip(values, fits, strict=True)]
+    flat = np.reshape(left, (d, -1))
     flat = flat[:, np.isfinite(flat).all(axis=0)]
     if d == 1 or flat.shape[1] < _LEAST:
         return np.eye(d)
-    size = np.sqrt((flat**2).mean(axis=1, keepdims=True))
+    size = np.sqrt((flat**2).mean(axis=1))
     size[size == 0.0] = 1.0
-    found = (flat / size) @ (flat / size).T / flat.shape[1]
-    rest = found - np.diag(np.diag(found))
-    if np.abs(rest).max() < _NEGLIGIBLE:
+    flat /= size[:, None]
+    noise = (1.0 - _SHRUNK) * (flat @ flat.T / flat.shape[1])
+    np.fill_diagonal(noise, 1.0)
+    effects = _effects_together(
+        np.array([effect for _, effect in fits]) / size[:, None], known, noise
+    )
+    together = [m - np.diag(np.diag(m)) for m in (noise, effects / _outer_root(effects))]
+    if max(np.abs(m).max() for m in together) < _NEGLIGIBLE:
         return np.eye(d)
-    _, vectors = np.linalg.eigh(np.eye(d) + (1.0 - _SHRUNK) * rest)
-    return np.asarray(vectors.T)
+    inverse = np.linalg.inv(np.linalg.cholesky(noise))
+    spread, turn = np.linalg.eigh(inverse @ effects @ inverse.T)
+    return np.asarray((turn / np.sqrt(spread)).T @ inverse / size)
 
 
-def _centre(table: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
-    """Return the means of known values along an axis, 0 without any."""
-    known = np.isfinite(table)
-    sums = np.where(known, table, 0.0).sum(axis=axis, keepdims=True)
-    return np.asarray(sums / np.maximum(known.sum(axis=axis, keepdims=True), 1))
+def _outer_root(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    root = np.sqrt(np.diag(matrix))
+    return np.multiply.outer(root, root)
+
+
+def _effects_together(
+    effects: NDArray[np.float64], known: NDArray[np.bool_], noise: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the covariance (d, d) of the effects of candidates, (d, m), given that of noise."""
+    seen = known.all(axis=0).sum(axis=0)
+    some = effects[:, seen > 0]
+    d, m = some.shape
+    own = noise * (1.0 / seen[seen > 0]).mean()
+    if m < _LEAST_CANDIDATES:
+        return np.eye(d)
+    found = np.atleast_2d(np.cov(some)) - own
+    spread = np.maximum(np.diag(found), np.diag(own))  # of what is less, correlations are chance
+    scale = np.sqrt(np.multiply.outer(spread, spread))
+    correlation = np.clip(found / scale, -_MOST_TOGETHER, _MOST_TOGETHER)
+    sampling = (1.0 + np.diag(own) / spread) ** 2 / (m - 1)
+    error = np.sqrt(np.multiply.outer(sampling, sampling))
+    square = np.maximum(correlation**2, 1e-12)
+    correlation *= np.maximum(1.0 - _ERRORS**2 * error / square, 0.0)
+    np.fill_diagonal(correlation, 1.0)
+    least = float(np.linalg.eigvalsh(correlation)[0])
+    if least < 1.0 - _MOST_TOGETHER:  # of three metrics or more
+        correlation += (1.0 - _MOST_TOGETHER - least) * np.eye(d)
+    return np.asarray(correlation * scale)

@@ -298,7 +298,7 @@ def lattice_points(
     """Return points of m normal variables, levels of `more` others, and the root of a common scale.
 
     Shapes (p, m), (p, more), and (p,) as a function of degrees of freedom; p is 4 096, or a quarter.
-    In another `turn` of 32 they have the coordinates that others have here.
+    `turn` (0 to 31) rotates the coordinates of the lattice.
     """
     lattice = _lattice(-(-(m + more) // 32) * 32)
     p = _POINTS // 4 if fewer else _POINTS

@@ -32,25 +32,33 @@ def residuals(
     return values
 
 
-def exact_residuals(
-    values: NDArray[np.float64], known: NDArray[np.bool_], count: NDArray[np.intp]
-) -> NDArray[np.float64]:
-    """Return values (n, m) less the effects of blocks and candidates, by least squares.
+def two_way(
+    values: NDArray[np.float64], known: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the effects of blocks (n,) and of candidates (m,) on values (n, m), by least squares.
 
-    Where candidates are far apart, and few blocks have seen them all, projections converge too
-    slowly for their rest to be noise.
+    Where candidates are far apart, and few blocks have seen them all, alternating projections
+    converge too slowly for what they leave to be noise.
     """
-    columns, rows = np.maximum(known.sum(axis=0), 1.0), np.maximum(count, 1.0)
-    if len(rows) > len(columns):
-        return exact_residuals(values.T, known.T, known.sum(axis=0)).T
+    if len(values) > values.shape[1]:
+        candidates, blocks = two_way(values.T, known.T)
+        return blocks, candidates
+    columns, rows = np.maximum(known.sum(axis=0), 1.0), np.maximum(known.sum(axis=1), 1.0)
     within = np.where(known, values, 0.0)
     seen = known / columns
     left = np.diag(rows) - seen @ known.T
     left.flat[:: len(rows) + 1] += _RIDGE * rows.mean()  # effects are known but for a constant
-    right = within.sum(axis=1) - seen @ within.sum(axis=0)
-    blocks = np.linalg.solve(left, right)
-    within -= np.where(known, blocks[:, None], 0.0)
-    return np.where(known, within - within.sum(axis=0) / columns, 0.0)
+    blocks = np.linalg.solve(left, within.sum(axis=1) - seen @ within.sum(axis=0))
+    return blocks, (within.sum(axis=0) - blocks @ known) / columns
+
+
+def exact_residuals(
+    values: NDArray[np.float64], known: NDArray[np.bool_], count: NDArray[np.intp] | None = None
+) -> NDArray[np.float64]:
+    """Return values (n, m) less the effects of blocks and candidates, by least squares."""
+    del count  # as for `residuals`
+    blocks, candidates = two_way(values, known)
+    return np.where(known, values - blocks[:, None] - candidates, 0.0)
 
 
 def noise_by_instance(

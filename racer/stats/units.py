@@ -118,22 +118,29 @@ def _noise_scales(
 ) -> NDArray[np.float64]:
     """Return blocks' scales (n,), by the residuals of a two-way fit.
 
-    They are the same where those of each block explain the costs no better (Laplace), a parameter
-    for each allowed for: scaled by chance, effects that are much larger than noise are not additive.
+    One scale for all, unless block scales improve the log likelihood (Laplace) by more than one per
+    block: where effects are much larger than noise, scales that differ by chance would make them
+    vary from block to block. Candidates seen once leave no residual.
     """
-    least, n_cells = _ROUNDING * float(np.nanmean(np.abs(above))), int(count.sum())
-    scales, misfits = np.ones(len(above)), []
-    for _ in range(_ROUNDS + 1):
+    telling = known & (known.sum(axis=0) > 1)
+    cells = telling.sum(axis=1)
+    least = _ROUNDING * float(np.nanmean(np.abs(above)))
+    scales = np.ones(len(above))
+    if least == 0.0 or not cells.any():
+        return scales
+    misfits = []
+    for step in range(_ROUNDS + 1):
         rest = exact_residuals(np.where(known, above / scales[:, None], 0.0), known, count)
-        size = np.where(known, np.abs(rest), np.nan)
-        misfits.append(n_cells * np.log(np.nanmean(size) + least) + count @ np.log(scales))
-        mean = np.nanmean(size, axis=1) / _MEAN_SIZE
-        middle = _MAD * _median(size)
-        own = np.where((middle > 0.0) & (count >= _MANY), middle, mean)
-        before, scales = scales, np.maximum(scales * _shrunk_scales(own, count), least)
-    if misfits[-1] + len(scales) < misfits[0]:
-        return before
-    return np.full(len(scales), np.exp(count @ np.log(before) / n_cells))
+        size = np.where(telling, np.abs(rest), np.nan)
+        usual = float(np.exp(cells @ np.log(scales) / cells.sum()))
+        misfits.append(cells.sum() * np.log(np.nanmean(size) * usual + least))
+        if step == _ROUNDS:
+            break
+        mean = np.nansum(size, axis=1) / np.maximum(cells, 1) / _MEAN_SIZE
+        middle = _MAD * np.nan_to_num(_median(size))
+        own = np.where((middle > 0.0) & (cells >= _MANY), middle, mean)
+        scales = np.maximum(scales * _shrunk_scales(own, cells), least)
+    return scales if misfits[-1] + len(scales) < misfits[0] else np.full(len(scales), usual)
 
 
 def _noise_by_candidate(
@@ -204,8 +211,8 @@ def _clipped(
 ) -> tuple[NDArray[np.float64], float, NDArray[np.float64]]:
     """Clip two-way residuals of values (n, m) with heavy tails (Huber).
 
-    `fit` returns residuals. Returns the clipped values, the share of cells that were clipped, and the residuals afterwards.
-    The threshold is proportional to the candidate's noise. The fit starts from medians of
+    `fit` returns residuals. Returns the clipped values, the share of cells that were clipped, and
+    the residuals afterwards. The threshold is proportional to the candidate's noise. The fit starts from medians of
     candidates, as an outlier among few values hardly moves away from a mean. Residuals are divided
     by the share of the noise that the fit leaves in them: of a candidate seen once, nothing, so
     that it says nothing of the noise, and is not clipped.

@@ -74,6 +74,48 @@ def test_the_front_of_candidates_that_are_far_apart_is_known(are_pruned):
     assert np.mean(said) > 0.93
 
 
+def test_units_of_costs_do_not_matter():
+    rng = np.random.default_rng(5)
+    scales = np.exp(rng.normal(size=(2, 15, 1)))
+    scores = 3.0 * rng.random((2, 1, 20)) + scales * rng.normal(size=(2, 15, 20))
+    expected = front_posterior(scores).probability_front
+    for unit in (1e-6, 1e6, 1e9):
+        found = front_posterior(unit * scores).probability_front
+        assert found == pytest.approx(expected, abs=1e-3)
+
+
+def test_windows_of_blocks_make_no_noise_and_no_correlation():
+    """Each candidate sees three blocks in a row: alternating projections would take very long."""
+    rng = np.random.default_rng(6)
+    one = np.linspace(0.0, 100.0, 40)
+    scores = np.array([one, 100.0 - one])[:, None] + rng.normal(size=(2, 15, 40))
+    for candidate in range(40):
+        first = candidate * 13 // 40
+        scores[:, :first, candidate] = scores[:, first + 3 :, candidate] = np.nan
+    _, low, high = intervals(scores, np.zeros(2, dtype=bool))
+    assert (high - low).mean() < 5.0
+    assert front_posterior(scores).probability_front.min() > 0.9  # each trades one for the other
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["aligned", "trade-off"])
+def test_effects_that_go_together(turned):
+    """What is better in one metric is so in both, or is worse in the other."""
+    said, true = 0.0, 0
+    for seed in range(40):
+        rng = np.random.default_rng([seed, 7])
+        one, own = rng.random((2, 20))
+        means = 3.0 * np.stack([one, 0.8 * (1.0 - one if turned else one) + 0.2 * own], axis=1)
+        said += front_posterior(tables(means, 10, seed)).probability_front.sum()
+        true += front_of(means).sum()
+    assert (0.8 if turned else 0.9) < said / true < (1.0 if turned else 1.3)
+
+
+def test_two_candidates_and_a_constant_metric():
+    scores = np.random.default_rng(8).normal(size=(2, 6, 2))
+    scores[0] = 5.0
+    assert front_posterior(scores).probability_front.min() > 0.0  # and no warning
+
+
 def test_intervals_hold_the_means():
     held = []
     for seed in range(60):
@@ -120,6 +162,7 @@ def test_the_same_arguments_give_the_same_answer():
         ({"scores": np.zeros((2, 3, 4)), "maximize": [True]}, SettingError),
         ({"scores": np.zeros((2, 3, 4)), "exact": [True]}, SettingError),
         ({"scores": np.zeros((2, 3, 4)), "n_blocks": 0}, SettingError),
+        ({"scores": np.zeros((2, 3, 4)), "n_blocks": 2}, SettingError),
     ],
 )
 def test_bad_arguments(given, error):
