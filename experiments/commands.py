@@ -91,7 +91,7 @@ study = Commands(
         "figures": ("figures", "The pictures of races, tunings and comparisons"),
         "fold-errors": ("sklearn_folds.worlds", "Errors of races over correlated folds"),
         "fold-spreads": ("reliability.spreads", "How far models of real searches differ"),
-        "front-chances": ("fronts.chances", "Whether P(on the front) is true as often as it says"),
+        "front-chances": ("fronts.chances", "Calibration of P(on the front)"),
         "fronts": ("fronts.tables", "Races to the front of several metrics, beside other ways"),
         "fronts-tuned": ("fronts.tuned", "Tuning to fronts, beside Optuna's samplers"),
         "hierarchical": (

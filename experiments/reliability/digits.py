@@ -155,7 +155,11 @@ def random_points(
             return np.ones(AT_ONCE)
         return np.sqrt(rng.chisquare(freedom, AT_ONCE) / freedom)
 
-    return rng.standard_normal((AT_ONCE, m)), rng.integers(128, size=(AT_ONCE, more)), scale
+    return (
+        rng.standard_normal((AT_ONCE, m)),
+        rng.integers(smallest._LEVELS, size=(AT_ONCE, more)),  # noqa: SLF001
+        scale,
+    )
 
 
 def errors(kind: str, seed: int, draws: int) -> tuple[str, int, float, float]:

@@ -126,9 +126,7 @@ def main(repetitions: int, jobs: int) -> None:
         for world in worlds
     }
     found = {"all four": np.concatenate([*found.values()], axis=1), **found}
-    calls = [
-        (width, seed) for width in tables.WIDTHS for seed in range(tables.MORE * repetitions)
-    ]
+    calls = [(width, seed) for width in tables.WIDTHS for seed in range(tables.MORE * repetitions)]
     models = joblib.Parallel(n_jobs=jobs)(joblib.delayed(over_folds)(*call) for call in calls)
     for name, is_near in {"folds": (True, False), "near": (True,), "apart": (False,)}.items():
         some = [m for m, (w, _) in zip(models, calls, strict=True) if (w <= tables.NEAR) in is_near]
