@@ -30,14 +30,14 @@ _LEAST = 5  # blocks, before a metric is said to have no noise
 
 
 class _Front(NamedTuple):
-    """Eligible candidates: shares on the front (m,), their order, and what the first of it hold.
+    """Eligible candidates: shares on the front (m,), their order, and draws held by the first.
 
-    That is the probability that the first k hold the whole front, for k from 1.
+    These are the draws whose whole front is among the first k candidates, for k from 1.
     """
 
     shares: NDArray[np.float64]
     order: NDArray[np.intp]
-    held: NDArray[np.float64]
+    held: NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,14 +82,14 @@ class Metrics:
 
     @cached_property
     def _front(self) -> _Front:
-        """What draws of the posterior say of the front."""
+        """Shares, order and coverage of the front, from draws of the posterior."""
         names = self.front_names
         drawn = drawn_fronts(self.costs(names), self.exact(names), n_blocks=self.n_blocks)
         shares = drawn.mean(axis=0)
         order = np.argsort(-shares, kind="stable")
         # the place in this order of the last member of each drawn front
         last = drawn.shape[1] - 1 - drawn[:, order][:, ::-1].argmax(axis=1)
-        return _Front(shares, order, np.bincount(last).cumsum() / len(last))
+        return _Front(shares, order, np.bincount(last).cumsum())
 
     @property
     def probability_front(self) -> dict[int, float]:
@@ -108,7 +108,8 @@ class Metrics:
         """Return the fewest candidates, likeliest first, that hold the whole front with a level."""
         if not self.eligible or not len(self.known):
             return ()
-        size = int((self._front.held < level - _ROUNDING).sum()) + 1
+        held = self._front.held
+        size = int(np.searchsorted(held, np.ceil(level * held[-1]))) + 1
         return tuple(self.eligible[i] for i in self._front.order[:size].tolist())
 
     @cached_property

@@ -47,16 +47,13 @@ def two_way(
     within = np.where(known, values, 0.0)
     seen = known / columns
     left = np.diag(rows) - seen @ known.T
-    left.flat[:: len(rows) + 1] += _RIDGE * rows.mean()  # effects are known but for a constant
+    left.flat[:: len(rows) + 1] += _RIDGE * rows.mean()  # effects are determined up to a constant
     blocks = np.linalg.solve(left, within.sum(axis=1) - seen @ within.sum(axis=0))
     return blocks, (within.sum(axis=0) - blocks @ known) / columns
 
 
-def exact_residuals(
-    values: NDArray[np.float64], known: NDArray[np.bool_], count: NDArray[np.intp] | None = None
-) -> NDArray[np.float64]:
+def exact_residuals(values: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Return values (n, m) less the effects of blocks and candidates, by least squares."""
-    del count  # as for `residuals`
     blocks, candidates = two_way(values, known)
     return np.where(known, values - blocks[:, None] - candidates, 0.0)
 

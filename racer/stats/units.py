@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -57,9 +58,9 @@ def in_units(costs: NDArray[np.float64], *, by_block: bool, by_noise: bool = Fal
     count = known.sum(axis=1)
     above, scale, many_tie = above_median(with_ties(costs), count)
     if by_block and not many_tie and not _are_scales_chance(above, count):
-        scales = _noise_scales(above, known, count) if by_noise else _shrunk_scales(scale, count)
+        scales = _noise_scales(above, known) if by_noise else _shrunk_scales(scale, count)
         values = np.where(known, _in_units(above, scales[:, None]), 0.0)
-        fit = exact_residuals if by_noise else residuals
+        fit = exact_residuals if by_noise else partial(residuals, count=count)
         values, clipped, left = _clipped(values, known, count, fit)
         noise = _noise_by_candidate(left, known, count)
         return Units(values, clipped, 1.0, noise)
@@ -113,9 +114,7 @@ def _shrunk_scales(scale: NDArray[np.float64], count: NDArray[np.intp]) -> NDArr
     return np.exp(_drawn_together(logs, _LOG_SCALE / np.maximum(count - 1, 1), known, margin=1.0))
 
 
-def _noise_scales(
-    above: NDArray[np.float64], known: NDArray[np.bool_], count: NDArray[np.intp]
-) -> NDArray[np.float64]:
+def _noise_scales(above: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Return blocks' scales (n,), by the residuals of a two-way fit.
 
     One scale for all, unless block scales improve the log likelihood (Laplace) by more than one per
@@ -130,7 +129,7 @@ def _noise_scales(
         return scales
     misfits = []
     for step in range(_ROUNDS + 1):
-        rest = exact_residuals(np.where(known, above / scales[:, None], 0.0), known, count)
+        rest = exact_residuals(np.where(known, above / scales[:, None], 0.0), known)
         size = np.where(telling, np.abs(rest), np.nan)
         usual = float(np.exp(cells @ np.log(scales) / cells.sum()))
         misfits.append(cells.sum() * np.log(np.nanmean(size) * usual + least))
@@ -212,12 +211,12 @@ def _clipped(
     """Clip two-way residuals of values (n, m) with heavy tails (Huber).
 
     `fit` returns residuals. Returns the clipped values, the share of cells that were clipped, and
-    the residuals afterwards. The threshold is proportional to the candidate's noise. The fit starts from medians of
-    candidates, as an outlier among few values hardly moves away from a mean. Residuals are divided
-    by the share of the noise that the fit leaves in them: of a candidate seen once, nothing, so
-    that it says nothing of the noise, and is not clipped.
+    the residuals afterwards. The threshold is proportional to the candidate's noise. The fit starts
+    from medians of candidates, as an outlier among few values hardly moves away from a mean.
+    Residuals are divided by the share of the noise that the fit leaves in them: of a candidate seen
+    once, nothing, so that it says nothing of the noise, and is not clipped.
     """
-    left = fit(values, known, count)
+    left = fit(values, known)
     seen = known.sum(axis=0)
     telling = known & (seen > 1)
     cells = int(telling.sum())
@@ -234,11 +233,11 @@ def _clipped(
     inside, far = values, apart
     for step in range(_STEPS):
         if step:
-            far = values - inside + fit(inside, known, count)
+            far = values - inside + fit(inside, known)
         most = _CLIP * _MAD * float(np.median(np.abs(far / unit)[telling])) * scale
         is_far = telling & (np.abs(far) > most)
         inside = np.where(is_far, values - far + np.clip(far, -most, most), values)
-    return inside, min(float(is_far.sum()) / cells, 0.5), fit(inside, known, count)
+    return inside, min(float(is_far.sum()) / cells, 0.5), fit(inside, known)
 
 
 def _above_medians(values: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:

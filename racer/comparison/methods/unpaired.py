@@ -11,6 +11,7 @@ from racer._checks import check_epsilon
 from racer.comparison.data import OmnibusTest
 from racer.comparison.methods.base import ALIKE, Analysis, Settings, compared, rank_frame, refuse
 from racer.stats import bayesian_kruskal_wallis
+from racer.stats.kruskal_wallis import read_samples
 from racer.stats.multiplicity import adjust
 
 if TYPE_CHECKING:
@@ -152,17 +153,13 @@ def brunner_munzel(
     """Return p-values of Brunner and Munzel's test by Student's t, and wins, both (k, k).
 
     Samples have at least two scores. Wins are the pairs of scores of which the first sample's is
-    smaller. A p-value is at least the
-    chance that one sample lies on one side of the other, if they have the same law: where it does,
-    the statistic has no variance.
+    smaller. A p-value is at least the chance that one sample lies on one side of the other, if they
+    have the same law: where it does, the statistic has no variance.
     """
     from scipy.special import betaln, stdtr  # noqa: PLC0415
 
-    n = np.array([len(sample) for sample in samples])
-    k, pooled = len(n), np.concatenate(samples)
-    order = np.argsort(pooled, kind="stable")
-    ordered, owner = pooled[order], np.repeat(np.arange(k), n)[order]
-    below, upto = (np.searchsorted(ordered, ordered, side) for side in ("left", "right"))
+    owner, below, upto, n, _ = read_samples(samples, maximize=False)
+    k = len(n)
     won, mean, variance = np.zeros((k, k), dtype=np.int64), np.zeros((k, k)), np.zeros((k, k))
     for j in range(k):  # where the scores of all are placed among its own
         count = np.append(0, (owner == j).cumsum())

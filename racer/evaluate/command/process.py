@@ -9,7 +9,7 @@ import signal
 import subprocess
 import threading
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from racer.evaluate.limits.linux import dying_with, fork_unwarned
@@ -118,7 +118,7 @@ def attended(
 
 
 class DeferredSignals:
-    """Defers the handlers of all signals of Python's until exit.
+    """Defer Python's signal handlers until exit.
 
     A handler that raises while a program is being started would lose its process: it is called when
     the fork returns, before Popen has noted the process.
@@ -141,22 +141,16 @@ class DeferredSignals:
 
     def __exit__(self, *error: object) -> None:
         handlers = dict(self._handlers)
-        self._restore()
-        self._call(handlers)
+        try:
+            self._restore()
+        finally:
+            with ExitStack() as answers:  # the next also where one raises
+                for number, frame in reversed(self._pending):
+                    answers.callback(handlers[number], number, frame)
 
     @not_in_forks
     def _defer(self, number: int, frame: FrameType | None) -> None:
         self._pending.append((number, frame))
-
-    def _call(self, handlers: dict[int, Any]) -> None:
-        """Call the handlers of pending signals, the next also where one raises."""
-        try:
-            while self._pending:
-                number, frame = self._pending.pop(0)
-                handlers[number](number, frame)
-        finally:
-            if self._pending:
-                self._call(handlers)
 
     def _restore(self) -> None:
         """Restore the handlers, the next also where one that is called meanwhile raises."""
