@@ -263,7 +263,7 @@ class Means:
                 rounds = found.drawn(own, scale(found.freedom), levels[order], near)
                 along = np.concatenate([*rounds])
                 if self._by_block:
-                    along += _TIE * own  # those that are equal for certain are in any order
+                    along += _TIE * own  # puts equal candidates in random order
                 places[order, :, at] = found.unit * along
             places = places @ np.linalg.inv(self._axes).T
         for at, metric in enumerate(self._metrics):
@@ -283,7 +283,7 @@ def drawn_fronts(
 ) -> NDArray[np.bool_]:
     """Return which of m candidates are on the front in draws of the posterior, (p, m).
 
-    Those that are on none of the first draws are left out of the others.
+    Candidates on the front in none of the first draws are left out of the others.
     """
     means = Means(costs, exact, by_block=True, n_blocks=n_blocks)
     fronts = [on_front(means.drawn())]
@@ -378,7 +378,7 @@ def _axes(values: NDArray[np.float64]) -> NDArray[np.float64]:
     effects = _effects_together(
         np.array([effect for _, effect in fits]) / size[:, None], known, noise
     )
-    together = [m - np.diag(np.diag(m)) for m in (noise, effects / _outer_root(effects))]
+    together = [m - np.diag(np.diag(m)) for m in (noise, effects / _outer_root(np.diag(effects)))]
     if max(np.abs(m).max() for m in together) < _NEGLIGIBLE:
         return np.eye(d)
     inverse = np.linalg.inv(np.linalg.cholesky(noise))
@@ -386,15 +386,14 @@ def _axes(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray((turn / np.sqrt(spread)).T @ inverse / size)
 
 
-def _outer_root(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    root = np.sqrt(np.diag(matrix))
-    return np.multiply.outer(root, root)
+def _outer_root(variances: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.sqrt(np.multiply.outer(variances, variances))
 
 
 def _effects_together(
     effects: NDArray[np.float64], known: NDArray[np.bool_], noise: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the covariance (d, d) of the effects of candidates, (d, m), given that of noise."""
+    """Return the covariance (d, d) of candidates' effects (d, m), given the covariance of noise."""
     seen = known.all(axis=0).sum(axis=0)
     some = effects[:, seen > 0]
     d, m = some.shape
@@ -402,13 +401,12 @@ def _effects_together(
     if m < _LEAST_CANDIDATES:
         return np.eye(d)
     found = np.atleast_2d(np.cov(some)) - own
-    spread = np.maximum(np.diag(found), np.diag(own))  # of what is less, correlations are chance
-    scale = np.sqrt(np.multiply.outer(spread, spread))
+    spread = np.maximum(np.diag(found), np.diag(own))  # correlations of smaller effects are chance
+    scale = _outer_root(spread)
     correlation = np.clip(found / scale, -_MOST_TOGETHER, _MOST_TOGETHER)
     sampling = (1.0 + np.diag(own) / spread) ** 2 / (m - 1)
-    error = np.sqrt(np.multiply.outer(sampling, sampling))
     square = np.maximum(correlation**2, 1e-12)
-    correlation *= np.maximum(1.0 - _ERRORS**2 * error / square, 0.0)
+    correlation *= np.maximum(1.0 - _ERRORS**2 * _outer_root(sampling) / square, 0.0)
     np.fill_diagonal(correlation, 1.0)
     least = float(np.linalg.eigvalsh(correlation)[0])
     if least < 1.0 - _MOST_TOGETHER:  # of three metrics or more

@@ -99,7 +99,7 @@ def test_windows_of_blocks_make_no_noise_and_no_correlation():
 
 @pytest.mark.parametrize("turned", [False, True], ids=["aligned", "trade-off"])
 def test_effects_that_go_together(turned):
-    """What is better in one metric is so in both, or is worse in the other."""
+    """Compare sums where a candidate better in one metric is better, or worse, in the other."""
     said, true = 0.0, 0
     for seed in range(40):
         rng = np.random.default_rng([seed, 7])
