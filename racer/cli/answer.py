@@ -118,7 +118,7 @@ def _new_file(_: click.Context, __: click.Parameter, path: Path | None) -> Path 
 def _new_tables(_: click.Context, __: click.Parameter, folder: Path | None) -> Path | None:
     """Refuse a folder that has a table of a result, before anything is evaluated."""
     if folder is not None:
-        for name in TuneResult._frame_names:  # noqa: SLF001  (a race has fewer)
+        for name in (*TuneResult._frame_names, "steps"):  # noqa: SLF001  (a race has fewer)
             _new_file(_, __, folder / f"{name}.csv")
     return folder
 
@@ -146,6 +146,10 @@ def give(
     """
     if isinstance(result, AblationResult):
         say(json_of(result.to_dict()) if as_json else result)
+        if configurations is not None:
+            raise click.ClickException("--configurations: an ablation has no survivors")
+        if csv is not None:
+            write_frames(csv, result)
         return
     line = command_line(settings)
     say(json_of(result.to_dict(line)) if as_json else _answer(result, line))
@@ -213,7 +217,7 @@ def _there_already(path: Path) -> click.ClickException:
     return click.ClickException(f"{path} is there already: give another name")
 
 
-def write_frames(folder: Path, result: RaceResult | TuneResult) -> None:
+def write_frames(folder: Path, result: RaceResult | TuneResult | AblationResult) -> None:
     """Write all tables of a result into a folder; none if one of them cannot be written."""
     done: list[Path] = []
     try:

@@ -160,9 +160,9 @@ def export(store: str, *, study: Path | None, csv: Path | None, as_json: bool) -
         raise click.UsageError("give --optuna FILE, --csv FOLDER or --json.")
     with reported():
         result: Any = load_record(store).result
-        if isinstance(result, AblationResult):
-            raise click.ClickException(f"{store} holds an ablation: racer show --json prints it")
         if study is not None:
+            if isinstance(result, AblationResult):
+                raise click.ClickException(f"{store} holds an ablation, of which there is no study")
             _write_study(result, study, Path(store).stem)
             say(study, err=as_json)
         if csv is not None:

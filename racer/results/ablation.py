@@ -62,6 +62,8 @@ class AblationResult(AnyResult):
         `runtime` decides; in the direction of better), share
         (of the gain from source to target), probability (posterior, that the step helps: the
         Bayesian signed-rank test on all blocks), mean (of the blocks that did not fail).
+    frames : dict of str to DataFrame
+        "steps": `frame`.
     best : dict
         The configuration of the path with the best mean, in which a failure is as bad as in gains:
         the range of values behind the worst. It may beat the target.
@@ -144,6 +146,11 @@ class AblationResult(AnyResult):
 
         rows = [gain._replace(parameters=", ".join(gain.parameters)) for gain in self._gains]
         return pd.DataFrame(rows, columns=list(_Gain._fields))
+
+    @property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Its data frames, by name."""
+        return {"steps": self.frame}
 
     @cached_property
     def best_index(self) -> int | None:

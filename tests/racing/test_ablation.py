@@ -368,6 +368,15 @@ def test_the_command_records_it_and_the_report_shows_it(tmp_path):
     kept = tmp_path / "run.ablation.db"
     shown = CliRunner().invoke(main, ["show", str(kept)])
     assert "gained most" in shown.stdout
+    for command in ("show", "export"):
+        done = CliRunner().invoke(main, [command, str(kept), "--csv", str(tmp_path / command)])
+        assert done.exit_code == 0, done.output
+        steps = (tmp_path / command / "steps.csv").read_text(encoding="utf-8").splitlines()
+        assert [row.split(",")[0] for row in steps] == ["parameters", "x", "y"]
+    study = ["export", str(kept), "--optuna", str(tmp_path / "study")]
+    assert "holds an ablation" in CliRunner().invoke(main, study).output
+    survivors = ["show", str(kept), "--configurations", str(tmp_path / "configs")]
+    assert "an ablation has no survivors" in CliRunner().invoke(main, survivors).output
     assert CliRunner().invoke(main, ["check", str(kept)]).exit_code == 0
     page = tmp_path / "page.html"
     assert CliRunner().invoke(main, ["report", str(path), "-o", str(page)]).exit_code == 0
