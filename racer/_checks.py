@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
+import json
 import reprlib
 from collections.abc import Hashable
 from numbers import Integral, Real
@@ -177,3 +178,15 @@ def as_floats(values: ArrayLike, name: str, ndim: int) -> NDArray[np.float64]:
     if array.ndim != ndim:
         raise ScoresError(f"{name} must have {ndim} dimension(s), not shape {array.shape}")
     return array
+
+
+def read_json(text: str | bytes) -> Any:
+    """Return what JSON says; ValueError where it is none, or an object has a key twice."""
+    return json.loads(text, object_pairs_hook=_object)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    keys = [key for key, _ in pairs]
+    if again := [key for key in keys if keys.count(key) > 1]:
+        raise ValueError(f"the key {again[0]!r} is there twice")
+    return dict(pairs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from racer._checks import read_json
 from racer._files import read_bytes
 from racer.cli.answer import FILE, Whole, forms, give, reported, say, tell
 from racer.cli.scenarios import _WithCommand
@@ -133,7 +133,7 @@ def _by_program(path: Path, command: list[str], instances: str | None) -> dict[s
 
     if path.suffix == ".json":
         try:
-            configs = json.loads(read_bytes(path))
+            configs = read_json(read_bytes(path))
         except (OSError, ValueError, RecursionError) as error:
             raise CandidateError(f"{path} cannot be read: {error}") from None
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from racer._checks import read_json
 from racer.cli.answer import FILE, FOLDER, Growing, Whole, forms, give, reported, say, write_new
 from racer.errors import ObjectiveError, SettingError, StoreError
 from racer.scenario.irace_options import OPTIONS, THE_OPTIONS, from_irace, typed
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 def _metrics(text: str) -> Any:
     """Return metrics of `name=min,name=max`, or of an object in JSON."""
     if text.lstrip().startswith("{"):
-        return json.loads(text)
+        return read_json(text)
     return dict(part.split("=", 1) for part in text.replace(" ", "").split(",") if part)
 
 
 def _objective(text: str) -> Any:
     """Return the name of a metric, or the object that is written in JSON."""
-    return json.loads(text) if text.lstrip().startswith("{") else text
+    return read_json(text) if text.lstrip().startswith("{") else text
 
 
 def _codes(text: str) -> list[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import shlex
 import sys
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from racer._checks import read_json
 from racer._files import SQLITE, beginning
 from racer.cli.answer import (
     FILE,
@@ -447,8 +447,10 @@ def resume(
 def _end(text: str) -> Any:
     """Return a configuration, the number of a candidate, or a word."""
     try:
-        return json.loads(text)
-    except ValueError:
+        return read_json(text)
+    except ValueError as error:
+        if text.lstrip().startswith("{"):
+            raise SettingError(f"{text} is not a configuration: {error}") from None
         return text
 
 

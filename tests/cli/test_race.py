@@ -125,13 +125,21 @@ def test_what_does_not_go_together_is_refused(scores, args, message):
     assert message in done.stderr
 
 
-@pytest.mark.parametrize("text", ["{", '{"x": 1}', "[1, 2]"])
-def test_candidates_are_a_list_of_objects(tmp_path, text):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "cannot be read"),
+        ('{"x": 1}', "is not a list of objects"),
+        ("[1, 2]", "is not a list of objects"),
+        ('[{"x": 1, "x": 2}, {"x": 3}]', "cannot be read: the key 'x' is there twice"),
+    ],
+)
+def test_candidates_are_a_list_of_objects(tmp_path, text, message):
     path = tmp_path / "configs.json"
     path.write_text(text)
     done = run(path, "--budget", 10, "--", "true", "{x}")
     assert done.exit_code == 1
-    assert str(path) in done.stderr
+    assert f"{path} {message}" in done.stderr
 
 
 def test_a_column_that_is_there_twice_is_refused(tmp_path):

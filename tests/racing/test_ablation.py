@@ -377,6 +377,8 @@ def test_the_command_records_it_and_the_report_shows_it(tmp_path):
     assert "holds an ablation" in CliRunner().invoke(main, study).output
     survivors = ["show", str(kept), "--configurations", str(tmp_path / "configs")]
     assert "an ablation has no survivors" in CliRunner().invoke(main, survivors).output
+    twice = ["ablation", str(path), "--yes", "--target", '{"x": 1, "x": 2, "y": 0}']
+    assert "the key 'x' is there twice" in CliRunner().invoke(main, twice).output
     assert CliRunner().invoke(main, ["check", str(kept)]).exit_code == 0
     page = tmp_path / "page.html"
     assert CliRunner().invoke(main, ["report", str(path), "-o", str(page)]).exit_code == 0
