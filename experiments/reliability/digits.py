@@ -146,8 +146,8 @@ def errors_of_fronts(m: int, seed: int, draws: int) -> tuple[str, int, float, fl
 
 
 def random_points(
-    rng: np.random.Generator, m: int, more: int, **_: Any
-) -> tuple[NDArray[np.float64], NDArray[np.intp], Callable[[float], NDArray[np.float64]]]:
+    rng: np.random.Generator, m: int, **_: Any
+) -> tuple[NDArray[np.float64], Callable[[float], NDArray[np.float64]]]:
     """Return random points in place of the lattice's."""
 
     def scale(freedom: float) -> NDArray[np.float64]:
@@ -155,11 +155,7 @@ def random_points(
             return np.ones(AT_ONCE)
         return np.sqrt(rng.chisquare(freedom, AT_ONCE) / freedom)
 
-    return (
-        rng.standard_normal((AT_ONCE, m)),
-        rng.integers(smallest._LEVELS, size=(AT_ONCE, more)),  # noqa: SLF001
-        scale,
-    )
+    return rng.standard_normal((m, AT_ONCE)), scale
 
 
 def errors(kind: str, seed: int, draws: int) -> tuple[str, int, float, float]:

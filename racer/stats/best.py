@@ -17,7 +17,7 @@ from racer.stats.strata import noise_by_instance
 from racer.stats.units import above_median, in_units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     import pandas as pd
     from numpy.typing import ArrayLike, NDArray
@@ -305,27 +305,21 @@ class Locations(NamedTuple):
         )
 
     def drawn(
-        self,
-        points: NDArray[np.float64],
-        scale: NDArray[np.float64],
-        levels: NDArray[np.intp],
-        near: NDArray[np.intp],
-    ) -> Iterator[NDArray[np.float64]]:
-        """Yield locations of the candidates `near` (k,) at points (p, k), part by part.
+        self, points: NDArray[np.float64], scale: NDArray[np.float64], near: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Return locations of the candidates `near` at normal points (k, p), part by part.
 
-        Student's t are normal points over a common `scale` (p,).
+        Student's t are normal points over a common `scale` (p,). Failures are left out.
         """
-        ends = (len(points) * np.cumsum([part.weight for part in self.parts])).round()
-        ends = ends.astype(np.intp)
-        lost = None if self.failing is None else self.failing.costs(near)
-        for part, first, end in zip(self.parts, [0, *ends[:-1]], ends, strict=True):
+        ends = (points.shape[1] * np.cumsum([part.weight for part in self.parts])).round()
+        drawn = np.empty(points.shape)
+        first = 0
+        for part, end in zip(self.parts, ends.astype(np.intp).tolist(), strict=True):
             root = root_of(part.covariance[np.ix_(near, near)])
-            drawn = (root @ points[first:end].T).T  # by columns, as the lattice is
-            drawn /= scale[first:end, None]
-            drawn += part.mean[near]
-            if lost is not None:
-                drawn += lost[levels[first:end], np.arange(len(near))]
-            yield drawn
+            here = slice(first, end)
+            drawn[:, here] = root @ points[:, here] / scale[here] + part.mean[near, None]
+            first = end
+        return drawn
 
 
 def locations(

@@ -32,7 +32,7 @@ __all__ = [
     "on_front",
 ]
 
-_CELLS = 1 << 22  # comparisons held at once
+_CELLS = 1 << 15  # values that are compared at once: so many fit into a cache
 _APART = 0.7  # of the logarithms of spreads along two axes
 _TIE = 1e-7  # of the noise: what is equal is drawn apart by so little
 _LEAST = 10  # cells, with fewer the metrics' noise is taken to be independent
@@ -174,15 +174,16 @@ def intervals(
 
 def on_front(drawn: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return which candidates of (p, m, d) none is better than in all metrics, (p, m)."""
-    p, m, d = drawn.shape
+    p, m, _ = drawn.shape
     found = np.empty((p, m), dtype=np.bool_)
-    step = max(1, _CELLS // (m * m))
+    step = max(1, _CELLS // m)
     for first in range(0, p, step):
-        some = drawn[first : first + step]
-        better = np.ones((len(some), m, m), dtype=np.bool_)
-        for metric in range(d):
-            better &= some[:, :, None, metric] > some[:, None, :, metric]
-        found[first : first + step] = ~better.any(axis=2)
+        some = np.ascontiguousarray(drawn[first : first + step].T)  # (d, m, step)
+        for candidate in range(m):
+            better = some[0] < some[0, candidate]
+            for metric in some[1:]:
+                better &= metric < metric[candidate]
+            found[first : first + step, candidate] = ~better.any(axis=0)
     return found
 
 
@@ -252,30 +253,30 @@ class Means:
             return self._known[near][None]
         k, d = len(near), self._known.shape[1]
         n = len(self._noisy)
-        normal, levels, scale = lattice_points(n * k + d + n, k, fewer=k > _MOST, turn=turn)
-        drawn = np.empty((len(normal), k, d))
-        drawn[:] = self._known[near]
+        normal, scale = lattice_points(n * k + d + n, fewer=k > _MOST, turn=turn)
+        p = normal.shape[1]
+        drawn = np.empty((d, k, p))
+        drawn[:] = self._known[near].T[:, :, None]
         with one_blas_thread():
-            places = np.zeros((len(normal), k, n))
+            places = np.empty((n, k, p))
             for at, found in enumerate(self._fits):
-                order = np.argsort(normal[:, n * k + d + at])  # of its parts
-                own = normal[order, at * k : (at + 1) * k]
-                rounds = found.drawn(own, scale(found.freedom), levels[order], near)
-                along = np.concatenate([*rounds])
+                order = np.argsort(normal[n * k + d + at])  # of its parts
+                own = normal[at * k : (at + 1) * k].take(order, axis=1)
+                along = found.drawn(own, scale(found.freedom), near)
                 if self._by_block:
                     along += _TIE * own  # puts equal candidates in random order
-                places[order, :, at] = found.unit * along
-            places = places @ np.linalg.inv(self._axes).T
-        for at, metric in enumerate(self._metrics):
-            mean = places[:, :, at].mean(axis=0)
-            place = mean + (places[:, :, at] - mean) / (1.0 - metric.clipped)
+                along *= found.unit
+                places[at] = along.take(np.argsort(order), axis=1)
+            places = np.tensordot(np.linalg.inv(self._axes), places, axes=1)
+        for metric, costs, at in zip(self._metrics, places, self._noisy, strict=True):
+            mean = costs.mean(axis=1, keepdims=True)
+            place = mean + (costs - mean) / (1.0 - metric.clipped)
             if not self._by_block:  # what all candidates share is the level of the blocks
                 counts = np.isfinite(metric.costs).sum(axis=0)
-                place -= (place @ (counts / max(counts.sum(), 1)))[:, None]
-                shared = metric.level + metric.error * normal[:, n * k + self._noisy[at]]
-                place = metric.unit * place + shared[:, None]
-            drawn[:, :, self._noisy[at]] = place
-        return drawn
+                place -= counts @ place / max(counts.sum(), 1)
+                place = metric.unit * place + (metric.level + metric.error * normal[n * k + at])
+            drawn[at] = place
+        return drawn.T
 
 
 def drawn_fronts(

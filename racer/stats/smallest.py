@@ -19,6 +19,7 @@ __all__ = ["Failing", "Part", "lattice_points", "probability_smallest", "root_of
 _POINTS = 4096  # of the lattice of draws
 _MANY_POINTS = 16_384  # of the longest lattice
 _LEVELS = 128  # of the common scale, and of the share of failures
+_TURNS = 32  # of the lattice
 _TIE = 1e-9  # of what candidates differ by: they are equal
 _FAR = 6.0  # standard deviations: candidates so far behind have no chance
 # Candidates are integrated over if each has more of its own than the first of the largest variance,
@@ -293,21 +294,20 @@ def root_of(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def lattice_points(
-    m: int, more: int, *, fewer: bool = False, turn: int = 0
-) -> tuple[NDArray[np.float64], NDArray[np.intp], Callable[[float], NDArray[np.float64]]]:
-    """Return points of m normal variables, levels of `more` others, and the root of a common scale.
+    m: int, *, fewer: bool = False, turn: int = 0
+) -> tuple[NDArray[np.float64], Callable[[float], NDArray[np.float64]]]:
+    """Return points of m normal variables, and the root of a common scale.
 
-    Shapes (p, m), (p, more), and (p,) as a function of degrees of freedom; p is 4 096, or a quarter.
-    `turn` (0 to 31) rotates the coordinates of the lattice.
+    Shapes (m, p), and (p,) as a function of degrees of freedom; p is 4 096, or a quarter. Each
+    `turn` (0 to 31) has other coordinates of the lattice.
     """
-    lattice = _lattice(-(-(m + more) // 32) * 32)
+    lattice = _lattice(-(-(m + _TURNS) // 32) * 32)
     p = _POINTS // 4 if fewer else _POINTS
-    places = (np.arange(m + more) + turn) % len(lattice.normal)
 
     def scale(freedom: float) -> NDArray[np.float64]:
         return lattice.scale(freedom)[:p]
 
-    return lattice.normal[places[:m], :p].T, lattice.levels[places[m:], :p].T, scale
+    return lattice.normal[turn : turn + m, :p], scale
 
 
 class _Lattice(NamedTuple):

@@ -45,11 +45,11 @@ def test_metrics_are_drawn_independently(monkeypatch):
     found = front_posterior(scores).probability_front
     model = several.Means(scores, np.zeros(2, dtype=bool), by_block=True, n_blocks=None)
 
-    def points(m, more, **_):
+    def points(m, **_):
         def scale(freedom):
             return np.sqrt(rng.chisquare(freedom, 4096) / freedom)
 
-        return rng.standard_normal((4096, m)), rng.integers(128, size=(4096, more)), scale
+        return rng.standard_normal((m, 4096)), scale
 
     monkeypatch.setattr(several, "lattice_points", points)
     expected = np.mean([on_front(model.drawn()).mean(axis=0) for _ in range(40)], axis=0)

@@ -142,9 +142,13 @@ def test_the_odds_of_a_normal_value_are_a_polynomial():
 
 
 def test_fewer_points_are_the_first_quarter():
-    many, few = lattice_points(3, 2), lattice_points(3, 2, fewer=True)
-    for all_of_them, quarter in zip(
-        (*many[:2], many[2](4.0)), (*few[:2], few[2](4.0)), strict=True
-    ):
+    (many, scale), (few, scale_of_few) = lattice_points(3), lattice_points(3, fewer=True)
+    for all_of_them, quarter in ((many.T, few.T), (scale(4.0), scale_of_few(4.0))):
         assert len(all_of_them) == 4 * len(quarter)
         np.testing.assert_array_equal(all_of_them[: len(quarter)], quarter)
+
+
+def test_each_turn_has_other_points():
+    first, last = lattice_points(40)[0], lattice_points(40, turn=31)[0]
+    assert first.shape == last.shape == (40, 4096)
+    assert not (first == last).all(axis=1).any()
