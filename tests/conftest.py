@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import gc
+import inspect
 import os
 import signal
 import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import click.testing
 import pytest
 from hypothesis import HealthCheck, settings
 from playing import racing_tools
@@ -19,6 +23,12 @@ from tunings import tuning_tools
 # no test counts on the clock, on a machine that is too busy to generate examples either
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
+
+# before 8.2, click's runner mixed both streams, or gave no output with both
+if "mix_stderr" in inspect.signature(click.testing.CliRunner).parameters:
+    runner: Any = click.testing.CliRunner
+    runner.__init__ = functools.partialmethod(runner.__init__, mix_stderr=False)
+    click.testing.Result.output = property(lambda done: done.stdout + done.stderr)
 
 HERE = Path(__file__).parent
 LONG = (  # files with a test of more than five seconds, or with many that wait
