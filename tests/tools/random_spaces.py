@@ -99,7 +99,13 @@ def spaces(draw):
     }
 
 
-IMPOSSIBLE = ("leaves no configuration", "leaves none of", "no value is possible", "has no value")
+IMPOSSIBLE = (
+    "leaves no configuration",
+    "leaves none of",
+    "no value is possible",
+    "has no value",
+    "has one value",  # an integer whose step is longer than its range
+)
 
 
 def built(arguments, *refusals):
