@@ -7,6 +7,7 @@ Bayesian signed-rank test side by side with baycomp's, in turns, if that is inst
 
 from __future__ import annotations
 
+import math
 import time
 from functools import partial
 from importlib import metadata
@@ -22,6 +23,7 @@ from racer.stats import (
     bayesian_signed_rank_test,
     best_posterior,
     bradley_terry,
+    front_posterior,
     plackett_luce,
     win_table,
 )
@@ -56,7 +58,7 @@ def raced(costs: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def cases() -> Iterator[tuple[str, float, Callable[[], Any]]]:
-    """Yield what is timed: a name, the goal in seconds, a call."""
+    """Yield what is timed: a name, the goal in seconds (NaN: none), a call."""
     for n, goal in ((54, 0.09), (500, 0.9)):
         z = np.random.default_rng(n).normal(0.1, 1.0, n)
         yield (
@@ -75,6 +77,10 @@ def cases() -> Iterator[tuple[str, float, Callable[[], Any]]]:
         yield f"P(best), {k} candidates on {n} blocks", 0.002, partial(best_posterior, costs)
         name = f"P(best), {k} candidates after a race of {n} blocks"
         yield name, 0.002, partial(best_posterior, raced(costs))
+    for k in (10, 30, 50):
+        costs = np.stack([normal(20, k), normal(20, k + 1)[:, :k]])
+        name = f"P(on the front), 2 metrics of {k} candidates on 20 blocks"
+        yield name, math.nan, partial(front_posterior, costs)
 
 
 def how(result: Any) -> str:
@@ -124,6 +130,7 @@ def main(repeats: int) -> None:
     lines = []
     for name, goal, call in cases():
         runs = [cpu_seconds(call) for _ in range(repeats)]
-        lines.append([name, f"{min(taken for taken, _ in runs):.4f}", f"{goal:g}", how(runs[0][1])])
+        goals = "-" if math.isnan(goal) else f"{goal:g}"
+        lines.append([name, f"{min(taken for taken, _ in runs):.4f}", goals, how(runs[0][1])])
     print(markdown(["", "CPU s", "goal", "draws"], lines), flush=True)
     print(f"\n{beside_baycomp(repeats)}")
