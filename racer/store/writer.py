@@ -284,12 +284,15 @@ class Store:
             return
         with explained(self.path):
             try:
-                connection.execute("BEGIN IMMEDIATE")
-                if look:
-                    self._stop_if_unlocked()
-                for statement, values in statements:
-                    connection.execute(statement, values)
-                connection.execute("COMMIT")
+                if len(statements) == 1 and not look:
+                    connection.execute(*statements[0])  # a transaction by itself
+                else:
+                    connection.execute("BEGIN IMMEDIATE")
+                    if look:
+                        self._stop_if_unlocked()
+                    for statement, values in statements:
+                        connection.execute(statement, values)
+                    connection.execute("COMMIT")
             except BaseException as error:
                 with suppress(sqlite3.Error):  # the first error is the one to tell
                     connection.rollback()
