@@ -6,6 +6,7 @@ import ctypes
 import functools
 import gc
 import inspect
+import mmap
 import os
 import signal
 import sys
@@ -55,6 +56,7 @@ LONG = (  # files with a test of more than five seconds, or with many that wait
     "experiments/test_tuner.py",
 )
 MANY = 1_000  # tests, with which a process has grown
+GROWN = 2**26  # bytes that a process has grown by since its memory moved: 64 MB
 PLACE = {HERE / name: place for place, name in enumerate(LONG)}
 
 if missing := [str(path) for path in PLACE if not path.exists()]:
@@ -147,7 +149,20 @@ def pytest_collection_finish(session):
     gc.set_threshold(20_000, 10, 10)
     gc.enable()
     if sys.platform == "linux" and len(session.items) >= MANY:
-        _use_huge_pages()
+        session.config.pluginmanager.register(_HugePages())
+
+
+class _HugePages:
+    """Keep the memory of this process in pages of 2 MB, also what tests let it grow by."""
+
+    def __init__(self):
+        self.held = 0
+
+    def pytest_runtest_logstart(self):
+        held = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        if (held - self.held) * mmap.PAGESIZE > GROWN:
+            _use_huge_pages()
+            self.held = held
 
 
 def _use_huge_pages():
