@@ -9,10 +9,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import racer
-import racer.integrations.optuna
-import racer.integrations.sklearn
-import racer.testing
 from racer.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -60,6 +56,10 @@ def test_a_tutorial_runs_from_the_first_block_to_the_last(page, monkeypatch):
 
 
 def test_every_public_name_has_a_reference_entry():
+    import racer.integrations.optuna
+    import racer.integrations.sklearn
+    import racer.testing
+
     entries = {
         entry
         for page in (ROOT / "docs" / "reference").glob("*.md")
