@@ -58,7 +58,7 @@ def test_a_scenario_of_irace_as_it_is(folder):
 
 
 def test_initial_configurations_of_earlier_stores_and_tables(folder):
-    (folder / "scenario.txt").write_text("maxExperiments = 50\nfirstTest = 2\nseed = 1\n")
+    (folder / "scenario.txt").write_text("maxExperiments = 24\nfirstTest = 2\nseed = 1\n")
     assert said("tune", "-q").exit_code == 0
     (folder / "table.txt").write_text("x k\n0 b\n")
     words = ("--initial", "racer.db", "--initial", "table.txt", "--store", "new.db")
@@ -71,12 +71,12 @@ def test_initial_configurations_of_earlier_stores_and_tables(folder):
         "space = 'parameters.txt'\ninitial = ['racer.db', 'table.txt']\nfirst_test = 2\n"
     )
     (folder / "scenario.txt").unlink()
-    words = ("--target-runner", "target-runner", "--instances", "Instances", "--budget", 50)
+    words = ("--target-runner", "target-runner", "--instances", "Instances", "--budget", 24)
     assert said("tune", "-q", "--seed", 2, "--store", "new.db", *words).exit_code == 0
 
 
 def test_without_a_scenario_a_program_after_two_dashes(folder):
-    words = ("--space", "parameters.txt", "--instances", "Instances", "--budget", 50, "--seed", 1)
+    words = ("--space", "parameters.txt", "--instances", "Instances", "--budget", 30, "--seed", 1)
     code = "import sys; print(int(sys.argv[1].split('=')[1]) + 1)"
     done = said(
         "tune",
@@ -141,7 +141,7 @@ def test_errors_of_a_store_are_in_the_words_of_a_scenario(folder):
     low = said("tune", *words, "--runtime", 5, "--budget", 3)
     assert low.exit_code == 1
     assert "recorded in" not in low.stderr
-    assert said("tune", *words, "--runtime", 5, "--budget", 30, "-q").exit_code in {0, 3}
+    assert said("tune", *words, "--runtime", 5, "--budget", 20, "-q").exit_code in {0, 3}
     other = said("tune", *words, "--runtime", 6, "--budget", 30)
     assert other.exit_code == 1
     assert "recorded in" not in other.stderr
@@ -162,7 +162,7 @@ def test_such_an_error_names_the_store_as_it_is_called(folder):
     store = "Runtime(limit=5.0, old).db"
     words = ("--space", "parameters.txt", "--instances", "Instances", "--first-test", 2)
     words = (*words, "--command", "./solver {parameters}", "--store", store)
-    assert said("tune", *words, "--seed", 1, "--budget", 30, "-q").exit_code in {0, 3}
+    assert said("tune", *words, "--seed", 1, "--budget", 20, "-q").exit_code in {0, 3}
     other = said("tune", *words, "--seed", 2, "--budget", 30)
     assert other.exit_code == 1
     assert f"seed is 2, but the race in '{store}' has 1: give that, or another store: --st" in (
@@ -212,7 +212,7 @@ def test_options_of_irace_are_merged_with_its_scenario(folder):
 
 
 def test_values_of_irace_that_change_nothing_are_none_on_the_command_line(folder):
-    (folder / "scenario.txt").write_text("maxExperiments = 50\nfirstTest = 2\nseed = 1\n")
+    (folder / "scenario.txt").write_text("maxExperiments = 20\nfirstTest = 2\nseed = 1\n")
     flags = ("mpi", "max-time", "min-survival", "test-num-elites", "target-runner-timeout")
     zeros = [word for flag in (*flags, "aclib", "iterations") for word in (f"--{flag}", 0)]
     done = said("tune", "-q", "--elitist", 1, *zeros, "--store", "")
@@ -227,7 +227,7 @@ def test_wrong_usage_and_no_best(folder):
     assert done.exit_code == 1
     assert "there is no scenario.toml or scenario.txt here" in done.stderr
     assert said("tune", "--budgte", 3).exit_code == 2
-    (folder / "scenario.txt").write_text("maxExperiments = 50\nfirstTest = 2\n")
+    (folder / "scenario.txt").write_text("maxExperiments = 20\nfirstTest = 2\n")
     done = said("tune", "--batchmode", "sge")
     assert done.exit_code == 1
     assert "batchmode = 'sge' cannot be used" in done.stderr

@@ -25,7 +25,7 @@ def test_killed_at_random_moments_and_resumed_the_result_is_the_same():
         [
             *(sys.executable, STUDY, "stress", "--races", "2", "--kills", "1"),
             *("--jobs", "2", "--seed", "3"),
-            *("--budget", "90", "--milliseconds", "7"),  # as long as 150 of 4, with fewer forks
+            *("--budget", "60", "--milliseconds", "10"),  # as long as 150 of 4, with fewer forks
             *("--patience", "20"),  # a second, unless other work takes it
         ],
         capture_output=True,
