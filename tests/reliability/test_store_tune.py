@@ -182,18 +182,18 @@ def test_n_jobs_change_nothing_on_a_store(tmp_path, plain):
 
 
 def test_with_a_larger_budget_it_goes_on_from_its_end(recorded):
-    larger = racer.resume(recorded.path, evaluate, budget=300)
-    assert larger.evaluations == 300
-    both = tune(budget=[150, 300])
+    larger = racer.resume(recorded.path, evaluate, budget=220)
+    assert larger.evaluations == 220
+    both = tune(budget=[150, 220])
     assert content(larger)[:5] == content(both)[:5]
     pd.testing.assert_series_equal(larger.scores["value"], both.scores["value"])
     # and once more, this time by the call that began it
-    largest = tune(recorded.path, budget=400)
-    assert content(largest)[:5] == content(tune(budget=[150, 300, 400]))[:5]
+    largest = tune(recorded.path, budget=290)
+    assert content(largest)[:5] == content(tune(budget=[150, 220, 290]))[:5]
     # the budget is now that; what has been recorded is there without any new evaluation
-    for budget in (None, 400, [150, 300, 400]):
+    for budget in (None, 290, [150, 220, 290]):
         assert content(racer.resume(recorded.path, evaluate, budget=budget)) == content(largest)
-    assert content(tune(recorded.path, budget=400)) == content(largest)
+    assert content(tune(recorded.path, budget=290)) == content(largest)
     assert check_store(recorded.path).problems == []
 
 
