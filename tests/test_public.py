@@ -132,12 +132,14 @@ for name in racer.deciders.DECIDERS:
     assert loaded.isdisjoint({"pandas", "optuna", "sklearn", "matplotlib"})
 
 
-def test_tuning_loads_neither_pandas_nor_optuna():
+def test_tuning_loads_neither_pandas_nor_optuna_nor_the_statistics_of_scipy():
     code = """
-import racer
+import sys, racer
 space = racer.Space({"x": racer.Real(0, 1)})
-result = racer.tune(space, lambda config, instance, seed: config["x"] + seed / 2**31, budget=100)
-assert result.elites and result.probability_best and repr(result)
+result = racer.tune(space, lambda c, i, seed: c["x"] + seed % 7, budget=700, seed=1)
+assert result.elites and result.best and result.probability_best and repr(result)
+assert "scipy.linalg" in sys.modules
+assert not {"scipy.stats", "scipy.optimize"} & {*sys.modules}  # 65 MB
 """
     loaded = loaded_after(code)
     assert "scipy" in loaded
@@ -166,14 +168,3 @@ def test_so_do_those_of_a_tuning_and_of_a_command(n_jobs):
     with pytest.warns(racer.RacerWarning, match="is set aside") as more:
         racer.tune(space, fails_on_one, [0, 1, 2, 3, 4], budget=60, seed=1, n_jobs=n_jobs)
     assert {warning.filename for warning in (*caught, *more)} == {__file__}
-
-
-def test_a_tuning_does_not_load_the_statistics_of_scipy():
-    code = (
-        "import sys, racer\n"
-        "space = racer.Space({'x': racer.Real(0, 1)})\n"
-        "racer.tune(space, lambda c, i, seed: c['x'] + seed % 7, budget=700, seed=1).best\n"
-        "assert 'scipy.linalg' in sys.modules\n"
-        "assert not {'scipy.stats', 'scipy.optimize'} & {*sys.modules}"  # 65 MB
-    )
-    loaded_after(code)

@@ -245,9 +245,8 @@ def test_a_program_that_takes_too_much_memory_is_named():
 
 
 @LINUX
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_what_writes_into_all_descriptors_costs_its_own_cell(tmp_path, n_jobs):
-    code = f"""
+def test_what_writes_into_all_descriptors_costs_its_own_cell(tmp_path):
+    code = """
     import os, racer
 
     def evaluate(config, instance, seed):
@@ -262,12 +261,13 @@ def test_what_writes_into_all_descriptors_costs_its_own_cell(tmp_path, n_jobs):
         return config
 
     if __name__ == "__main__":
-        settings = dict(budget=60, seed=1, n_jobs={n_jobs}, timeout=20)
-        result = racer.race(range(4), evaluate, **settings, store="run.db")
-        print(result.best, sorted(set(result.failures["candidate"])))
-        os.rename("run.db", "kept.db")
-        again = racer.resume("kept.db", evaluate)
-        print(again.best, again.evaluations == result.evaluations)
+        for n_jobs in (1, 2):
+            settings = dict(budget=60, seed=1, n_jobs=n_jobs, timeout=20)
+            result = racer.race(range(4), evaluate, **settings, store=f"run{n_jobs}.db")
+            print(result.best, sorted(set(result.failures["candidate"])))
+            os.rename(f"run{n_jobs}.db", f"kept{n_jobs}.db")
+            again = racer.resume(f"kept{n_jobs}.db", evaluate)
+            print(again.best, again.evaluations == result.evaluations)
     """
     script = tmp_path / "script.py"
     script.write_text(textwrap.dedent(code), encoding="utf-8")
@@ -280,7 +280,7 @@ def test_what_writes_into_all_descriptors_costs_its_own_cell(tmp_path, n_jobs):
         cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["0 [3]", "0 True"]
+    assert done.stdout.splitlines() == ["0 [3]", "0 True"] * 2
 
 
 @LINUX

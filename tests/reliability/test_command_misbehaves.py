@@ -86,7 +86,7 @@ def test_each_misbehaviour_has_its_status_and_reason(script, name, settings):
         assert "run me' 0 1\nstdout: " in outcome.message  # the command, to be pasted in a shell
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2, 4])
+@pytest.mark.parametrize("n_jobs", [1, 4])
 def test_in_a_race_each_costs_its_own_cell(script, tmp_path, n_jobs):
     names = list(ROWS)
     for name, (text, _, _) in ROWS.items():
@@ -202,7 +202,7 @@ def test_a_file_that_is_no_program(script):
     assert "cannot be started ([Errno 2] No such file" in outcome.message
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2, 4])
+@pytest.mark.parametrize("n_jobs", [1, 2])
 def test_retries_try_again(script, tmp_path, n_jobs):
     text = 'echo x >> "$0.$1"; [ $(wc -l < "$0.$1") = 3 ] && echo 7'
     command = racer.Command([script("run", text), "{x}"])

@@ -169,8 +169,11 @@ def check(outcomes, expected):
         assert len(outcome.message) < 2500, config
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2, 4])
-@pytest.mark.parametrize(("lot", "timeout"), [(HANGING, 2), (ENDING, 60)], ids=["hangs", "ends"])
+@pytest.mark.parametrize(
+    ("lot", "timeout", "n_jobs"),
+    [(HANGING, 2, 1), (HANGING, 2, 2), (HANGING, 2, 4), (ENDING, 60, 1), (ENDING, 60, 2)],
+    ids=lambda value: {id(HANGING): "hangs", id(ENDING): "ends"}.get(id(value)),
+)
 def test_each_misbehaviour_costs_its_own_cell_and_leaves_no_process(tmp_path, lot, timeout, n_jobs):
     outcomes = outcomes_of(hostile(tmp_path), list(lot), n_jobs=n_jobs, timeout=timeout)
     assert len(noted(tmp_path)) >= len(lot)
@@ -341,21 +344,21 @@ def test_signals_are_not_answered_by_the_caller_s_handlers():
     assert "KeyboardInterrupt" in outcomes["SIGINT"].message
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_children_that_the_caller_does_not_wait_for_are_waited_for(n_jobs):
-    code = f"""
+def test_children_that_the_caller_does_not_wait_for_are_waited_for():
+    code = """
 import signal
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the workers inherit it
 import racer
 def evaluate(config, instance, seed):
     return config
-result = racer.race(range(3), evaluate, budget=15, seed=1, timeout=60, n_jobs={n_jobs})
-print(result.evaluations, len(result.failures))
+for n_jobs in (1, 2):
+    result = racer.race(range(3), evaluate, budget=15, seed=1, timeout=60, n_jobs=n_jobs)
+    print(result.evaluations, len(result.failures))
 """
     ran = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=100
     )
-    assert ran.stdout == "15 0\n"
+    assert ran.stdout == "15 0\n" * 2
 
 
 def test_as_long_as_processes_of_an_evaluation_end_they_are_waited_for(monkeypatch):
@@ -566,36 +569,42 @@ def test_what_is_no_outcome_is_invalid(line):
     assert len(outcome.message) < 100
 
 
-@pytest.mark.parametrize("rubbish", [b'{"]\n', b"x" * 200_000, b"cut", b"\n\n\n"])
-def test_rubbish_from_an_evaluation_stays_in_its_cell(rubbish):
+RUBBISH = [b'{"]\n', b"x" * 200_000, b"cut", b"\n\n\n"]
+
+
+def test_rubbish_from_an_evaluation_stays_in_its_cell():
     def evaluate(config, instance, seed):
-        if config == 2:
+        if isinstance(config, bytes):
             for descriptor in range(3, 200):
                 if Path(f"/proc/self/fd/{descriptor}").is_fifo():
-                    os.write(descriptor, rubbish)
+                    os.write(descriptor, config)
             os._exit(0)
         return config
 
     # in a process whose only pipes are ours
     code = f"""
-import json, os, random
+import json, os
 from pathlib import Path
 from racer.evaluate.workers import outcomes_of, workers_for
 from racer import Cell
-rubbish = {rubbish[:10]!r} * {max(1, len(rubbish) // 10)}
 {subprocess_source(evaluate)}
-cells = [Cell(0, c, c, None, 1) for c in (1, 2, 3)]
-with workers_for(evaluate, [1, 2, 3], None, timeout=5) as workers:
+pool = [1]
+for start, length in {[(rubbish[:10], len(rubbish)) for rubbish in RUBBISH]}:
+    pool += [(start * length)[:length], 3]
+cells = [Cell(0, c, config, None, 1) for c, config in enumerate(pool)]
+with workers_for(evaluate, pool, None, timeout=5) as workers:
     told = [outcome for _, outcome in outcomes_of(workers, cells)]
     print(json.dumps([(o.status, o.value, o.message) for o in told]))
 """
     run = subprocess.run(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, check=True, timeout=60
     )
-    first, second, third = json.loads(run.stdout.splitlines()[-1])
-    assert (first[1], third[1]) == (1.0, 3.0)
-    assert second[0] in ("invalid", "killed")
-    assert second[2]
+    told = json.loads(run.stdout.splitlines()[-1])
+    assert [value for _, value, _ in told[::2]] == [1.0] + [3.0] * len(RUBBISH)
+    for status, _, message in told[1::2]:
+        assert status in ("invalid", "killed")
+        assert message
+    assert len(told[1::2]) == len(RUBBISH)
 
 
 def subprocess_source(function):
