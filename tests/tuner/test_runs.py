@@ -349,8 +349,9 @@ def test_the_seed_repeats_the_run(tuning):
     def content(seed):
         return tuning.content(run(tuning, tuning.mixed(), seed=seed)[0])
 
-    assert content(4) == content(4)
-    assert content(4)["configs"] != content(5)["configs"]
+    found = content(4)
+    assert found == content(4)
+    assert found["configs"] != content(5)["configs"]
 
 
 def test_maximising_mirrors_minimising(tuning):
