@@ -465,9 +465,9 @@ def test_learning_curves_prune_nobody_and_are_said_once(add, run, recwarn, direc
     sign = 1.0 if direction == "minimize" else -1.0
     study = study_of(direction=direction)
     for final in (0.5, 0.4, 0.45, 0.6, 0.55):
-        add(study, sign * curve(40, final, power=1.5))
-    assert run(study, sign * curve(40, 0.1, start=3.0)) is None
-    assert run(study, sign * curve(40, 0.9)) is None
+        add(study, sign * curve(24, final, power=1.5))
+    assert run(study, sign * curve(24, 0.1, start=3.0)) is None
+    assert run(study, sign * curve(24, 0.9)) is None
     (said,) = [str(w.message) for w in recwarn if w.category is RacerWarning]
     assert "as on a learning curve, and so none is pruned" in said
     assert "instances=.." in said
