@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _SHELL = {"|", "||", "&&", "&", ";", "<", ">", ">>"}
 
 
-class _Share(click.ParamType[float]):
+class _Share(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     """A share, as 2% or 0.02."""
 
     name = "share"
