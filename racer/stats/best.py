@@ -311,10 +311,11 @@ class Locations(NamedTuple):
 
         Student's t are normal points over a common `scale` (p,). Failures are left out.
         """
-        ends = (points.shape[1] * np.cumsum([part.weight for part in self.parts])).round()
+        p = points.shape[1]
+        ends = (p * np.cumsum([part.weight for part in self.parts])).round().astype(np.intp)
         drawn = np.empty(points.shape)
         first = 0
-        for part, end in zip(self.parts, ends.astype(np.intp).tolist(), strict=True):
+        for part, end in zip(self.parts, [*ends[:-1], p], strict=True):
             root = root_of(part.covariance[np.ix_(near, near)])
             here = slice(first, end)
             drawn[:, here] = root @ points[:, here] / scale[here] + part.mean[near, None]

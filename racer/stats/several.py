@@ -32,7 +32,7 @@ __all__ = [
     "on_front",
 ]
 
-_CELLS = 1 << 15  # values that are compared at once: so many fit into a cache
+_CELLS = 1 << 15  # comparisons at once, in a metric: so many fit into a cache
 _APART = 0.7  # of the logarithms of spreads along two axes
 _TIE = 1e-7  # of the noise: what is equal is drawn apart by so little
 _LEAST = 10  # cells, with fewer the metrics' noise is taken to be independent
@@ -176,14 +176,16 @@ def on_front(drawn: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return which candidates of (p, m, d) none is better than in all metrics, (p, m)."""
     p, m, _ = drawn.shape
     found = np.empty((p, m), dtype=np.bool_)
-    step = max(1, _CELLS // m)
+    step = max(min(_CELLS // m, p), 1)
+    together = max(_CELLS // (m * step), 1)
     for first in range(0, p, step):
         some = np.ascontiguousarray(drawn[first : first + step].T)  # (d, m, step)
-        for candidate in range(m):
-            better = some[0] < some[0, candidate]
+        for start in range(0, m, together):
+            these = slice(start, start + together)
+            better = some[0][:, None] < some[0, these]
             for metric in some[1:]:
-                better &= metric < metric[candidate]
-            found[first : first + step, candidate] = ~better.any(axis=0)
+                better &= metric[:, None] < metric[these]
+            found[first : first + step, these] = ~better.any(axis=0).T
     return found
 
 

@@ -299,7 +299,7 @@ def lattice_points(
     """Return points of m normal variables, and the root of a common scale.
 
     Shapes (m, p), and (p,) as a function of degrees of freedom; p is 4 096, or a quarter. Each
-    `turn` (0 to 31) has other coordinates of the lattice.
+    `turn` (0 to 31) begins at another coordinate of the lattice.
     """
     lattice = _lattice(-(-(m + _TURNS) // 32) * 32)
     p = _POINTS // 4 if fewer else _POINTS

@@ -175,6 +175,15 @@ def test_nobody_is_better_in_every_metric_than_one_on_the_front():
     assert on_front(drawn).tolist() == [[1.0, 1.0, 1.0, 0.0]]  # the third only ties
 
 
+@pytest.mark.parametrize(("p", "m", "d"), [(2000, 50, 2), (3, 400, 3), (1, 200, 1), (700, 1, 2)])
+def test_the_front_is_that_of_all_pairs(p, m, d):
+    rng = np.random.default_rng(m)
+    drawn = rng.integers(0, 40, size=(p, m, d)).astype(float)  # with ties
+    drawn[rng.random(drawn.shape) < 0.1] = np.inf
+    beaten = [[(one[:, None] > one).all(axis=2).any(axis=1)] for one in drawn]
+    np.testing.assert_array_equal(on_front(drawn), ~np.concatenate(beaten))
+
+
 def test_volumes():
     reference = np.array([2.0, 2.0])
     points = np.array([[0.0, 1.0], [1.0, 0.0], [1.5, 1.5]])
