@@ -284,12 +284,12 @@ class Store:
             return
         with explained(self.path):
             try:
-                if len(statements) == 1 and not look:
-                    connection.execute(*statements[0])  # a transaction by itself
+                if not look:
+                    (alone,) = statements  # a transaction by itself
+                    connection.execute(*alone)
                 else:
                     connection.execute("BEGIN IMMEDIATE")
-                    if look:
-                        self._stop_if_unlocked()
+                    self._stop_if_unlocked()
                     for statement, values in statements:
                         connection.execute(statement, values)
                     connection.execute("COMMIT")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from threading import Event
 
 import pandas as pd
 import pytest
@@ -105,6 +107,31 @@ def test_a_query_that_was_not_read_to_its_end_keeps_no_file_open(path):
 def test_an_outcome_is_recorded_once(path):
     with Store(path) as store, pytest.raises(racer.StoreError, match="UNIQUE"):
         store.append(Cell(0, 0, None, None, 0), Outcome("ok", 1.0))
+
+
+def test_an_outcome_alone_is_one_statement_which_waits_for_another_writer(path):
+    executed, locked, asked = [], Event(), Event()
+
+    def write_elsewhere():
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            locked.set()
+            asked.wait(60)
+            other.execute("ROLLBACK")
+
+    def tell(statement):
+        executed.append(statement.split()[0])
+        asked.set()
+
+    with Store(path) as store, ThreadPoolExecutor(1) as pool:
+        ended = pool.submit(write_elsewhere)
+        assert locked.wait(60)
+        store.reader.connection.set_trace_callback(tell)
+        store.append(Cell(50, 0, None, None, 0), Outcome("ok", 2.0))
+        ended.result(60)
+        found = store.reader.connection.execute("SELECT value FROM outcomes WHERE block = 50")
+        assert found.fetchall() == [(2.0,)]
+    assert executed[:2] == ["INSERT", "SELECT"]
 
 
 @pytest.mark.parametrize(("seconds", "every"), [(0.5, 2), (0.0, 4)])
