@@ -181,12 +181,14 @@ def as_floats(values: ArrayLike, name: str, ndim: int) -> NDArray[np.float64]:
 
 
 def read_json(text: str | bytes) -> Any:
-    """Return what JSON says; ValueError where it is none, or an object has a key twice."""
+    """Return the value of a JSON text; ValueError if it is not JSON, or an object repeats a key."""
     return json.loads(text, object_pairs_hook=_object)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    keys = [key for key, _ in pairs]
-    if again := [key for key in keys if keys.count(key) > 1]:
-        raise ValueError(f"the key {again[0]!r} is there twice")
-    return dict(pairs)
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"the key {key!r} is there twice")
+        found[key] = value
+    return found

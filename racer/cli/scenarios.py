@@ -27,13 +27,21 @@ if TYPE_CHECKING:
 def _metrics(text: str) -> Any:
     """Return metrics of `name=min,name=max`, or of an object in JSON."""
     if text.lstrip().startswith("{"):
-        return read_json(text)
+        return _object(text)
     return dict(part.split("=", 1) for part in text.replace(" ", "").split(",") if part)
 
 
 def _objective(text: str) -> Any:
     """Return the name of a metric, or the object that is written in JSON."""
-    return read_json(text) if text.lstrip().startswith("{") else text
+    return _object(text) if text.lstrip().startswith("{") else text
+
+
+def _object(text: str) -> Any:
+    """Return an object of JSON; UsageError with the reason if it is none."""
+    try:
+        return read_json(text)
+    except ValueError as error:
+        raise click.BadParameter(f"{text}: {error}") from None
 
 
 def _codes(text: str) -> list[int]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from json import JSONDecodeError
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racer._checks import did_you_mean, suggesting, whole
+from racer._checks import did_you_mean, read_json, suggesting, whole
 from racer.errors import CandidateError, MissingExtraError, SettingError, SpaceFileError
 from racer.render.notebook import as_html
 from racer.render.sections import Grid
@@ -438,10 +438,10 @@ class Space(Structure):
             Something else, or features that a `Space` lacks: distributions that are not uniform.
         """
         try:
-            arguments = arguments_of_configspace(json.loads(read(path)))
+            arguments = arguments_of_configspace(read_json(read(path)))
         except SpaceFileError:
             raise
-        except json.JSONDecodeError as error:
+        except JSONDecodeError as error:
             raise SpaceFileError(f"the file is not JSON: {error}", str(path)) from error
         except ValueError as error:
             raise SpaceFileError(str(error), str(path)) from error

@@ -133,6 +133,13 @@ def test_check_scenario_shows_the_metrics_of_a_program(folder):
     assert "  {'error': 2.0}, in " in done.stdout
 
 
+@pytest.mark.parametrize("option", ["--metrics", "--objective"])
+def test_an_object_with_a_key_twice_is_refused(folder, option):
+    done = said("tune", option, '{"error": "min", "error": "max"}', "--budget", 20)
+    assert done.exit_code == 2
+    assert "the key 'error' is there twice" in " ".join(done.stderr.split())
+
+
 def test_errors_of_a_store_are_in_the_words_of_a_scenario(folder):
     (folder / "solver").write_text("#!/bin/sh\necho 1\n")
     (folder / "solver").chmod(0o755)

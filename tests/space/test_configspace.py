@@ -211,6 +211,10 @@ FORBIDDEN = (CATEGORY % '"x"')[
     [
         ("{", "Expecting"),
         ("[]", "no JSON of ConfigSpace"),
+        (
+            '{"hyperparameters": [], "hyperparameters": []}',
+            "the key 'hyperparameters' is there twice",
+        ),
         ("{}", "in format 0.4: it has no list of hyperparameters$"),
         ('{"hyperparameters": [{"type": "constant"}]}', "in format 0.4: 'name' is missing$"),
         (
