@@ -118,17 +118,18 @@ def _new_file(_: click.Context, __: click.Parameter, path: Path | None) -> Path 
 def _new_tables(_: click.Context, __: click.Parameter, folder: Path | None) -> Path | None:
     """Refuse a folder that has a table of a result, before anything is evaluated."""
     if folder is not None:
-        for name in (*TuneResult._frame_names, "steps"):  # noqa: SLF001  (a race has fewer)
+        for name in TuneResult._frame_names:  # noqa: SLF001  (a race has fewer)
             _new_file(_, __, folder / f"{name}.csv")
     return folder
 
 
-def forms(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for the form of an answer."""
+def forms(command: Callable[..., Any], *, is_run: bool = True) -> Callable[..., Any]:
+    """Add the options for the form of an answer; before a run, files are refused that are there."""
+    new_tables = _new_tables if is_run else None
     says = "Write the survivors, best first, to this file, as irace's tables are."
     command = click.option("--configurations", type=FILE, callback=_new_file, help=says)(command)
     says = "Write all tables into this folder."
-    command = click.option("--csv", type=FOLDER, callback=_new_tables, help=says)(command)
+    command = click.option("--csv", type=FOLDER, callback=new_tables, help=says)(command)
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
@@ -146,10 +147,10 @@ def give(
     """
     if isinstance(result, AblationResult):
         say(json_of(result.to_dict()) if as_json else result)
-        if configurations is not None:
-            raise click.ClickException("--configurations: an ablation has no survivors")
         if csv is not None:
             write_frames(csv, result)
+        if configurations is not None:
+            raise click.ClickException("--configurations: an ablation has no survivors")
         return
     line = command_line(settings)
     say(json_of(result.to_dict(line)) if as_json else _answer(result, line))

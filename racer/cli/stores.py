@@ -7,6 +7,7 @@ import shlex
 import sys
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +74,7 @@ _store_here = click.argument("store", type=click.Path(), required=False, callbac
 
 @click.command(short_help="Show a store's contents.")
 @_store_here
-@forms
+@partial(forms, is_run=False)
 def show(store: str, **form: Any) -> None:
     """Show the result of the race or tuning in STORE, which is only read and may be in use.
 
@@ -162,7 +163,9 @@ def export(store: str, *, study: Path | None, csv: Path | None, as_json: bool) -
         result: Any = load_record(store).result
         if study is not None:
             if isinstance(result, AblationResult):
-                raise click.ClickException(f"{store} holds an ablation, of which there is no study")
+                raise click.ClickException(
+                    f"{store} holds an ablation, which cannot be written as a study"
+                )
             _write_study(result, study, Path(store).stem)
             say(study, err=as_json)
         if csv is not None:
@@ -444,13 +447,13 @@ def resume(
         give(result, settings, **form)
 
 
-def _end(text: str) -> Any:
+def _end(name: str, text: str) -> Any:
     """Return a configuration, the number of a candidate, or a word."""
     try:
         return read_json(text)
     except ValueError as error:
         if text.lstrip().startswith("{"):
-            raise SettingError(f"{text} is not a configuration: {error}") from None
+            raise SettingError(f"{name}={text} is not a configuration: {error}") from None
         return text
 
 
@@ -490,9 +493,9 @@ def ablation(
     from racer.run.ablation import ablation as run  # noqa: PLC0415  (a second)
 
     with reported():
+        ends = {"source": _end("source", source), "target": _end("target", target)}
         command, recorded = _program_of(store, "racer.ablation", yes=yes)
         settings["n_jobs"] = recorded.get("jobs", 1) if jobs is None else jobs
-        ends = {"source": _end(source), "target": _end(target)}
         own = into or _beside(store)
         found = run(store, command, **ends, **settings, store=own, progress=not quiet)
         give(found, {}, as_json=as_json)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
+from pandas.testing import assert_frame_equal
 
 import racer
 from racer import Categorical, Integer, Outcome, Param, Real, Runtime, Space
@@ -369,16 +371,24 @@ def test_the_command_records_it_and_the_report_shows_it(tmp_path):
     shown = CliRunner().invoke(main, ["show", str(kept)])
     assert "gained most" in shown.stdout
     for command in ("show", "export"):
-        done = CliRunner().invoke(main, [command, str(kept), "--csv", str(tmp_path / command)])
-        assert done.exit_code == 0, done.output
-        steps = (tmp_path / command / "steps.csv").read_text(encoding="utf-8").splitlines()
-        assert [row.split(",")[0] for row in steps] == ["parameters", "x", "y"]
-    study = ["export", str(kept), "--optuna", str(tmp_path / "study")]
-    assert "holds an ablation" in CliRunner().invoke(main, study).output
-    survivors = ["show", str(kept), "--configurations", str(tmp_path / "configs")]
-    assert "an ablation has no survivors" in CliRunner().invoke(main, survivors).output
-    twice = ["ablation", str(path), "--yes", "--target", '{"x": 1, "x": 2, "y": 0}']
-    assert "the key 'x' is there twice" in CliRunner().invoke(main, twice).output
+        folder = tmp_path / command
+        for store in (path, kept):  # of both, into one folder
+            done = CliRunner().invoke(main, [command, str(store), "--csv", str(folder)])
+            assert done.exit_code == 0, done.output
+        assert_frame_equal(pd.read_csv(folder / "steps.csv"), racer.load(kept).frame)
+    done = CliRunner().invoke(main, ["export", str(kept), "--json"])
+    assert json.loads(done.stdout)["steps"] == said["steps"]
+    for words, message in (
+        (["export", kept, "--optuna", tmp_path / "study"], "cannot be written as a study"),
+        (["show", kept, "--configurations", tmp_path / "c"], "an ablation has no survivors"),
+        (
+            ["ablation", path, "--target", '{"x": 1, "x": 2, "y": 0}'],
+            """target={"x": 1, "x": 2, "y": 0} is not a configuration: the key 'x' is there twice""",
+        ),
+    ):
+        done = CliRunner().invoke(main, [*map(str, words)])
+        assert done.exit_code == 1
+        assert message in " ".join(done.output.split())
     assert CliRunner().invoke(main, ["check", str(kept)]).exit_code == 0
     page = tmp_path / "page.html"
     assert CliRunner().invoke(main, ["report", str(path), "-o", str(page)]).exit_code == 0
