@@ -159,10 +159,14 @@ class _HugePages:
         self.held = 0
 
     def pytest_runtest_logstart(self):
-        held = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-        if (held - self.held) * mmap.PAGESIZE > GROWN:
+        if _held() - self.held > GROWN:
             _use_huge_pages()
-            self.held = held
+            self.held = _held()
+
+
+def _held():
+    """Return the resident memory of this process, in bytes."""
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * mmap.PAGESIZE
 
 
 def _use_huge_pages():

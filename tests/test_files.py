@@ -338,7 +338,7 @@ def test_damage_and_faults_in_small(capsys):
     pytest.importorskip("matplotlib")
     from experiments.campaign import damage, faults
 
-    for campaign, number in ((damage, 30), (faults, 5)):
+    for campaign, number in ((damage, 30), (faults, 9)):
         done = CliRunner().invoke(campaign.main, ["-n", str(number), "--seed", "7"])
         assert done.exit_code == 0, done.output
         assert "**all**" in done.output
