@@ -35,6 +35,7 @@ __all__ = [
 _CELLS = 1 << 15  # comparisons at once, in a metric: so many fit into a cache
 _APART = 0.7  # of the logarithms of spreads along two axes
 _TIE = 1e-7  # of the noise: what is equal is drawn apart by so little
+_LEAST_NOISE = 1e-6  # of what candidates differ by
 _LEAST = 10  # cells, with fewer the metrics' noise is taken to be independent
 _NEGLIGIBLE = 0.1  # correlation
 _LEAST_CANDIDATES = 4  # with fewer the effects' correlation is unknown
@@ -369,18 +370,18 @@ def _axes(values: NDArray[np.float64]) -> NDArray[np.float64]:
     known = np.isfinite(values)
     fits = [two_way(*pair) for pair in zip(values, known, strict=True)]
     left = [v - blocks[:, None] - effect for v, (blocks, effect) in zip(values, fits, strict=True)]
+    effects = np.array([effect for _, effect in fits])
     flat = np.reshape(left, (d, -1))
     flat = flat[:, np.isfinite(flat).all(axis=0)]
     if d == 1 or flat.shape[1] < _LEAST:
         return np.eye(d)
     size = np.sqrt((flat**2).mean(axis=1))
+    size = np.maximum(size, _LEAST_NOISE * np.ptp(effects, axis=1))  # less is rounding
     size[size == 0.0] = 1.0
     flat /= size[:, None]
     noise = (1.0 - _SHRUNK) * (flat @ flat.T / flat.shape[1])
     np.fill_diagonal(noise, 1.0)
-    effects = _effects_together(
-        np.array([effect for _, effect in fits]) / size[:, None], known, noise
-    )
+    effects = _effects_together(effects / size[:, None], known, noise)
     together = [m - np.diag(np.diag(m)) for m in (noise, effects / _outer_root(np.diag(effects)))]
     if max(np.abs(m).max() for m in together) < _NEGLIGIBLE:
         return np.eye(d)

@@ -170,6 +170,27 @@ def test_bad_arguments(given, error):
         front_posterior(**given)
 
 
+@pytest.mark.parametrize(
+    ("seed", "n", "m", "scale"), [(23, 4, 15, 1e2), (148, 6, 14, 1e2), (196, 12, 18, 10.0)]
+)
+def test_a_metric_without_noise_but_for_rounding(seed, n, m, scale):
+    """What is left of it by blocks and candidates is rounding, and no measure of its noise."""
+    for more in range(20):
+        rng = np.random.default_rng([seed, more])
+        plain = scale * (rng.random((n, 1)) + rng.random(m))
+        if seed % 2 == 0:
+            plain = np.repeat(scale * rng.random((1, m)), n, axis=0)
+        noisy = rng.random(m) + rng.normal(size=(n, m)) * [0.0, 1e-3, 1.0][more % 3]
+        scores = np.stack([plain, noisy])
+        scores[:, rng.random((n, m)) < 0.3 * (more % 2)] = np.nan
+        with np.errstate(all="raise", under="ignore"):
+            found = front_posterior(scores)
+        assert np.isfinite(found.probability_front).all()
+        best = plain[0].argmin()
+        is_seen = np.isfinite(scores[0, :, best]).any()
+        assert not is_seen or found.probability_front[best] > 0.9
+
+
 def test_nobody_is_better_in_every_metric_than_one_on_the_front():
     drawn = np.array([[[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [2.0, 2.0]]])
     assert on_front(drawn).tolist() == [[1.0, 1.0, 1.0, 0.0]]  # the third only ties
