@@ -163,7 +163,10 @@ def _as_frame(scores: Any) -> pd.DataFrame:
         raise ScoresError(
             f"scores of shape {table.shape}: give a DataFrame, or data sets x algorithms"
         )
-    return pd.DataFrame(table)
+    try:
+        return pd.DataFrame(table)
+    except OverflowError:  # of pandas before 3: later a column is named
+        raise ScoresError("scores has an integer too large for a float in some column") from None
 
 
 def _plain(frame: pd.DataFrame) -> pd.DataFrame:
