@@ -199,7 +199,8 @@ class BayesianFriedmanResult:
         Which test decided: the second where there are fewer blocks than candidates, or where
         the posterior covariance is singular.
     f_statistic : float
-        Of that test, to be compared with `threshold`.
+        Of that test. It exceeds `threshold` where rejected; with very few blocks, of which no
+        p-value is small, also elsewhere.
     threshold : float
         The F quantile at `confidence`.
     tail_probability : float

@@ -7,6 +7,7 @@ from scipy import stats
 
 from racer.errors import SettingError
 from racer.stats import bayesian_friedman_test, friedman_test, probability_smallest_rank
+from racer.stats.friedman import least_p_value
 
 LAW = settings(max_examples=60, deadline=None, derandomize=True)
 TIED = arrays(
@@ -165,7 +166,12 @@ def test_strength_out_of_range(strength):
 def test_always_defined(scores, strength):
     result = bayesian_friedman_test(scores, strength=strength)
     assert isinstance(result.rejected, bool)
-    assert result.rejected == (result.f_statistic > result.threshold)
+    assert result.rejected is (result.tail_probability < 1.0 - result.confidence)
+    n, m = scores.shape
+    if result.gate == "bayesian" or least_p_value(n, m) < 1.0 - result.confidence:
+        assert result.rejected == (result.f_statistic > result.threshold)
+    else:
+        assert not result.rejected
     assert result.f_statistic >= 0.0
     assert 0.0 <= result.tail_probability <= 1.0
     m = scores.shape[1]
