@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import joblib
 import numpy as np
+from scipy.integrate import trapezoid
 
 from racer.seeding import rng_for
 from racer.stats import bayesian_signed_rank_test, signed_rank_test
@@ -80,7 +81,7 @@ def area(curves: list[Curve], of: Callable[[Curve, bool], float]) -> float:
     """Return the area under a curve; `of` gets the answers and whether Y is better."""
     half = len(curves) // 2
     return sum(
-        float(np.trapezoid([of(curve, truth) for curve in part], [curve.delta for curve in part]))
+        float(trapezoid([of(curve, truth) for curve in part], [curve.delta for curve in part]))
         for truth, part in ((False, curves[:half]), (True, curves[half:]))
     )
 

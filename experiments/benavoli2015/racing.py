@@ -131,7 +131,7 @@ class Cell:
     def pairs(self) -> tuple[int, int]:
         """How many pairs were declared indistinguishable, and how many of them truly are."""
         declared = self.frame["indistinguishable"].to_numpy(dtype=np.float64)
-        fraction = self.frame["truly_indistinguishable"].fillna(0.0).to_numpy(dtype=np.float64)
+        fraction = self.frame["truly_indistinguishable"].astype(np.float64).fillna(0.0).to_numpy()
         return int(declared.sum()), round(float((declared * fraction).sum()))
 
 
