@@ -165,7 +165,11 @@ def busy(config, instance, seed):
 
 def in_a_child(config, instance, seed):
     subprocess.run(
-        [sys.executable, "-c", f"import time\nwhile time.process_time() < {config}: pass"],
+        # without site, which would begin to measure coverage, and take longer than config
+        [
+            *(sys.executable, "-I", "-S", "-c"),
+            f"import time\nwhile time.process_time() < {config}: pass",
+        ],
         check=True,
     )
 
