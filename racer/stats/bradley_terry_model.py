@@ -315,8 +315,8 @@ def bradley_terry(
     >>> result.ranking
     ('xgb', 'lgbm', 'svm', 'lda', 'dt')
     >>> row = result.to_frame().iloc[2]
-    >>> row.better, row.worse, round(row.estimate, 2), round(row.probability, 1)
-    ('xgb', 'lda', np.float64(0.72), np.float64(1.0))
+    >>> row.better, row.worse, round(float(row.estimate), 2), round(float(row.probability), 1)
+    ('xgb', 'lda', 0.72, 1.0)
     """
     check_draws(draws)
     table = table if isinstance(table, WinTable) else win_table(table)

@@ -227,8 +227,8 @@ def win_table(
     >>> table = win_table([[0.1, 0.2, 0.2], [0.3, 0.1, float("nan")]], names="abc")
     >>> table.wins.tolist()
     [[0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
-    >>> table.ties[1, 2], table.n_missing
-    (np.float64(1.0), 1)
+    >>> float(table.ties[1, 2]), table.n_missing
+    (1.0, 1)
     """
     for name, value in (("tolerance", tolerance), ("threshold", threshold)):
         check_strength(value, name)

@@ -26,7 +26,7 @@ def test_demo_ends_with_winner_survivors_and_savings():
     assert re.search(r"^ strategy +\w+$", result.output, re.MULTILINE)
     assert "P(best)" in result.output
     assert "instead of 240 (every candidate on every instance)" in result.output
-    assert "racer init" in result.output.splitlines()[-1]
+    assert "racer init" in result.stdout.splitlines()[-1]
 
 
 def test_demo_is_the_same_in_workers():

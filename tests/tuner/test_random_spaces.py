@@ -22,6 +22,7 @@ LAWS = settings(
 
 
 @pytest.mark.filterwarnings("ignore:block .* is set aside:racer.RacerWarning")
+@pytest.mark.filterwarnings("ignore:only one configuration that is allowed:racer.RacerWarning")
 @LAWS
 @given(
     spaces(),
