@@ -33,7 +33,9 @@ def test_examples_of_a_module(name):
         runner = doctest.DocTestRunner(verbose=False)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            warnings.filterwarnings("ignore", r"'\w+' .*deprecated", DeprecationWarning)  # pyparsing
+            warnings.filterwarnings(
+                "ignore", r"'\w+' .*deprecated", DeprecationWarning
+            )  # pyparsing
             said = []
             runner.run(test, out=said.append)
         assert not runner.failures, "".join(said)
