@@ -32,7 +32,7 @@ __all__ = [
     "on_front",
 ]
 
-_CELLS = 1 << 15  # comparisons at once, in a metric: so many fit into a cache
+_CELLS = 1 << 15  # comparisons of one metric at once, which fit into a processor's cache
 _APART = 0.7  # of the logarithms of spreads along two axes
 _TIE = 1e-7  # of the noise: what is equal is drawn apart by so little
 _LEAST_NOISE = 1e-6  # of what candidates differ by
@@ -231,13 +231,14 @@ class Means:
                 for at in self._noisy
             ]
             values = np.stack([metric.costs for metric in self._metrics])
-            self._axes = _axes(values)
-            turned = np.einsum("jd,dnm->jnm", self._axes, values)
+            axes = _axes(values)
+            self._back = np.linalg.inv(axes)  # from the axes to the metrics
+            turned = np.einsum("jd,dnm->jnm", axes, values)
             self._fits = [
                 locations(table, by_block=False, correlation=0.0, n_blocks=n_blocks)
                 for table in turned
             ]
-            if not np.array_equal(self._axes, np.eye(len(self._axes))):
+            if not np.array_equal(axes, np.eye(len(axes))):
                 self._fits = _alike(self._fits)
 
     @property
@@ -270,7 +271,7 @@ class Means:
                     along += _TIE * own  # puts equal candidates in random order
                 along *= found.unit
                 places[at] = along.take(np.argsort(order), axis=1)
-            places = np.tensordot(np.linalg.inv(self._axes), places, axes=1)
+            places = np.tensordot(self._back, places, axes=1)
         for metric, costs, at in zip(self._metrics, places, self._noisy, strict=True):
             mean = costs.mean(axis=1, keepdims=True)
             place = mean + (costs - mean) / (1.0 - metric.clipped)
