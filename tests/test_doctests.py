@@ -33,9 +33,8 @@ def test_examples_of_a_module(name):
         runner = doctest.DocTestRunner(verbose=False)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            warnings.filterwarnings(
-                "ignore", r"'\w+' .*deprecated", DeprecationWarning
-            )  # pyparsing
+            # of pyparsing, which older versions of matplotlib call by old names
+            warnings.filterwarnings("ignore", r"'\w+' .*deprecated", DeprecationWarning)
             said = []
             runner.run(test, out=said.append)
         assert not runner.failures, "".join(said)

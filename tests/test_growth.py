@@ -109,7 +109,7 @@ assert again.space == space
 
 def test_a_decider_a_parameter_and_a_column_are_a_line_each(tmp_path):
     package = tmp_path / "racer"
-    # with what is compiled of it, but not what another process is just writing
+    # with compiled modules, except temporary files of a process that compiles one now
     shutil.copytree(ROOT / "racer", package, ignore=shutil.ignore_patterns("*.pyc.*"))
     for name, code in ADDED.items():
         (package / name).write_text(code, encoding="utf-8")

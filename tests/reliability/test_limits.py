@@ -193,7 +193,7 @@ def test_too_much_memory_costs_its_own_cell(tmp_path, n_jobs):
 
 
 def test_without_limits_each_death_costs_its_own_cell(tmp_path):
-    deaths = ["is killed", "segfault"]  # those that exit: test_dying_workers.py
+    deaths = ["is killed", "segfault"]  # workers that exit are in test_dying_workers.py
     expected = {
         **dict.fromkeys(deaths, ("killed", "TerminatedWorkerError")),
         **{c: ENDING[c] for c in ("well", "MemoryError", "raises", "SystemExit", "well again")},

@@ -174,7 +174,7 @@ def test_bad_arguments(given, error):
     ("seed", "n", "m", "scale"), [(23, 4, 15, 1e2), (148, 6, 14, 1e2), (196, 12, 18, 10.0)]
 )
 def test_a_metric_without_noise_but_for_rounding(seed, n, m, scale):
-    """What is left of it by blocks and candidates is rounding, and no measure of its noise."""
+    """Compare residuals that are rounding: they are no measure of the metric's noise."""
     for more in range(20):
         rng = np.random.default_rng([seed, more])
         plain = scale * (rng.random((n, 1)) + rng.random(m))
