@@ -10,6 +10,8 @@ import numpy as np
 import scipy.linalg  # has a BLAS of its own, which `one_blas_thread` limits once it is loaded
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from numpy.typing import NDArray
 
     from racer.model.effects import Effects
@@ -21,6 +23,7 @@ _SIGNAL_VARIANCES = (1.0, 6.0, 36.0)  # relative to the variance of the costs
 _NUGGETS = (1e-6, 0.003, 0.03, 0.3)  # relative to the signal variance
 _ENTRIES = 257  # of a table of one parameter's own part
 _BEYOND = 1e6  # more than effects differ by
+_KEPT = 3_000_000  # squared distances of candidates, in single parameters: 12 MB
 _AT_ONCE = 128  # points of which covariances stay within the processor's cache
 
 
@@ -201,10 +204,12 @@ class _Covariance:
     """Covariances of two sets of points under any kernel; single precision quarters the time."""
 
     def __init__(self, one: NDArray[np.float64], other: NDArray[np.float64], spread: float) -> None:
-        left, right = (f.transpose(1, 2, 0).astype(np.float32, order="C") for f in (one, other))
-        self._distances = (left[:, 0, :, None] - right[:, 0, None, :]) ** 2
-        for j in np.flatnonzero(left[:, 1].any(axis=1) | right[:, 1].any(axis=1)):
-            self._distances[j] += left[j, 1, :, None] != right[j, 1, None, :]
+        self._left, self._right = (
+            f.transpose(1, 2, 0).astype(np.float32, order="C") for f in (one, other)
+        )
+        self._shape = len(one), len(other)
+        few = one.shape[1] * len(one) * len(other) <= _KEPT
+        self._kept = [*self._computed()] if few else None
         self._spread = spread
         self._parts: dict[tuple[str, int], NDArray[np.float64]] = {}
 
@@ -223,9 +228,27 @@ class _Covariance:
             self._parts[name, at] = part
         return self._parts[name, at]
 
+    def _computed(self) -> Iterator[NDArray[np.float32]]:
+        """Yield squared distances in each parameter, (len(one), len(other))."""
+        has_choices = self._left[:, 1].any(axis=1) | self._right[:, 1].any(axis=1)
+        for left, right, has in zip(self._left, self._right, has_choices.tolist(), strict=True):
+            squares = np.subtract.outer(left[0], right[0])
+            squares *= squares
+            if has:
+                squares += left[1, :, None] != right[1]
+            yield squares
+
+    @property
+    def _distances(self) -> Iterable[NDArray[np.float32]]:
+        """The same, kept if few: many would be most of the memory of a tuning."""
+        return self._computed() if self._kept is None else self._kept
+
     @cached_property
     def _distance(self) -> NDArray[np.float32]:
-        return np.asarray(self._distances.sum(axis=0))
+        total = np.zeros(self._shape, dtype=np.float32)
+        for distances in self._distances:
+            total += distances
+        return total
 
     def _joint_part(self, at: int) -> NDArray[np.float64]:
         factor = np.float32(-0.5 / _LENGTH_SCALES[at] ** 2)
@@ -233,10 +256,10 @@ class _Covariance:
 
     def _own_part(self, at: int) -> NDArray[np.float64]:
         factor = np.float32(-0.5 / _OWN_LENGTH_SCALES[at] ** 2)
-        total, part = np.zeros_like(self._distances[0]), np.empty_like(self._distances[0])
+        total, part = np.zeros(self._shape, np.float32), np.empty(self._shape, np.float32)
         for distances in self._distances:  # one by one, which stay in the processor's cache
             total += np.exp(np.multiply(distances, factor, out=part), out=part)
-        return np.asarray(total / np.float32(len(self._distances)), dtype=np.float64)
+        return np.asarray(total / np.float32(len(self._left)), dtype=np.float64)
 
 
 def _neighbours(kernel: Kernel) -> list[Kernel]:

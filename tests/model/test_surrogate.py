@@ -155,6 +155,20 @@ def test_two_choices_are_as_far_apart_as_the_ends_of_a_range():
     corners = [{"kind": k, "x": x} for k, x in (("a", 0), ("b", 0), ("c", 0), ("a", 1))]
     vectors = np.array([*(space.encode(config) for config in corners), [np.nan, np.nan]])
     covariance = module._Covariance(features(vectors, choices), features(vectors, choices), 1.0)
-    distances = covariance._distances.sum(axis=0)
+    distances = covariance._distance
     assert distances[0].tolist() == [0.0, 1.0, 1.0, 1.0, 1.25]  # absent: another choice, the middle
     assert distances[4, 4] == 0.0
+
+
+def test_distances_that_are_not_kept_give_the_same(monkeypatch):
+    rng = np.random.default_rng(4)
+    vectors = rng.random((40, 3))
+    vectors[:, 2] = (np.floor(3 * vectors[:, 2]) + 0.5) / 3  # a choice of three
+    some = features(vectors, np.array([0, 0, 3]))
+    known = Effects(vectors[:, 0] + (vectors[:, 2] < 0.3), np.full(40, 0.01))
+    kept = Surrogate(some, known)
+    monkeypatch.setattr("racer.model.surrogate._KEPT", 0)
+    anew = Surrogate(some, known)
+    assert anew.kernel == kept.kernel
+    assert anew(some).tolist() == kept(some).tolist()
+    assert anew.lower_bound(some).tolist() == kept.lower_bound(some).tolist()
