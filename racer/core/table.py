@@ -400,6 +400,8 @@ class Table:
         if not values:
             return None
         count, parts = self._sums.get(candidate, (0, ()))
+        if count == len(values):
+            return parts[0] / count
         new = [*parts, *values[count:]]
         try:
             total = math.fsum(new)

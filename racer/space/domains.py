@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -221,8 +220,10 @@ class Continuum:
 
     def _rounded(self, value: float) -> float:
         decimals = self._decimals_of(value) if self.log else self._usual_decimals
-        with suppress(OverflowError):  # near the largest float
+        try:
             value = round(float(value), decimals) + 0.0
+        except OverflowError:  # near the largest float
+            value = float(value)
         return min(max(value, self.low), self.high)
 
     def decode(self, u: float) -> float:

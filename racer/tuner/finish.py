@@ -91,8 +91,9 @@ class Finish:
         seen = [0] * ledger.blocks_used
         for candidate in range(len(ledger.configs)):
             for block in ledger.known.of(candidate):
-                seen[block] += ledger.known.is_usable(block)
-        order = sorted((b for b, n in enumerate(seen) if n), key=lambda block: -seen[block])
+                seen[block] += 1
+        usable = [b for b, n in enumerate(seen) if n and ledger.known.is_usable(b)]
+        order = sorted(usable, key=lambda block: -seen[block])
         blocks = {
             c: chain([b for b in order if b not in known[c]], count(len(seen))) for c in known
         }

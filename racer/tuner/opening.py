@@ -175,10 +175,10 @@ class Opening:
     def _hardest_first(self, blocks: Sequence[int]) -> list[int]:
         """Put the blocks first on which many fail, of those that succeed on another one."""
         known = self._ledger.known
-        good = [c for c in range(len(self._ledger.configs)) if self._is_good(c)]
+        good = [known.of(c) for c in range(len(self._ledger.configs)) if self._is_good(c)]
 
         def is_hard(block: int) -> bool:
-            told = [known.of(c)[block].value for c in good if block in known.of(c)]
+            told = [column[block].value for column in good if block in column]
             return known.is_usable(block) and told.count(None) >= max(_HARD * len(told), 2)
 
         return sorted(blocks, key=is_hard, reverse=True)
