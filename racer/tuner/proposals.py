@@ -291,7 +291,10 @@ class Proposals:
                     vectors, n - len(parents), spreads, rng, centres, len(elites), left
                 )
             widened = self._keep(drafts, net, parents, nearby, len(centres))
-            if (spreads >= WIDEST).all():
+            tried = {*drafts.parents.tolist()}
+            if min(tried) < len(elites):
+                tried |= {*range(len(elites))}
+            if (spreads[[*tried]] >= WIDEST).all():  # other branches have their children
                 break
             spreads = np.where(widened, np.minimum(spreads / factor, WIDEST), spreads)
         children = [Child(c, centres[p]) for c, p in zip(net.found, parents, strict=True)]

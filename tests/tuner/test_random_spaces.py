@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from playing import ONE_NUMBER
 from random_spaces import built, spaces
 
-from racer import BudgetError, Tuner
+from racer import BudgetError, Categorical, Ordinal, Space, Tuner
 
 LAWS = settings(
     max_examples=40,
@@ -59,3 +59,22 @@ def test_a_run_in_any_space(tuning, arguments, seed, decider, instances, more):
     assert len(keys) == len(result.configs)
     for config in result.configs:
         assert space.decode(space.encode(config)) == config
+
+
+@pytest.mark.parametrize("is_deterministic", [False, True])
+def test_a_tuning_of_a_space_with_few_configurations_ends(tuning, is_deterministic):
+    method, level = Categorical(["none", "simple", "full"]), Ordinal(["low", "middle", "high"])
+    space = Space(
+        {"method": method, "level": level}, conditions={"level": {"method": ["simple", "full"]}}
+    )
+
+    def evaluate(cell):
+        at = ["low", "middle", "high"].index(cell.config.get("level", "low"))
+        return len(cell.config["method"]) + 0.3 * at + 0.1 * cell.block
+
+    for seed in range(4):  # branches of one and of three configurations run out in turn
+        tuner = Tuner(
+            space, instances=range(4), deterministic=is_deterministic, budget=23, seed=seed
+        )
+        tuning.play(tuner, evaluate)
+        assert len(tuner.result().configs) == space.size
