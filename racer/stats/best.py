@@ -433,7 +433,7 @@ def _sufficient(
 def _with_noise(values: NDArray[np.float64], known: NDArray[np.bool_], noise: Noise) -> _Additive:
     """Return the sufficient statistics of values (n, m), with a noise variance estimated elsewhere."""
     found = _sufficient(values, known, noise.relative)
-    explained = float(found.sums @ np.linalg.pinv(found.precision, hermitian=True) @ found.sums)
+    explained = float(found.sums @ _observed(found))
     freedom = max(round(noise.freedom), 1)
     squares = noise.variance * freedom + explained
     return found._replace(squares=squares, freedom=freedom + int(known.any(axis=0).sum()) - 1)

@@ -91,9 +91,12 @@ def above_median(
 def _are_scales_chance(above: NDArray[np.float64], count: NDArray[np.intp]) -> bool:
     """Return whether a block's scale says nothing of the block: two halves of it do not agree.
 
-    So it is where most costs nearly tie, as scores near 0 do, and few are far away.
+    So it is where most costs nearly tie, as scores near 0 do, and few are far away. Candidates are
+    halved in the order of their sizes, not in that of their numbers, which means nothing.
     """
     size = np.abs(above[count >= _MANY])
+    seen = np.maximum((~np.isnan(size)).sum(axis=0), 1)
+    size = size[:, np.argsort(np.nansum(size, axis=0) / seen, kind="stable")]
     place = (~np.isnan(size)).cumsum(axis=1) % 2
     halves = [np.where(place == half, size, np.nan) for half in (0, 1)]
     logs = np.log([np.maximum(_median(half), 1e-300) for half in halves])

@@ -60,6 +60,28 @@ def test_neither_the_order_nor_the_unit_nor_the_direction_matters(costs, seed):
     close(best_posterior(-costs, maximize=True).probability_best, found, 1e-3)
 
 
+def test_the_order_of_candidates_does_not_matter_where_tails_are_heavy():
+    order = [0, 6, 1, 7, 2, 8, 3, 9, 4, 10, 5, 11]
+    for seed in range(4, 10):
+        costs = np.exp(3.0 * np.random.default_rng(seed).normal(size=(30, 12)))
+        costs[:, 0] *= 0.2
+        found = best_posterior(costs).probability_best
+        close(best_posterior(costs[:, order]).probability_best, found[order])
+
+
+def test_the_unit_does_not_matter_where_instances_are_used_again():
+    levels = np.array([0.0, 0.6, *range(100, 800, 100)])
+    for seed in range(6):
+        costs = levels + np.random.default_rng(seed).normal(size=(12, 9))
+        instances = np.arange(12) % 6
+        found = [
+            best_posterior(unit * costs, instances=instances, generalize=False).probability_best
+            for unit in (1.0, 2.0, 3.0)
+        ]
+        close(found[1], found[0])
+        close(found[2], found[0])
+
+
 @LAW
 @given(tables())
 def test_the_level_of_a_block_does_not_matter(costs):
