@@ -14,7 +14,7 @@ from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
 from racer.stats.smallest import Failing, Part, probability_smallest, root_of
 from racer.stats.strata import noise_by_instance
-from racer.stats.units import above_median, in_units
+from racer.stats.units import above_median, in_units, noise_by_candidate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +35,7 @@ _NEGLIGIBLE = 2e-3  # weight of a spread
 _FAILURE = (50.0, 20.0)  # block spreads, and ranges of the candidates: a failure costs the larger
 _MOST = 300  # candidates that are compared in full, of those that may be the best
 _SINGULAR = 1e-9  # fraction of the largest eigenvalue
+_RIDGE = 1e-10  # of a candidate's weight: estimates are determined up to a constant
 _EQUAL = 1e-9  # in units of the spread within a block: means that differ by less are the same
 _FAR = 6.0  # spreads of a block: a cost that is further from its median counts as that
 
@@ -410,9 +411,13 @@ def _additive(
     values, clipped, unit, relative = in_units(costs, by_block=by_block)
     inflation = _INFLATION / (1.0 - clipped) ** 2
     found = _sufficient(values, known, relative)
+    noise = None
     if strata is not None:
         noise = noise_by_instance(values, known, strata[0][several], generalize=strata[1])
-        found = found if noise is None else _with_noise(values, known, noise)
+    if noise is not None:
+        found = _with_noise(values, known, noise)
+    elif not by_block:
+        found = _placed(found, values, known, costs / unit)
     return found._replace(inflation=inflation, unit=unit)
 
 
@@ -428,6 +433,29 @@ def _sufficient(
     squares, n = float((centred * apart).sum()), len(values)
     freedom, seen = int(known.sum()) - n, weights.sum(axis=0)
     return _Additive(precision, centred.sum(axis=0), squares, freedom, seen, 1.0, n, 1.0)
+
+
+def _placed(
+    found: _Additive,
+    values: NDArray[np.float64],
+    known: NDArray[np.bool_],
+    costs: NDArray[np.float64],
+) -> _Additive:
+    """Return the statistics of values (n, m) with estimates that large costs of some do not move.
+
+    By least squares, a large cost makes its block look hard, and whoever was eliminated soon after
+    it look good. The estimates are those of weighted least squares if candidates are not equally
+    noisy; how uncertain they are stays as it is, since a large cost may also hit the others.
+    """
+    relative = noise_by_candidate(values, known, costs)
+    if relative is None:
+        return found
+    weighted = _sufficient(values, known, relative)
+    size = np.sqrt(np.where(weighted.weights > 0.0, weighted.weights, 1.0))
+    laplacian = weighted.precision / np.outer(size, size) + _RIDGE * np.eye(len(size))
+    sums = found.precision @ (np.linalg.solve(laplacian, weighted.sums / size) / size)
+    before, after = (float(s @ _observed(found._replace(sums=s))) for s in (found.sums, sums))
+    return found._replace(sums=sums, squares=max(found.squares - before, 0.0) + after)
 
 
 def _with_noise(values: NDArray[np.float64], known: NDArray[np.bool_], noise: Noise) -> _Additive:

@@ -36,6 +36,11 @@ _TAILS = (1.3, 12.0)  # more than the first, plus the second over the cells, is 
 _LOG_MAD = (6.0, -3.0)
 _FOR_MAD = 5  # values of a candidate, at least, for a median to tell its noise
 _OWN = 0.8  # of a residual's variance, at least, has to be the candidate's own: ten candidates
+_BEYOND_CHANCE = 2.0  # standard deviations by which the variances differ more than chance
+_WEIGHINGS = 8  # of candidates, in turn with their residuals
+_TOWARDS = 4.0  # degrees of freedom by which a variance is drawn towards the others'
+_LEAST_FREEDOM = 0.5
+_LEAST_RELATIVE = 1e-9  # variance of a candidate's noise, to the largest
 _LEAST_NOISE = 0.05  # variance of a candidate's noise, relative to the usual one
 
 
@@ -180,6 +185,45 @@ def _noise_by_candidate(
         )
     logs = _drawn_together(logs - bias, sampling, ok)
     return np.asarray(np.exp(logs - logs[ok].mean()))
+
+
+def noise_by_candidate(
+    values: NDArray[np.float64], known: NDArray[np.bool_], costs: NDArray[np.float64]
+) -> NDArray[np.float64] | None:
+    """Return the variance of each candidate's noise (m,), if they differ by more than chance.
+
+    Of values (n, m), which are costs above their block's median. Residuals of a weighted fit and
+    weights are found in turn, each variance drawn towards the others' geometric mean. It is at most
+    that of the candidate's costs: so two on a block differ by the noise of the one that varies.
+    """
+    seen = known.sum(axis=0)
+    several = np.maximum(seen, 1)
+    level = np.where(known, costs, 0.0).sum(axis=0) / several
+    most = (np.where(known, costs - level, 0.0) ** 2).sum(axis=0)
+    effect = np.where(known, values, 0.0).sum(axis=0) / several
+    squares = np.minimum((np.where(known, values - effect, 0.0) ** 2).sum(axis=0), most)
+    ok = (seen > 1) & (squares > 0.0)
+    if ok.sum() < 3:
+        return None
+    freedom = np.where(ok, seen - 1.0, 1.0)
+    logs = np.log(np.where(ok, squares, 1.0) / freedom)
+    if np.ptp(_drawn_together(logs, 2.0 / freedom, ok, margin=_BEYOND_CHANCE)[ok]) == 0.0:
+        return None
+    variance = np.where(ok, squares / freedom, float(np.exp(logs[ok].mean())))
+    for _ in range(_WEIGHINGS):
+        weights = known / variance
+        total = weights.sum(axis=1, keepdims=True)
+        for _ in range(_ROUNDS):
+            block = (weights * (values - effect)).sum(axis=1, keepdims=True) / total
+            rest = np.where(known, values - block, 0.0)
+            effect = rest.sum(axis=0) / several
+        squares = np.minimum((np.where(known, rest - effect, 0.0) ** 2).sum(axis=0), most)
+        freedom = np.where(known, 1.0 - weights / total, 0.0).sum(axis=0) * (1.0 - 1.0 / several)
+        usual = squares[ok] / np.maximum(freedom[ok], _LEAST_FREEDOM)
+        usual = np.exp(np.log(np.maximum(usual, 1e-12 * usual.max())).mean())
+        variance = (squares + _TOWARDS * usual) / (freedom + _TOWARDS)
+        variance = np.maximum(variance, _LEAST_RELATIVE * variance.max())
+    return np.asarray(variance / np.exp(np.log(variance[ok]).mean()))
 
 
 def _drawn_together(

@@ -175,6 +175,17 @@ def test_an_outlier_decides_only_where_means_count():
     assert best_posterior(costs, by_block=False).probability_best[0] < 0.9
 
 
+@pytest.mark.parametrize("size", [100.0, 1e4, 1e6])
+def test_a_large_cost_of_another_does_not_favour_who_left_soon_after(size):
+    effects = np.array([0.0, 3.0, 0.2, 1.0])
+    for seed in range(10):
+        costs = np.random.default_rng(seed).normal(size=(12, 4)) + effects
+        costs[seed % 5, 2] += size
+        costs[5:, [1, 3]] = NAN
+        found = best_posterior(costs, by_block=False)
+        assert found.best == found.mean.argmin() == 0
+
+
 def test_an_outlier_among_few_values_hardly_moves():
     """From the mean of five values, an outlier was hardly pulled in by the few steps there are."""
     for seed in range(5):
