@@ -230,11 +230,10 @@ class _Covariance:
 
     def _computed(self) -> Iterator[NDArray[np.float32]]:
         """Yield squared distances in each parameter, (len(one), len(other))."""
-        has_choices = self._left[:, 1].any(axis=1) | self._right[:, 1].any(axis=1)
-        for left, right, has in zip(self._left, self._right, has_choices.tolist(), strict=True):
+        for left, right in zip(self._left, self._right, strict=True):
             squares = np.subtract.outer(left[0], right[0])
             squares *= squares
-            if has:
+            if left[1].any() or right[1].any():  # choices
                 squares += left[1, :, None] != right[1]
             yield squares
 
