@@ -148,7 +148,8 @@ def best_posterior(
         chance, and clip what is further from its place than 1.5 standard deviations if there are
         more such cells than in normal noise; not where most costs of a block nearly tie, or two
         halves of the candidates do not agree on its spread. False: costs as they are, for objectives whose mean
-        counts.
+        counts; where candidates are not equally noisy, those with less noise tell more of how hard
+        a block is.
     correlation : float in [0, 1)
         Of a candidate's costs on blocks that share data, such as the folds of one data set: the
         best is then the best on data like it (Nadeau and Bengio 2003).
