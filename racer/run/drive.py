@@ -167,6 +167,8 @@ class _Loop(Generic[R]):
             if self.values is not None and self.values.end():
                 self.values = None
         self._feed.end()
+        if self.values is not None and not self.stop.requested():
+            self.values.end_of_run()
         if self._is_late():  # which the contest itself does not know
             for watcher in self.watchers:
                 watcher(RaceEnded(Ended.DEADLINE, eliminated=()))

@@ -30,6 +30,7 @@ _SMALLER_IS_BETTER = {"loss", "error", "err", "cost", "regret", "rmse", "mse", "
 _FRACTIONS, _WHOLE = 2, 5  # blocks without a difference, which may be by chance
 _RIGHT_OR_WRONG = 20
 _LEAST = 6  # evaluations
+_LEAST_AT_END = 10
 
 
 class FirstBlock:
@@ -129,18 +130,24 @@ class FirstValues:
         differs = any(len({*of.values()}) > 1 for of in blocks)
         if len(blocks) < _enough(values, varies=not differs and len({*values}) > 1):
             return False
-        n = f"{len(values)} evaluations of the first {len(blocks)} blocks"
         if not differs:
-            same = len({*values}) == 1
-            what = f"{reprlib.repr(values[0])} in all" if same else "one value per block, in all"
-            warn(f"evaluate returned {what} {n}: does it use config?")
+            _warn_of_no_difference(values, len(blocks))
         elif self._has_seeds and _repeat(blocks):
             warn(
-                f"evaluate ignores its seed: with others it returned the same values, in all {n}. "
-                "Blocks that differ by nothing else prove nothing: use the seed, or give "
-                "(more) instances, or deterministic=True"
+                "evaluate ignores its seed: with others it returned the same values, in all "
+                f"{_evaluations(values, len(blocks))}. Blocks that differ by nothing else prove "
+                "nothing: use the seed, or give (more) instances, or deterministic=True"
             )
         return True
+
+    def end_of_run(self) -> None:
+        """Check the values of a run that was too short for a verdict, or tested few blocks."""
+        blocks = [of for of in self._values.values() if len(of) > 1]
+        values = [value for of in blocks for value in of.values()]
+        if len(blocks) < _FRACTIONS or len(values) < _LEAST_AT_END:
+            return
+        if all(len({*of.values()}) == 1 for of in blocks) and not _may_be_right_or_wrong(values):
+            _warn_of_no_difference(values, len(blocks))
 
     def _check_scores(self, values: Sequence[float]) -> None:
         low, high = min(values), max(values)
@@ -160,6 +167,23 @@ def _enough(values: Sequence[Any], *, varies: bool) -> int:
         return _RIGHT_OR_WRONG
     are_whole = all(number == round(number) for number in numbers)
     return _WHOLE if are_whole or varies or len(values) < _LEAST else _FRACTIONS
+
+
+def _may_be_right_or_wrong(values: Sequence[Any]) -> bool:
+    """Return True if a metric has at most two values, some whole: few blocks may be easy for all."""
+    metrics = zip(*(v if isinstance(v, tuple) else (v,) for v in values), strict=True)
+    found = [{*numbers} for numbers in metrics]
+    return any(len(of) <= 2 and any(n == round(n) for n in of) for of in found)
+
+
+def _evaluations(values: Sequence[Any], n_blocks: int) -> str:
+    return f"{len(values)} evaluations of the first {n_blocks} blocks"
+
+
+def _warn_of_no_difference(values: Sequence[Any], n_blocks: int) -> None:
+    same = len({*values}) == 1
+    what = f"{reprlib.repr(values[0])} in all" if same else "one value per block, in all"
+    warn(f"evaluate returned {what} {_evaluations(values, n_blocks)}: does it use config?")
 
 
 def _repeat(blocks: Sequence[dict[int, Any]]) -> bool:

@@ -92,6 +92,30 @@ def test_answers_that_are_right_by_chance_are_not_constant():
     assert not warned(lambda c, i, s: noisy(c, s))
 
 
+def test_equal_values_are_named_at_the_end_of_a_short_run():
+    def tuned(cost, budget=40):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            assert racer.tune(SPACE, cost, [1, 2, 3, 4], budget=budget, seed=1).best is None
+        return [text for w in caught if (text := str(w.message)).startswith("evaluate ")]
+
+    (text,) = tuned(lambda c, i, s: 1.0 * i + s % 7)
+    assert text.startswith("evaluate returned one value per block, in all 39 evaluations of the")
+    for right in (1.0, 100.0):  # easy for all, or too difficult
+        assert not tuned(lambda c, i, s, right=right: right * (i > 2))
+        assert not tuned(lambda c, i, s, right=right: right)
+    few = {"instances": range(4), "budget": 8, "first_test": 2, "deterministic": True}
+    assert not warned(lambda c, i, s: 1.0 * i, FIVE[:2], **few)
+
+
+def test_metrics_that_may_be_right_or_wrong_are_not_named():
+    given = {"metrics": {"error": "min", "price": "min"}, "objective": "price", "budget": 20}
+    instances = {"instances": range(4), "deterministic": True, "first_test": 2}
+    assert not warned(lambda c, i, s: {"error": 0.0, "price": i / 3}, **given, **instances)
+    (text,) = warned(lambda c, i, s: {"error": i / 7, "price": i / 3}, **given, **instances)
+    assert text.startswith("evaluate returned one value per block, in all 20 evaluations")
+
+
 def test_an_ignored_seed_is_said_at_once():
     (said,) = warned(lambda c, i, s: c["x"] / 3)
     assert said.startswith(

@@ -138,6 +138,8 @@ class Races:
                 number += 1
                 if self.record.sampler_ended(self.budget) and not self.record.in_race(number):
                     break
+        if self.values is not None:
+            self.values.end_of_run()
 
     def _leaders(self, elites: list[int]) -> str:
         """Return the leader after a race, in words."""
