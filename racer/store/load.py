@@ -216,7 +216,7 @@ def _fill(report: Report, reader: Reader, quick: bool) -> None:
     setup = reader.setup
     report.kind = setup.kind
     report.settings = seen_settings(reader, setup)
-    report.candidates = len(setup.candidates)
+    report.candidates = len(setup.candidates) or reader.count_candidates()
     report.instances = None if setup.instances is None else len(setup.instances)
     report.resume = reader.how_to_resume()
     ending = reader.ending()

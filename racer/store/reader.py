@@ -286,6 +286,11 @@ class Reader:
         ((n, total),) = self.rows("SELECT count(*), ifnull(sum(checksum), 0) FROM outcomes")
         return n, total
 
+    def count_candidates(self) -> int:
+        """Return how many candidates have an outcome."""
+        ((n,),) = self.rows("SELECT count(DISTINCT candidate) FROM outcomes")
+        return int(n)
+
     def statuses(self) -> tuple[Counter[str], float, str]:
         """Return how many outcomes have which status, their seconds, and the first message."""
         counts: Counter[str] = Counter()

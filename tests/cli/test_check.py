@@ -63,6 +63,9 @@ def test_the_store_of_a_run_of_races(tmp_path, repair):
     done = check(path)
     assert done.exit_code == 0
     assert "space          {kind: categorical, x: real}, 1 conditional\n" in done.output
+    assert f"candidates     {len(result.configs)}\n" in done.output
+    quick = CliRunner().invoke(main, ["check", "--quick", str(path)])
+    assert f"candidates     {len(result.configs)}\n" in quick.output
     if repair is None:
         assert f"best           #{result.best_index} {result.best}\n" in done.output
     else:
