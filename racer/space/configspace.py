@@ -105,7 +105,9 @@ def as_json(
             raise SettingError(f"{name}: ConfigSpace has no bounds that depend on parameters")
         value = default.get(name, domain.decode(0.5))
         ends = {"lower": domain.decode(0.0), "upper": domain.decode(1.0)}
-        found.append({"name": name, **_written(name, parameter, value, ends)})
+        is_constant = parameter.scale == "numeric" and domain.n == 1  # no range, for ConfigSpace
+        written = Categorical((ends["lower"],)) if is_constant else parameter
+        found.append({"name": name, **_written(name, written, value, ends)})
     return {
         "name": None,
         "hyperparameters": found,

@@ -493,7 +493,12 @@ class Space(Structure):
             raise MissingExtraError(
                 "ConfigSpace is missing: pip install racer-tuning[configspace]"
             ) from None
-        return ConfigurationSpace.from_serialized_dict(data)
+        try:
+            with np.errstate(all="ignore"):  # its bounds are checked in floats
+                return ConfigurationSpace.from_serialized_dict(data)
+        except (ValueError, TypeError, ArithmeticError) as error:
+            why = f"{error} ({error.__cause__})" if error.__cause__ else error
+            raise SettingError(f"ConfigSpace refuses the space: {why}") from error
 
     @classmethod
     def read_irace(

@@ -263,6 +263,28 @@ def test_what_configspace_cannot_say(space):
         space.to_configspace()
 
 
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [(Integer(5, 5), 5), (Real(1, 1), 1.0), (Real(0, 1e-12, digits=4), 0.0)],
+)
+def test_a_number_with_one_value_is_a_constant(parameter, value):
+    theirs = Space({"x": parameter, "y": Real(0, 1)}).to_configspace()
+    assert theirs["x"].value == value
+    assert Space.from_configspace(theirs).parameters["x"] == Categorical([value])
+
+
+@pytest.mark.parametrize(
+    ("parameter", "why"),
+    [
+        (Real(1e-300, 1e300, log=True), r"'x' has illegal settings \(Negative lower bound"),
+        (Categorical([1, True]), "hyperparameters x contain choice `1` 2 times"),
+    ],
+)
+def test_what_configspace_refuses_is_named(parameter, why):
+    with pytest.raises(SettingError, match=f"ConfigSpace refuses the space: .*{why}"):
+        Space({"x": parameter}).to_configspace()
+
+
 def test_a_forbidden_middle_is_no_default():
     parameters = {"a": Categorical(["x", "y"]), "b": Real(0, 1)}
     space = Space(parameters, forbidden=[{"a": "y"}])
