@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from racer.errors import MissingExtraError, SettingError
@@ -59,7 +60,8 @@ def to_distribution(name: str, parameter: Parameter) -> BaseDistribution:
     step = parameter.step
     if parameter.digits is not None and not parameter.log:
         lattice = parameter.domain({})
-        if lattice is not None and lattice.n > 1:
+        if lattice is not None:
             low, high = lattice.decode(0.0), lattice.decode(1.0)
-            step = float(f"1e-{parameter.digits}")
+            if 1 < lattice.n < math.inf:  # else a step is too small for floats
+                step = float(f"1e-{parameter.digits}")
     return optuna.FloatDistribution(low, high, log=parameter.log, step=step)

@@ -47,6 +47,11 @@ def test_what_distributions_cannot_say():
         "x": distributions.FloatDistribution(0.2, 0.4, step=0.1),
         "f": distributions.CategoricalDistribution((3,)),
     }
+    for digits in (28, 300):  # more than floats have
+        fine = Space({"x": Real(0, 1, digits=digits)}).to_optuna()
+        assert fine == {"x": distributions.FloatDistribution(0.0, 1.0)}
+    only = Space({"x": Real(0, 1e-12, digits=4)}).to_optuna()
+    assert only == {"x": distributions.FloatDistribution(0.0, 0.0)}
     with pytest.raises(SettingError, match="m: Optuna has no bounds that depend"):
         Space({"n": Integer(1, 9), "m": Integer(1, Param("n"))}).to_optuna()
 
