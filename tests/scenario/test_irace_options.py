@@ -49,6 +49,7 @@ def test_defaults_are_those_of_irace():
         ({"maxTime": 3600}, {"seconds": 3600.0}),
         ({"minNbSurvival": 3}, {"elites": 3}),
         ({"logFile": "./out/irace.Rdata"}, {"store": "./out/irace.db"}),
+        ({"logFile": "s1.db"}, {"store": "s1.db"}),
         ({"aclib": 1, "targetRunner": "w"}, {"command": ["./w"], "protocol": "aclib"}),
         ({"boundMax": 10}, {"command": ["./target-runner", *PLACES, "10", "{parameters}"]}),
         (
