@@ -296,6 +296,7 @@ def test_files_that_cannot_be_read(tmp_path):
     windows = tmp_path / "windows.txt"
     windows.write_bytes(b'\xef\xbb\xbfp "" c (a, b)\r\n\r\n[global]\r\ndigits = 2\r\n')
     assert Space.read_irace(windows).parameters["p"] == Categorical(("a", "b"))
+    assert list(Space.from_irace(windows.read_text(encoding="utf-8")).parameters) == ["p"]
 
 
 def test_every_error_is_of_the_family():

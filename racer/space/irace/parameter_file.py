@@ -132,7 +132,7 @@ def parse(
 
     `forbidden` is the text, and the name, of a file of more that is forbidden, a line each.
     """
-    digits = whole(digits, "digits", least=0)
+    digits, text = whole(digits, "digits", least=0), text.removeprefix("\ufeff")
     entries: dict[str, _Entry] = {}
     switches: dict[str, str] = {}
     clauses: list[tuple[_Line, Node, int]] = []
