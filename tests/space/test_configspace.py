@@ -155,6 +155,25 @@ def test_comparisons_can_be_forbidden_in_pcs_files(tmp_path):
     assert allowed == {(a, b) for a in range(10) for b in range(a + 1, 10) if a != 3 or b == 9}
 
 
+@pytest.mark.parametrize(
+    ("clause", "is_forbidden"),
+    [
+        ("lang=c++", lambda c: c["lang"] == "c++"),
+        ("lang=java(8), b=7", lambda c: c["lang"] == "java(8)" and c["b"] == 7),
+        ("lang == <x*> && b == 7", lambda c: c["lang"] == "<x*>" and c["b"] == 7),
+        ("b*2 == 6", lambda c: c["b"] == 3),
+    ],
+)
+def test_forbidden_values_may_have_marks_of_arithmetic(tmp_path, clause, is_forbidden):
+    text = f"lang {{c++, java(8), <x*>}} [c++]\nb [1,10] [5]i\n{{{clause}}}\n"
+    (tmp_path / "a.pcs").write_text(text.replace("[c++]", "[<x*>]"))
+    space = Space.read_pcs(tmp_path / "a.pcs")
+    for lang in ("c++", "java(8)", "<x*>"):
+        for b in range(1, 11):
+            config = {"lang": lang, "b": b}
+            assert (space.forbids(config) is not None) == is_forbidden(config)
+
+
 def test_its_json_is_read_and_written(tmp_path):
     theirs = SPACE.to_configspace()
     assert isinstance(theirs, ConfigurationSpace)
