@@ -71,8 +71,18 @@ class Growing(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         return "growing" if value == "growing" else Whole(1).convert(value, param, ctx)
 
 
-FILE = click.Path(dir_okay=False, path_type=Path)
-FOLDER = click.Path(file_okay=False, path_type=Path)
+class _Named(click.Path):
+    """A file or a folder with a name: "-" is refused, as answers alone are on standard output."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; UsageError for "-"."""
+        if str(value) == "-":
+            self.fail("'-' is no name: give one, or ./- for a file of that name", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+FILE = _Named(dir_okay=False, path_type=Path)
+FOLDER = _Named(file_okay=False, path_type=Path)
 
 
 @contextmanager

@@ -112,6 +112,10 @@ def test_it_gives_json_csv_and_a_table_of_configurations(store, tmp_path):
     again = said("show", store, "--configurations", tmp_path / "elites.txt")
     assert again.exit_code == 1
     assert "is there already" in again.stderr
+    for option in ("--configurations", "--csv"):
+        dash = said("show", store, option, "-")
+        assert dash.exit_code == 2
+        assert f"'{option}': '-' is no name: give one" in dash.stderr
 
 
 def test_a_race_without_a_best(tmp_path):
