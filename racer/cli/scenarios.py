@@ -178,7 +178,20 @@ def _scenario_of(ctx: click.Context, path: str | None, options: dict[str, Any]) 
         ours, base = {**settings, **ours}, Scenario({"store": STORE}, tuple(notes))
     else:
         base = read_scenario(path, theirs)
-    return base.updated(checked(ours, THE_OPTIONS, Path.cwd()))
+    found = base.updated(checked(ours, THE_OPTIONS, Path.cwd()))
+    space = found.settings.get("space")
+    if path is not None and not {"space", "parameterFile"} & {*ours, *theirs}:
+        _check_is_there(path, space)
+    return found
+
+
+def _check_is_there(scenario: str, space: str | None) -> None:
+    """Raise SettingError for a parameter file that a scenario lacks, maybe as its default."""
+    if space and not Path(space).exists():
+        raise SettingError(
+            f"{scenario}: its parameter file {space!r} is not there: name it in the scenario "
+            "(parameterFile, or space in a scenario.toml), or by --space"
+        )
 
 
 @click.command(cls=_WithCommand, short_help="Find the best configuration of a program.")

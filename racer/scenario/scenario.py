@@ -194,7 +194,8 @@ class Scenario:
             return _imported(given["evaluate"])
         if "command" not in given:
             raise SettingError(
-                "no objective: set command = [..], a program, or evaluate = 'module:function'"
+                "no objective: set command = [..], a program, or evaluate = 'module:function'; on a "
+                "command line, end with -- ./program {parameters} {instance} {seed}"
             )
         protocol = given.get("protocol", "command")
         settings = {name: given[name] for name in _OF_A_COMMAND[:-1] if name in given}

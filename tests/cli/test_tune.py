@@ -283,3 +283,15 @@ def test_a_command_that_is_not_there_brings_the_nearest_to_mind():
     done = CliRunner().invoke(main, ["tun"])
     assert done.exit_code == 2
     assert "No such command 'tun'; did you mean 'tune'?" in done.stderr
+
+
+def test_an_empty_scenario_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").touch()
+    done = CliRunner().invoke(main, ["tune", "empty"])
+    assert done.exit_code == 1
+    assert "empty: its parameter file" in done.stderr
+    (tmp_path / "p.txt").write_text('x "" r (0, 1)\n')
+    done = CliRunner().invoke(main, ["tune", "--space", "p.txt", "--budget", "100"])
+    assert done.exit_code == 1
+    assert "-- ./program {parameters}" in done.stderr
