@@ -240,6 +240,20 @@ def test_a_parameter_of_the_space_without_a_place_is_told():
     never("{x}", "--y={y}").check([{"x": 1}], None, space.parameters)
 
 
+def test_several_instances_without_a_place_are_warned_of():
+    pool, message = [{"x": 1}], r"no place for the instance: .* which of the 2 .* add \{instance\}"
+    with pytest.raises(racer.RacerWarning, match=message):
+        never("{x}", "{seed}").check(pool, ["a", "b"])
+    runner = Command([PROGRAM, "{candidate}", "{seed}", "{parameters}"], protocol="irace")
+    with pytest.raises(racer.RacerWarning, match=message):
+        runner.check(pool, ["a", "b"])
+    never("{x}").check(pool, ["a"])  # no two to tell apart
+    never("{x}").check(pool, None)
+    never("{x}", "--on={instance}").check(pool, ["a", "b"])
+    Command([PROGRAM], protocol="irace").check(pool, ["a", "b"])
+    Command([PROGRAM, "{instance_id}", "{parameters}"], protocol="aclib").check(pool, ["a", "b"])
+
+
 def test_a_switch_of_no_parameter_is_refused():
     command = Command([PROGRAM, "{parameters}"], switches={"speed": "-s "})
     with pytest.raises(ObjectiveError, match="switches name 'speed', which no candidate has"):

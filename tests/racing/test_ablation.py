@@ -357,7 +357,8 @@ def test_a_tuning_without_a_default_has_none_to_ablate_from():
 
 def test_the_command_records_it_and_the_report_shows_it(tmp_path):
     path = tmp_path / "run.db"
-    command = racer.Command(["expr", "{x}", "*", "9", "+", "{y}", "+", "{seed}", "%", "7"])
+    words = ["{x}", "*", "9", "+", "{y}", "+", "{instance}", "+", "{seed}", "%", "7"]
+    command = racer.Command(["expr", *words])
     space = Space({"x": Integer(0, 9), "y": Integer(0, 9)})
     settings = {"budget": 48, "first_test": 2, "seed": 1, "initial": [{"x": 9, "y": 9}]}
     racer.tune(space, command, [1, 2], **settings, store=path)

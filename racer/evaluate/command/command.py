@@ -111,7 +111,8 @@ class Command:
     Warns
     -----
     RacerWarning
-        Before a race, of parameters that have no place on the command line.
+        Before a race, of parameters that have no place on the command line, and of several
+        instances that have none.
 
     See Also
     --------
@@ -252,7 +253,7 @@ class Command:
 
         SettingError where exit codes cannot be read.
 
-        Warns RacerWarning, once, of parameters that have no place on it.
+        Warns RacerWarning, once, of parameters, and of several instances, without a place on it.
 
         Parameters
         ----------
@@ -288,6 +289,11 @@ class Command:
                     with _named(f"instance {index}"):
                         self._template.fill({}, instance, **_NO_CELL)
         self._warn_of_parameters_without_place(known)
+        if instances is not None and len(instances) > 1 and not self._template.takes_instances:
+            warn(
+                f"the command has no place for the instance: the program is not told which of the "
+                f"{len(instances)} it is run on; add {{instance}}, or leave the instances out"
+            )
 
     def check_some(self, configs: Sequence[Any]) -> None:
         """Warn RacerWarning of names that look misspelt in the first of many configurations.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 PARAMETERS = "parameters"
 RESERVED = ("instance", "seed", PARAMETERS)
+_NUMBER = "instance_id"  # of an instance, with a protocol
 _BOUND = "bound"  # unless a parameter is called so
 _MARK = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
@@ -133,6 +134,11 @@ class Template:
             else:
                 argv.append(switch + text)
         return argv
+
+    @property
+    def takes_instances(self) -> bool:
+        """Whether the program is told the instance, or its number."""
+        return "instance" in self.names or (self.protocol is not None and _NUMBER in self.names)
 
     def without_place(self, known: Collection[str]) -> list[str]:
         """Return the parameters that the program would never receive."""

@@ -1079,7 +1079,12 @@ SPACE = {"x": optuna.distributions.FloatDistribution(-5.0, 5.0)}
 def test_a_program_can_be_raced(asked):
     study = optuna.create_study(sampler=RandomSampler(seed=1))
     evidence = race_study(
-        study, racer.Command([*PROGRAM, "{x}"]), range(3), suggest=asked, budget=18, seed=1
+        study,
+        racer.Command([*PROGRAM, "{x}", "{instance}"]),
+        range(3),
+        suggest=asked,
+        budget=18,
+        seed=1,
     )
     values = [(t.params["x"] - 2.0) ** 2 for t in study.trials if t.state == TrialState.COMPLETE]
     assert study.best_value == pytest.approx(min(values))
@@ -1118,7 +1123,7 @@ def test_what_looks_misspelt_in_the_first_trials_is_warned_of(argument, warned):
     def also(trial):
         return {**suggest(trial), "z": 1} if argument is None else suggest(trial)
 
-    command = racer.Command([*PROGRAM, "{x}", *([argument] if argument else [])])
+    command = racer.Command([*PROGRAM, "{x}", "{instance}", *([argument] if argument else [])])
     study = optuna.create_study()
     with pytest.warns(racer.RacerWarning, match=warned) as caught:
         race_study(study, command, range(3), suggest=also, budget=18)
