@@ -25,15 +25,15 @@ def as_costs(values: NDArray[np.float64], *, maximize: bool) -> NDArray[np.float
 def impute_failed(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return costs of any shape in which each failure, +inf, is their range behind their worst.
 
-    Where the range is 0, it is behind by their size, or by 1 if that is more. ValueError if nothing
-    but failures is known.
+    Where the range is 0, it is behind by the size of the worst, or by 1 if that is 0 too: the unit of
+    costs does not matter. ValueError if nothing but failures is known.
     """
     if max(costs.ravel().tolist(), default=0.0) < np.inf:
         return costs
     failed = np.isinf(costs)
     known = costs[~failed]
     worst = float(known.max())
-    behind = worst - float(known.min()) or max(abs(worst), 1.0)
+    behind = worst - float(known.min()) or abs(worst) or 1.0
     return np.where(failed, worst + behind, costs)
 
 

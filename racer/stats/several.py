@@ -342,7 +342,10 @@ def _alike(fits: Sequence[Locations]) -> list[Locations]:
 
 
 def with_failed(costs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return costs (n, m), +inf where a cell failed, with one range of the block behind its worst."""
+    """Return costs (n, m), +inf where a cell failed, with one range of the block behind its worst.
+
+    Where the range is 0, as `racer._numerics.impute_failed`.
+    """
     if not np.isposinf(costs).any():
         return costs
     finite = np.isfinite(costs)
@@ -350,7 +353,8 @@ def with_failed(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     best = np.where(finite, costs, np.inf).min(axis=1, keepdims=True)
     with np.errstate(invalid="ignore"):
         span = worst - best
-        failed = worst + np.where(span > 0.0, span, np.maximum(np.abs(worst), 1.0))
+        size = np.where(worst == 0.0, 1.0, np.abs(worst))
+        failed = worst + np.where(span > 0.0, span, size)
     return np.where(np.isposinf(costs), np.where(np.isfinite(worst), failed, np.nan), costs)
 
 

@@ -8,7 +8,7 @@ import pytest
 from racer import ScoresError, SettingError
 from racer.stats import front_posterior, several
 from racer.stats.hypervolume import contributions, hypervolume, thinned
-from racer.stats.several import intervals, on_front
+from racer.stats.several import intervals, on_front, with_failed
 
 
 def tables(means, n, seed, *, rho=0.0, noise=1.0):
@@ -237,3 +237,10 @@ def test_rounding_is_no_noise(factor):
 def test_many_points_are_put_in_order_whatever_the_number_of_metrics(d):
     points = np.random.default_rng(d).random((80, d))
     assert sorted(thinned(points, 80)) == list(range(80))
+
+
+def test_a_failure_beside_one_success_is_behind_by_its_size():
+    inf = np.inf
+    costs = np.array([[2e-3, inf, inf], [0.0, inf, np.nan], [-5.0, -5.0, inf], [1.0, 3.0, inf]])
+    expected = [[2e-3, 4e-3, 4e-3], [0.0, 1.0, np.nan], [-5.0, -5.0, 0.0], [1.0, 3.0, 5.0]]
+    np.testing.assert_array_equal(with_failed(costs), expected)
