@@ -37,6 +37,21 @@ def impute_failed(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(failed, worst + behind, costs)
 
 
+_HUGE = 1e100  # sizes up to it, and from its reciprocal on, have squares with room for their sums
+
+
+def power_near(values: NDArray[np.float64]) -> float:
+    """Return a power of two to divide values by, so that squares neither overflow nor vanish.
+
+    It is near the largest finite size; 1 where that is ordinary. Quotients are exact but for
+    subnormal numbers.
+    """
+    size = np.max(np.abs(values), where=np.isfinite(values), initial=0.0)
+    if size == 0.0 or 1.0 / _HUGE <= size <= _HUGE:
+        return 1.0
+    return math.ldexp(1.0, math.frexp(float(size))[1] - 1)
+
+
 TIE = 1e-9  # of the larger of two costs: what differs by no more is a tie, wherever costs are compared
 
 

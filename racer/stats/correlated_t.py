@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from racer._checks import check_draws, is_real
-from racer._numerics import one_blas_thread
+from racer._numerics import one_blas_thread, power_near
 from racer.errors import ScoresError, SettingError
 from racer.seeding import check_seed, rng_for
 from racer.stats._validation import complete_blocks, frozen
@@ -156,17 +156,20 @@ def correlated_t_test(
     costs, n = blocks.costs, len(blocks.costs)
     if not np.isfinite(costs).all():
         raise ScoresError("scores has infinite values: the mean of a block with one is meaningless")
+    unit = power_near(costs)
+    costs, apart = costs / unit, rope / unit
     mean = costs.mean(axis=0)
     gaps = costs[:, :, None] - costs[:, None, :]  # (n, m, m)
     spread = gaps.std(axis=0, ddof=1) * math.sqrt(inflation(n, rho))
     gap = gaps.mean(axis=0)
-    better = below(-rope, gap, spread, n - 1)
+    better = below(-apart, gap, spread, n - 1)
     equivalent = np.maximum(1.0 - better - better.T, 0.0)
-    better[spread == 0.0] = (gap < -rope)[spread == 0.0]
-    equivalent[spread == 0.0] = (np.abs(gap) <= rope)[spread == 0.0]
+    better[spread == 0.0] = (gap < -apart)[spread == 0.0]
+    equivalent[spread == 0.0] = (np.abs(gap) <= apart)[spread == 0.0]
     drawn = posterior_draws(costs, mean, rho, rng.standard_normal((draws, n)), rng)
     least = drawn.min(axis=1, keepdims=True)
     leads = drawn <= least + 1e-9 * np.abs(least)
+    mean *= unit
     return CorrelatedTResult(
         means=frozen(-mean if maximize else mean),
         better=frozen(better),

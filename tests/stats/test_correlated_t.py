@@ -56,6 +56,17 @@ def test_differences_without_spread_are_what_they_are():
     assert same.best.tolist() == [0.5, 0.5, 0.0]
 
 
+@pytest.mark.parametrize("unit", [2.0**1020, 2.0**600, 2.0**-600, 2.0**-1000])
+def test_the_unit_does_not_matter_where_squares_overflow(unit):
+    scores = np.random.default_rng(0).normal(size=(10, 3)) + np.array([0.0, 0.3, 0.5])
+    usual = correlated_t_test(scores, correlation=0.1, rope=0.2)
+    found = correlated_t_test(scores * unit, correlation=0.1, rope=0.2 * unit)
+    assert np.array_equal(found.better, usual.better)
+    assert np.array_equal(found.equivalent, usual.equivalent)
+    assert np.array_equal(found.best, usual.best)
+    assert found.means == pytest.approx(usual.means * unit, rel=1e-12)
+
+
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
