@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _CELLS = 2_000_000  # numbers held at a time
 _ENDS = (0.025, 0.975)
 _RIDGE = 0.1  # of the mean eigenvalue of the covariance, added to each
+_KNOWN = 0.5  # scores: N of them tell no effect, a share of them, more precisely
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +142,8 @@ def _statistics(samples: Samples, owners: NDArray[np.intp]) -> NDArray[np.float6
     """Return d' (C + ridge)^-1 d of the effects for each assignment of scores, (k, N) to (k,).
 
     d are the effects less 1/2, C their covariance, to the first order, by the spread of the
-    placements within each sample.
+    placements within each sample. Samples that do not overlap have no such spread: the ridge is at
+    least that of effects known to half a score of all.
     """
     m, n = len(samples.sizes), samples.sizes.astype(np.float64)
     mine = owners[:, :, None] == np.arange(m)
@@ -156,7 +158,7 @@ def _statistics(samples: Samples, owners: NDArray[np.intp]) -> NDArray[np.float6
     covariance -= mean.transpose(0, 2, 1) @ (mean / (n - 1.0)[:, None])
     d = mean[:, np.arange(m), np.arange(m)] + 0.5 / m - 0.5
     scale = np.trace(covariance, axis1=1, axis2=2) / (m - 1)
-    added = _RIDGE * scale + 1e-12
+    added = _RIDGE * np.maximum(scale, (_KNOWN / n.sum()) ** 2) + 1e-12
     solved = np.linalg.solve(covariance + added[:, None, None] * np.eye(m), d[:, :, None])
     return np.asarray((d * solved[:, :, 0]).sum(axis=1))
 

@@ -56,6 +56,17 @@ def test_the_statistic_is_that_of_placements():
     assert found.statistic == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("n", [3, 50])
+def test_effects_of_separated_samples_are_known_to_half_a_score(n):
+    given = np.arange(3.0 * n).reshape(3, n)
+    found = bayesian_kruskal_wallis(given.tolist(), draws=100, permutations=99)
+    assert found.effects == pytest.approx([5 / 6, 1 / 2, 1 / 6])
+    assert found.statistic == pytest.approx((2 / 9) / (0.1 * (0.5 / (3 * n)) ** 2), rel=1e-6)
+    given[0, -1], given[1, 0] = given[1, 0], given[0, -1]
+    overlapping = bayesian_kruskal_wallis(given.tolist(), draws=100, permutations=99)
+    assert overlapping.statistic < found.statistic
+
+
 def test_the_p_value_is_that_of_all_permutations():
     x, y = np.array([1.0, 2.0, 3.0, 7.0]), np.array([4.0, 5.0, 6.0, 8.0, 9.0])
     pooled = np.concatenate([x, y])
