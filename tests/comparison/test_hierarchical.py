@@ -61,6 +61,16 @@ def test_the_one_that_leads_comes_first_whatever_the_order_and_the_direction():
     assert advantage["b"] == -advantage["a"] == row["estimate"]
 
 
+@pytest.mark.parametrize(("unit", "power"), [(1e-12, "e-14"), (1e100, "e+98")])
+def test_differences_of_any_size_have_four_digits(unit, power):
+    found = racer.compare(long(unit * costs(k=2)), "hierarchical")
+    text = found.to_markdown()
+    for value in found.pairs[["estimate", "low", "high"]].iloc[0]:
+        assert f"{value:.3e}" in text
+    assert f"{found.ranking['advantage'].iloc[0]:.3e}" in text
+    assert power in text
+
+
 def test_practical_equivalence_is_a_decision():
     found = racer.compare(long(costs(n=20, k=2)), "hierarchical", rope=0.5)
     assert found.pairs["decision"].tolist() == ["equivalent"]

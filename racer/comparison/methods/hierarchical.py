@@ -18,17 +18,20 @@ from racer.comparison.methods.base import (
     rank_frame,
     refuse,
 )
-from racer.comparison.render.tables import DECIMALS
+from racer.comparison.render.tables import DECIMALS, SCIENTIFIC
 from racer.errors import ScoresError, SettingError
 from racer.stats import hierarchical_t_test
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from racer.comparison.data import Decision
     from racer.comparison.scores import Scores
     from racer.stats import HierarchicalResult
 
 # what a standard error of 0.004 supports
 _PROBABILITIES = ("probability", "in_rope", "probability_worse", "next")
+_SIZES = (1e-6, 1e6)  # of differences that are shown without powers of ten
 _MOST_FOLDS = 20  # more are repetitions, as a rule, which have the correlation of the fewer
 
 
@@ -55,8 +58,7 @@ def hierarchical(scores: Scores, settings: Settings) -> Analysis:
     )
     frame = pd.concat([named, encounters(scores.costs, *places(sides)), pd.DataFrame(rows)], axis=1)
     frame = frame.sort_values("estimate", ascending=False, kind="stable", ignore_index=True)
-    width = float((frame["high"] - frame["low"]).median())
-    decimals = min(max(1 - math.floor(math.log10(width)), 0), 9) if width else 3
+    decimals = _decimals(frame[["low", "high"]].to_numpy())
     units = dict.fromkeys(("estimate", "low", "high"), decimals)
     frame.attrs[DECIMALS] = {**units, **dict.fromkeys(_PROBABILITIES, 2)}
     others = len(names) - 1
@@ -91,6 +93,15 @@ def hierarchical(scores: Scores, settings: Settings) -> Analysis:
         rope=rope or None,
         details=result if len(rows) == 1 else None,
     )
+
+
+def _decimals(ends: NDArray[np.float64]) -> int:
+    """Return the decimals of differences with such intervals, (pairs, 2)."""
+    largest = float(np.abs(ends).max())
+    if largest and not _SIZES[0] <= largest <= _SIZES[1]:
+        return SCIENTIFIC
+    width = float(np.median(ends[:, 1] - ends[:, 0]))
+    return min(max(1 - math.floor(math.log10(width)), 0), 9) if width else 3
 
 
 def _check(scores: Scores, settings: Settings) -> None:

@@ -52,6 +52,7 @@ _PROBABILITIES = {
     *("lower", "upper", "top_1", "top_2", "top_3"),
 }
 DECIMALS = "decimals"  # attribute of a frame: the decimals, by column, where they are not three
+SCIENTIFIC = -1  # decimals of a column that is shown in powers of ten, as `figures` does
 _IN_UNITS = {"mean", "sd"}  # of the scores
 
 
@@ -65,7 +66,7 @@ def shown(value: Any, column: str, decimals: int = 3) -> str:
         return "-"
     if column in _PROBABILITIES and not (column == "p_value" and value >= 0.0005):
         return shown_probability(value, decimals)
-    return f"{value:.{decimals}f}"
+    return f"{value:.3e}" if decimals == SCIENTIFIC else f"{value:.{decimals}f}"
 
 
 def figures(values: Sequence[float], among: Iterable[float] | None = None) -> list[str]:
@@ -117,7 +118,7 @@ def pairs_grid(pairs: pd.DataFrame) -> Grid:
     if "low" in pairs:
         ends = pairs[["low", "high"]].to_numpy().tolist()
         places = pairs.attrs.get(DECIMALS, {}).get("low", 3)
-        texts = [f"{low:.{places}f} to {high:.{places}f}" for low, high in ends]
+        texts = [" to ".join(shown(end, "low", places) for end in pair) for pair in ends]
         pairs.insert(list(pairs).index("low"), "interval", texts)
     merged = ("wins", "losses", "ties", "low", "high")
     pairs = pairs.drop(columns=[name for name in merged if name in pairs])
