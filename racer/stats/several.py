@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from racer._checks import as_floats, flag, whole
-from racer._numerics import one_blas_thread
+from racer._numerics import one_blas_thread, power_near
 from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
 from racer.stats.best import Locations, locations
@@ -43,6 +43,8 @@ _MOST_TOGETHER = 0.95  # correlation
 _ERRORS = 1.5  # standard errors: smaller correlations of effects are taken for chance
 _SHRUNK = 0.05  # of a correlation, towards none
 _LEVEL = 0.95
+_FAR = 1e50  # times the size of the smallest candidate: costs of another kind, beside which it is 0
+_BEYOND = (1e9, 1e12)  # units of a block, of candidates with such costs: at least, and times theirs
 _TURNS = 16  # of draws: the error of a probability is below half of its second decimal
 _MOST = 64  # candidates, from which on fewer points do
 
@@ -200,12 +202,27 @@ class _Metric(NamedTuple):
     error: float  # its standard deviation
 
 
+class _Scaled(NamedTuple):
+    """Costs (n, m) over a power of two; those of candidates that are far away are failures.
+
+    Of the latter: a mask (m,), and means with standard errors, (m,), over a power of their own.
+    """
+
+    costs: NDArray[np.float64]
+    power: float
+    far: NDArray[np.bool_]
+    far_power: float
+    mean: NDArray[np.float64]
+    error: NDArray[np.float64]
+
+
 class Means:
     """The posterior of the expected costs of m candidates in d metrics, given costs, (d, n, m).
 
     With `by_block` they are in units of the spread within a block, else as costs. The mean of a
     metric that is known exactly has no error. A failed cell, +inf, is one range of its block behind
-    the worst.
+    the worst. Candidates with costs beyond 1e100, beside which those of another are nothing, have
+    the mean of their own, and the others are as if these costs had failed.
 
     Noise is made independent by turning metrics to the principal axes of residuals of blocks and
     candidates; along each, the posterior is that of `best_posterior`.
@@ -226,9 +243,10 @@ class Means:
         if not self._noisy:
             return
         with one_blas_thread():
+            self._scaled = [_scaled(costs[at]) for at in self._noisy]
             self._metrics = [
-                _in_units(with_failed(costs[at]), by_block=by_block, n_blocks=n_blocks)
-                for at in self._noisy
+                _in_units(with_failed(one.costs), by_block=by_block, n_blocks=n_blocks)
+                for one in self._scaled
             ]
             values = np.stack([metric.costs for metric in self._metrics])
             axes = _axes(values)
@@ -272,13 +290,21 @@ class Means:
                 along *= found.unit
                 places[at] = along.take(np.argsort(order), axis=1)
             places = np.tensordot(self._back, places, axes=1)
-        for metric, costs, at in zip(self._metrics, places, self._noisy, strict=True):
+        for number, at in enumerate(self._noisy):
+            metric, costs, scaled = self._metrics[number], places[number], self._scaled[number]
             mean = costs.mean(axis=1, keepdims=True)
             place = mean + (costs - mean) / (1.0 - metric.clipped)
             if not self._by_block:  # what all candidates share is the level of the blocks
                 counts = np.isfinite(metric.costs).sum(axis=0)
                 place -= counts @ place / max(counts.sum(), 1)
                 place = metric.unit * place + (metric.level + metric.error * normal[n * k + at])
+                place *= scaled.power
+            for row in np.flatnonzero(scaled.far[near]):
+                candidate = near[row]
+                own = normal[number * k + row]
+                own = scaled.mean[candidate] + scaled.error[candidate] * own
+                beyond = np.sign(own) * _BEYOND[0] + _BEYOND[1] * own
+                place[row] = beyond if self._by_block else scaled.far_power * own
             drawn[at] = place
         return drawn.T
 
@@ -299,6 +325,26 @@ def drawn_fronts(
         found[:, near] = some
         fronts.append(found)
     return np.concatenate(fronts)
+
+
+def _scaled(costs: NDArray[np.float64]) -> _Scaled:
+    """Return a metric's costs (n, m), +inf where a cell failed, so that their squares hold."""
+    m = costs.shape[1]
+    power, none = power_near(costs), np.zeros(m)
+    if power <= 1.0:
+        return _Scaled(costs / power, power, np.zeros(m, dtype=np.bool_), 1.0, none, none)
+    size = np.where(np.isfinite(costs), np.abs(costs), 0.0)
+    each = size.max(axis=0)
+    is_far = size / power > _FAR * (each[each > 0.0].min() / power)
+    scaled = costs / power
+    with np.errstate(invalid="ignore"):
+        apart = np.where(np.isfinite(scaled), scaled, np.nan) - known_means(scaled)
+        count = np.maximum(np.isfinite(scaled).sum(axis=0), 2)
+        error = np.sqrt(np.nansum(apart**2, axis=0) / (count - 1) / count)
+    far, mean = is_far.any(axis=0), known_means(scaled)
+    costs = np.where(is_far, np.inf, costs)
+    rest = power_near(costs)
+    return _Scaled(costs / rest, rest, far, power, mean, error)
 
 
 def _in_units(table: NDArray[np.float64], *, by_block: bool, n_blocks: int | None) -> _Metric:

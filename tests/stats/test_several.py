@@ -244,3 +244,29 @@ def test_a_failure_beside_one_success_is_behind_by_its_size():
     costs = np.array([[2e-3, inf, inf], [0.0, inf, np.nan], [-5.0, -5.0, inf], [1.0, 3.0, inf]])
     expected = [[2e-3, 4e-3, 4e-3], [0.0, 1.0, np.nan], [-5.0, -5.0, 0.0], [1.0, 3.0, 5.0]]
     np.testing.assert_array_equal(with_failed(costs), expected)
+
+
+@pytest.mark.parametrize("sizes", [(2.0**1000, 2.0**-1000), (2.0**-400, 2.0**400)])
+def test_units_beyond_what_squares_hold_do_not_matter(sizes):
+    scores = np.random.default_rng(1).normal(size=(2, 6, 2))
+    scores[:, np.random.default_rng(2).random((6, 2)) < 0.2] = np.inf
+    unit = np.array(sizes)
+    usual, found = front_posterior(scores), front_posterior(scores * unit[:, None, None])
+    np.testing.assert_allclose(found.probability_front, usual.probability_front, atol=0.01)
+    for name in ("mean", "low", "high"):
+        np.testing.assert_allclose(getattr(found, name) / unit, getattr(usual, name), rtol=1e-6)
+
+
+@pytest.mark.parametrize("where", [slice(None), 3])
+@pytest.mark.parametrize("size", [1e120, 1e200, 1e300])
+def test_others_are_healthy_beside_one_with_huge_costs(where, size):
+    scores = np.random.default_rng(0).normal(size=(2, 12, 3))
+    alone = front_posterior(scores[:, :, :2])
+    scores[0, where, 2] = size
+    found = front_posterior(scores)
+    assert found.mean[0, 0] == pytest.approx(alone.mean[0, 0], abs=0.3)
+    width = (found.high - found.low)[:2, 0]
+    assert (width < 2.0).all()
+    assert found.mean[2, 0] == pytest.approx(scores[0, :, 2].mean(), rel=0.01)
+    assert found.low[2, 0] <= found.mean[2, 0] <= found.high[2, 0]
+    assert found.probability_front[:2] == pytest.approx(alone.probability_front, abs=0.2)

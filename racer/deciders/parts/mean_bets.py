@@ -18,6 +18,7 @@ _FRACTIONS = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7])
 _RATES = np.geomspace(0.02, 1.5, 8)  # in units of the usual size of a value
 _TINY = 1e-9
 _HALVINGS = 26  # of the bounds, for a confidence limit
+_LARGEST = 1e150  # of a value without bounds: squares and their sums hold
 _CLOSE = 1e-6  # of the width of the bounds: nearer to the least value a null is hardly possible
 
 
@@ -135,8 +136,10 @@ class MeanBets:
                 left = max(self._n_blocks - self._n, 1)
                 null = (null * self._n_blocks - self._sums) / left
             self._logs += _log_payoffs(values, null, least, most - least)
+        else:
+            values = np.clip(values, -_LARGEST, _LARGEST)
+            self._squares += values**2
         self._sums += values
-        self._squares += values**2
         self._n += 1
 
     def log_e(self, null: int = 0) -> Floats:
@@ -144,7 +147,7 @@ class MeanBets:
         if self._bounds is not None:
             found = np.logaddexp.reduce(self._logs[null], axis=0)
             return np.asarray(found - np.log(len(_FRACTIONS)))
-        c = float(self._nulls[null].ravel()[0])
+        c = float(np.clip(self._nulls[null].ravel()[0], -_LARGEST, _LARGEST))
         sums = self._sums - c * self._n
         squares = np.maximum(self._squares - 2.0 * c * self._sums + c * c * self._n, 0.0)
         some = squares[squares > 0.0]
@@ -152,5 +155,6 @@ class MeanBets:
             return np.zeros(sums.shape)
         rates = _RATES / np.sqrt(np.median(some) / self._n)
         rates = rates.reshape(-1, *(1 for _ in sums.shape))
-        found = np.logaddexp.reduce(rates * sums - 0.5 * rates**2 * squares, axis=0)
+        with np.errstate(over="ignore"):  # far from the others: no evidence
+            found = np.logaddexp.reduce(rates * sums - 0.5 * rates**2 * squares, axis=0)
         return np.asarray(found - np.log(len(_RATES)))
