@@ -64,7 +64,7 @@ def test_metrics_that_are_missing_stop_a_race():
 
 
 def test_a_program_that_prints_no_number_stops_a_race():
-    program = racer.Command([sys.executable, "-c", "print('done')", "{x}"])
+    program = racer.Command([sys.executable, "-c", "print('done')", "{x}", "{instance}"])
     with pytest.raises(
         racer.ObjectiveError, match=r"first block .*number is needed: the program exited"
     ):
