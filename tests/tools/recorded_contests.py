@@ -32,11 +32,13 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from joblib.externals.loky import reusable_executor
 from threadpoolctl import threadpool_limits
 
 import racer
@@ -1181,9 +1183,19 @@ def found_all(names, jobs=1):
     if jobs == 1:
         yield from ((name, *found(name)) for name in names)
         return
-    with ProcessPoolExecutor(jobs) as pool:
+    with ProcessPoolExecutor(jobs, initializer=_end_loky_at_exit) as pool:
         for name, both in zip(names, pool.map(found, names, chunksize=4), strict=True):
             yield name, *both
+
+
+def _end_loky_at_exit():
+    """End idle workers of joblib with this process, which would wait for five minutes otherwise."""
+
+    def end():
+        if (executor := reusable_executor._executor) is not None:
+            executor.shutdown(kill_workers=True)
+
+    Finalize(None, end, exitpriority=100)
 
 
 def load():
