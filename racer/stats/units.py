@@ -97,11 +97,13 @@ def _are_scales_chance(above: NDArray[np.float64], count: NDArray[np.intp]) -> b
     """Return whether a block's scale says nothing of the block: two halves of it do not agree.
 
     So it is where most costs nearly tie, as scores near 0 do, and few are far away. Candidates are
-    halved in the order of their sizes, not in that of their numbers, which means nothing.
+    halved in the order of their sizes, relative to others of the block, not in that of their
+    numbers, which means nothing.
     """
     size = np.abs(above[count >= _MANY])
+    relative = size / np.maximum(np.nanmean(size, axis=1, keepdims=True), 1e-300)
     seen = np.maximum((~np.isnan(size)).sum(axis=0), 1)
-    size = size[:, np.argsort(np.nansum(size, axis=0) / seen, kind="stable")]
+    size = size[:, np.argsort(np.nansum(relative, axis=0) / seen, kind="stable")]
     place = (~np.isnan(size)).cumsum(axis=1) % 2
     halves = [np.where(place == half, size, np.nan) for half in (0, 1)]
     logs = np.log([np.maximum(_median(half), 1e-300) for half in halves])
@@ -210,6 +212,8 @@ def noise_by_candidate(
     if np.ptp(_drawn_together(logs, 2.0 / freedom, ok, margin=_BEYOND_CHANCE)[ok]) == 0.0:
         return None
     variance = np.where(ok, squares / freedom, float(np.exp(logs[ok].mean())))
+    least = _ROUNDING**2 * float(variance.max())
+    variance = np.maximum(variance, _LEAST_RELATIVE * variance.max())
     for _ in range(_WEIGHINGS):
         weights = known / variance
         total = weights.sum(axis=1, keepdims=True)
@@ -220,6 +224,8 @@ def noise_by_candidate(
         squares = np.minimum((np.where(known, rest - effect, 0.0) ** 2).sum(axis=0), most)
         freedom = np.where(known, 1.0 - weights / total, 0.0).sum(axis=0) * (1.0 - 1.0 / several)
         usual = squares[ok] / np.maximum(freedom[ok], _LEAST_FREEDOM)
+        if not usual.max() > least:
+            return None  # medians of other candidates differ, and there is no noise
         usual = np.exp(np.log(np.maximum(usual, 1e-12 * usual.max())).mean())
         variance = (squares + _TOWARDS * usual) / (freedom + _TOWARDS)
         variance = np.maximum(variance, _LEAST_RELATIVE * variance.max())

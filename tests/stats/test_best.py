@@ -67,6 +67,8 @@ def test_the_order_of_candidates_does_not_matter_where_tails_are_heavy():
         costs[:, 0] *= 0.2
         found = best_posterior(costs).probability_best
         close(best_posterior(costs[:, order]).probability_best, found[order])
+        scales = 10.0 ** np.random.default_rng(seed).uniform(-3.0, 3.0, size=(30, 1))
+        close(best_posterior(costs * scales).probability_best, found, 0.2)  # nearly forgotten
 
 
 def test_the_unit_does_not_matter_where_instances_are_used_again():
@@ -184,6 +186,26 @@ def test_a_large_cost_of_another_does_not_favour_who_left_soon_after(size):
         costs[5:, [1, 3]] = NAN
         found = best_posterior(costs, by_block=False)
         assert found.best == found.mean.argmin() == 0
+
+
+def test_costs_without_noise_are_no_reason_to_weigh_candidates():
+    rng = np.random.default_rng(2)
+    for _ in range(400):
+        n, m = rng.integers(2, 7), rng.integers(3, 7)
+        costs = rng.integers(0, 5, (n, 1)) + rng.integers(0, 5, m) + 0.0
+        costs[rng.random((n, m)) < 0.2] = NAN
+        probability = best_posterior(costs, by_block=False).probability_best
+        assert probability.sum() == pytest.approx(1.0)
+
+
+def test_candidates_of_very_different_sizes_can_be_compared():
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        n, m = rng.integers(3, 12), rng.integers(3, 7)
+        costs = rng.normal(size=(n, m)) * 10.0 ** rng.uniform(-100.0, 100.0, m)
+        costs[np.arange(n)[:, None] >= rng.integers(2, n + 1, m)] = NAN
+        probability = best_posterior(costs, by_block=False).probability_best
+        assert probability.sum() == pytest.approx(1.0)
 
 
 def test_an_outlier_among_few_values_hardly_moves():
