@@ -436,7 +436,10 @@ def _axes(values: NDArray[np.float64]) -> NDArray[np.float64]:
     together = [m - np.diag(np.diag(m)) for m in (noise, effects / _outer_root(np.diag(effects)))]
     if max(np.abs(m).max() for m in together) < _NEGLIGIBLE:
         return np.eye(d)
-    inverse = np.linalg.inv(np.linalg.cholesky(noise))
+    try:
+        inverse = np.linalg.inv(np.linalg.cholesky(noise))
+    except np.linalg.LinAlgError:  # of a block a hundred digits larger than others, say
+        return np.eye(d)
     spread, turn = np.linalg.eigh(inverse @ effects @ inverse.T)
     return np.asarray((turn / np.sqrt(spread)).T @ inverse / size)
 

@@ -258,6 +258,12 @@ def test_units_beyond_what_squares_hold_do_not_matter(sizes):
         np.testing.assert_allclose(getattr(found, name) / unit, getattr(usual, name), rtol=1e-6)
 
 
+def test_one_block_may_be_huge():
+    scores = np.random.default_rng(0).normal(size=(2, 12, 3))
+    scores[0, 3, :] = 1e200 * np.arange(1, 4)
+    assert front_posterior(scores).probability_front.min() >= 0.0
+
+
 @pytest.mark.parametrize("where", [slice(None), 3])
 @pytest.mark.parametrize("size", [1e120, 1e200, 1e300])
 def test_others_are_healthy_beside_one_with_huge_costs(where, size):
