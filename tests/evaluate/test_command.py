@@ -247,6 +247,10 @@ def test_several_instances_without_a_place_are_warned_of():
     runner = Command([PROGRAM, "{candidate}", "{seed}", "{parameters}"], protocol="irace")
     with pytest.raises(racer.RacerWarning, match=message):
         runner.check(pool, ["a", "b"])
+    with pytest.raises(racer.RacerWarning, match=message):
+        never("{x}").check(pool, range(2))
+    for counted in (range(2), [None, None]):  # of seeds
+        never("{x}", "{seed}").check(pool, counted)
     never("{x}").check(pool, ["a"])  # no two to tell apart
     never("{x}").check(pool, None)
     never("{x}", "--on={instance}").check(pool, ["a", "b"])

@@ -289,11 +289,8 @@ class Command:
                     with _named(f"instance {index}"):
                         self._template.fill({}, instance, **_NO_CELL)
         self._warn_of_parameters_without_place(known)
-        if instances is not None and len(instances) > 1 and not self._template.takes_instances:
-            warn(
-                f"the command has no place for the instance: the program is not told which of the "
-                f"{len(instances)} it is run on; add {{instance}}, or leave the instances out"
-            )
+        if instances is not None:
+            self._warn_of_instances_without_place(instances)
 
     def check_some(self, configs: Sequence[Any]) -> None:
         """Warn RacerWarning of names that look misspelt in the first of many configurations.
@@ -309,6 +306,18 @@ class Command:
         except ObjectiveError as error:
             warn(f"{error}, so far")
         self._warn_of_parameters_without_place(known)
+
+    def _warn_of_instances_without_place(self, instances: Sequence[Any]) -> None:
+        """Warn RacerWarning of several instances that the program would never be told."""
+        template = self._template
+        if len(instances) < 2 or template.takes_instances:
+            return
+        are_numbers = all(one is None or one == number for number, one in enumerate(instances))
+        if not (are_numbers and "seed" in template.names):  # which only count the seeds
+            warn(
+                f"the command has no place for the instance: the program is not told which of the "
+                f"{len(instances)} it is run on; add {{instance}}, or leave the instances out"
+            )
 
     def _warn_of_parameters_without_place(self, known: Collection[str]) -> None:
         if without := self._template.without_place(known):
