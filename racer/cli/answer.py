@@ -72,7 +72,7 @@ class Growing(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 
 class _Named(click.Path):
-    """A file or a folder with a name: "-" is refused, as answers alone are on standard output."""
+    """A file or a folder with a name: "-" is refused, as only answers are on standard output."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path; UsageError for "-"."""
@@ -82,6 +82,7 @@ class _Named(click.Path):
 
 
 FILE = _Named(dir_okay=False, path_type=Path)
+NAME = _Named(dir_okay=False)  # a file, as text
 FOLDER = _Named(file_okay=False, path_type=Path)
 
 

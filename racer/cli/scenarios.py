@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from racer._checks import read_json
-from racer.cli.answer import FILE, FOLDER, Growing, Whole, forms, give, reported, say, write_new
+from racer.cli.answer import (
+    FILE,
+    FOLDER,
+    NAME,
+    Growing,
+    Whole,
+    forms,
+    give,
+    reported,
+    say,
+    write_new,
+)
 from racer.errors import ObjectiveError, SettingError, StoreError
 from racer.scenario.irace_options import OPTIONS, THE_OPTIONS, from_irace, typed
 from racer.scenario.r_file import read_assignments
@@ -117,6 +128,8 @@ def _flag_of(name: str) -> str:
 def _option(name: str, setting: Setting) -> Any:
     more: dict[str, Any] = {"type": _TYPES.get(setting.kind, str)}
     says = setting.says
+    if name == "store":
+        more["type"] = NAME
     if setting.kind in {"path", "paths", "instances"}:
         more["metavar"] = "PATH"
     if setting.choices:

@@ -18,6 +18,7 @@ from racer._files import SQLITE, beginning
 from racer.cli.answer import (
     FILE,
     FOLDER,
+    NAME,
     Whole,
     forms,
     give,
@@ -466,7 +467,7 @@ def _end(name: str, text: str) -> Any:
 @_jobs
 @click.option(
     "--into",
-    type=click.Path(dir_okay=False),
+    type=NAME,
     help="Store of the ablation; by default beside STORE.",
 )
 @click.option("--yes", is_flag=True, help="Run the program of the store without asking.")

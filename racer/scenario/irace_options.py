@@ -255,8 +255,8 @@ def _files(given: Mapping[str, Any], *, complete: bool, names_folder: bool) -> d
     if complete:
         found = {"space": "./parameters.txt", "cwd": "./", **found}
     if "logFile" in given:
-        log = re.sub(r"\.(Rdata|db)$", "", str(given["logFile"]), flags=re.IGNORECASE)
-        found["store"] = f"{log}.db"
+        log = re.sub(r"\.Rdata$", "", str(given["logFile"]), flags=re.IGNORECASE)
+        found["store"] = log if log.lower().endswith(".db") else f"{log}.db"
     for which in ("train", "test"):
         name = "instances" if which == "train" else "test_instances"
         folder, file = (given.get(f"{which}Instances{what}") for what in ("Dir", "File"))

@@ -216,7 +216,9 @@ def _fill(report: Report, reader: Reader, quick: bool) -> None:
     setup = reader.setup
     report.kind = setup.kind
     report.settings = seen_settings(reader, setup)
-    report.candidates = len(setup.candidates) or reader.count_candidates()
+    report.candidates = (
+        reader.count_candidates() if setup.kind == "tuning" else len(setup.candidates)
+    )
     report.instances = None if setup.instances is None else len(setup.instances)
     report.resume = reader.how_to_resume()
     ending = reader.ending()

@@ -58,7 +58,10 @@ def test_the_store_of_a_run_of_races(tmp_path, repair):
         repair=repair,
     )
     result = racer.tune(
-        space, lambda c, i, s: c.get("x", 0.5) + s % 7, [0, 1], budget=300, store=path
+        *(space, lambda c, i, s: c.get("x", 0.5) + s % 7, [0, 1]),
+        budget=300,
+        store=path,
+        initial=[{"kind": "a", "x": 0.5}],
     )
     done = check(path)
     assert done.exit_code == 0

@@ -295,3 +295,11 @@ def test_an_empty_scenario_is_named(tmp_path, monkeypatch):
     done = CliRunner().invoke(main, ["tune", "--space", "p.txt", "--budget", "100"])
     assert done.exit_code == 1
     assert "-- ./program {parameters}" in done.stderr
+
+
+def test_a_store_has_a_name(folder):
+    for words in (("tune", "--store", "-"), ("ablation", "tune.db", "--into", "-")):
+        done = said(*words, "--", "./target-runner") if words[0] == "tune" else said(*words)
+        assert done.exit_code == 2
+        assert "'-' is no name: give one" in done.stderr
+    assert not (folder / "-").exists()

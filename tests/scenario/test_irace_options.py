@@ -50,6 +50,8 @@ def test_defaults_are_those_of_irace():
         ({"minNbSurvival": 3}, {"elites": 3}),
         ({"logFile": "./out/irace.Rdata"}, {"store": "./out/irace.db"}),
         ({"logFile": "s1.db"}, {"store": "s1.db"}),
+        ({"logFile": "S1.DB"}, {"store": "S1.DB"}),
+        ({"logFile": "s1.db.Rdata"}, {"store": "s1.db"}),
         ({"aclib": 1, "targetRunner": "w"}, {"command": ["./w"], "protocol": "aclib"}),
         ({"boundMax": 10}, {"command": ["./target-runner", *PLACES, "10", "{parameters}"]}),
         (
