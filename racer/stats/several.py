@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from racer._checks import as_floats, flag, whole
-from racer._numerics import one_blas_thread, power_near
+from racer._numerics import impute_failed, one_blas_thread, power_near
 from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
 from racer.stats.best import Locations, locations
@@ -203,9 +203,10 @@ class _Metric(NamedTuple):
 
 
 class _Scaled(NamedTuple):
-    """Costs (n, m) over a power of two; those of candidates that are far away are failures.
+    """Hold a metric's costs (n, m) over a power of two; costs of candidates far away are failures.
 
-    Of the latter: a mask (m,), and means with standard errors, (m,), over a power of their own.
+    `far` (m,) says which candidates these are; their means and standard errors, (m,), are over
+    `far_power`.
     """
 
     costs: NDArray[np.float64]
@@ -338,13 +339,13 @@ def _scaled(costs: NDArray[np.float64]) -> _Scaled:
     is_far = size / power > _FAR * (each[each > 0.0].min() / power)
     scaled = costs / power
     with np.errstate(invalid="ignore"):
-        apart = np.where(np.isfinite(scaled), scaled, np.nan) - known_means(scaled)
-        count = np.maximum(np.isfinite(scaled).sum(axis=0), 2)
-        error = np.sqrt(np.nansum(apart**2, axis=0) / (count - 1) / count)
-    far, mean = is_far.any(axis=0), known_means(scaled)
+        mean, known = known_means(scaled), np.isfinite(scaled)
+        count = np.maximum(known.sum(axis=0), 2)
+        squares = np.where(known, scaled - mean, 0.0) ** 2
+        error = np.sqrt(squares.sum(axis=0) / (count - 1) / count)
     costs = np.where(is_far, np.inf, costs)
     rest = power_near(costs)
-    return _Scaled(costs / rest, rest, far, power, mean, error)
+    return _Scaled(costs / rest, rest, is_far.any(axis=0), power, mean, error)
 
 
 def _in_units(table: NDArray[np.float64], *, by_block: bool, n_blocks: int | None) -> _Metric:
@@ -388,20 +389,14 @@ def _alike(fits: Sequence[Locations]) -> list[Locations]:
 
 
 def with_failed(costs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return costs (n, m), +inf where a cell failed, with one range of the block behind its worst.
-
-    Where the range is 0, as `racer._numerics.impute_failed`.
-    """
+    """Return costs (n, m) with failed cells, +inf, imputed block by block; NaN where all failed."""
     if not np.isposinf(costs).any():
         return costs
-    finite = np.isfinite(costs)
-    worst = np.where(finite, costs, -np.inf).max(axis=1, keepdims=True)
-    best = np.where(finite, costs, np.inf).min(axis=1, keepdims=True)
-    with np.errstate(invalid="ignore"):
-        span = worst - best
-        size = np.where(worst == 0.0, 1.0, np.abs(worst))
-        failed = worst + np.where(span > 0.0, span, size)
-    return np.where(np.isposinf(costs), np.where(np.isfinite(worst), failed, np.nan), costs)
+    imputed = costs.copy()
+    for row in map(imputed.__getitem__, np.flatnonzero(np.isposinf(costs).any(axis=1)).tolist()):
+        known = ~np.isnan(row)
+        row[known] = impute_failed(row[known]) if np.isfinite(row).any() else np.nan
+    return imputed
 
 
 def known_means(table: NDArray[np.float64]) -> NDArray[np.float64]:
