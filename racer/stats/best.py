@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from racer._checks import as_floats, check_fraction, flag, is_real, whole
-from racer._numerics import as_costs, one_blas_thread
+from racer._numerics import as_costs, one_blas_thread, power_near
 from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
 from racer.stats.smallest import Failing, Part, probability_smallest, root_of
 from racer.stats.strata import noise_by_instance
-from racer.stats.units import above_median, in_units, noise_by_candidate
+from racer.stats.units import above_median, in_units, unequal_noise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["BestPosterior", "best_posterior"]
 
-_LARGE = 1e100  # from here on, squares might overflow
 _INFLATION = 1.15  # of the noise variance, which is estimated
 _HALF_CAUCHY = 0.25  # scale of the prior of the spread, in noise standard deviations
 _ALL_EQUAL = 0.1  # its mass at no spread at all
@@ -202,7 +201,7 @@ def best_posterior(
     for name, value in (("by_block", by_block), ("generalize", generalize)):
         flag(value, name)
     costs = as_costs(table, maximize=flag(maximize, "maximize"))
-    costs = _bounded_below(_within_bounds(costs))
+    costs = _bounded_below(costs / power_near(costs))
     seen = (~np.isnan(costs)).sum(axis=0)
     n_blocks = None if n_blocks is None else whole(n_blocks, "n_blocks", least=1)
     if n_blocks is not None and (correlation or n_blocks < seen.max(initial=0)):
@@ -381,12 +380,6 @@ def plausible(costs: NDArray[np.float64], sought: NDArray[np.bool_]) -> NDArray[
     return np.sort(np.lexsort((np.where(blocks > 0, bound, np.inf), ~sought))[:_MOST])
 
 
-def _within_bounds(costs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scale costs so that no sum overflows."""
-    largest = float(np.max(np.abs(costs), where=np.isfinite(costs), initial=0.0))
-    return costs / largest if largest > _LARGE else costs
-
-
 def _bounded_below(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return finite costs for -inf: a range of the block (if 0, of the widest) below its least."""
     if not np.isneginf(costs).any():
@@ -448,7 +441,7 @@ def _placed(
     it look good. The estimates are those of weighted least squares if candidates are not equally
     noisy; how uncertain they are stays as it is, since a large cost may also hit the others.
     """
-    relative = noise_by_candidate(values, known, costs)
+    relative = unequal_noise(values, known, costs)
     if relative is None:
         return found
     weighted = _sufficient(values, known, relative)

@@ -101,14 +101,14 @@ def _are_scales_chance(above: NDArray[np.float64], count: NDArray[np.intp]) -> b
     numbers, which means nothing.
     """
     size = np.abs(above[count >= _MANY])
+    if len(size) < 2:
+        return False
     relative = size / np.maximum(np.nanmean(size, axis=1, keepdims=True), 1e-300)
     seen = np.maximum((~np.isnan(size)).sum(axis=0), 1)
     size = size[:, np.argsort(np.nansum(relative, axis=0) / seen, kind="stable")]
     place = (~np.isnan(size)).cumsum(axis=1) % 2
     halves = [np.where(place == half, size, np.nan) for half in (0, 1)]
     logs = np.log([np.maximum(_median(half), 1e-300) for half in halves])
-    if len(size) < 2:
-        return False
     sampling = sum(_LOG_SCALE / ((~np.isnan(half)).sum(axis=1) - 1) for half in halves)
     most = _DISAGREE[0] + _DISAGREE[1] / math.sqrt(len(size))
     apart = (logs[0] - logs[1]) / np.sqrt(sampling)  # by candidates alone, the same in all blocks
@@ -189,7 +189,7 @@ def _noise_by_candidate(
     return np.asarray(np.exp(logs - logs[ok].mean()))
 
 
-def noise_by_candidate(
+def unequal_noise(
     values: NDArray[np.float64], known: NDArray[np.bool_], costs: NDArray[np.float64]
 ) -> NDArray[np.float64] | None:
     """Return the variance of each candidate's noise (m,), if they differ by more than chance.
