@@ -137,7 +137,7 @@ class Template:
 
     @property
     def takes_instances(self) -> bool:
-        """Whether the program is told the instance, or its number."""
+        """Return whether a place on the command line is for the instance, or for its number."""
         return "instance" in self.names or (self.protocol is not None and _NUMBER in self.names)
 
     def without_place(self, known: Collection[str]) -> list[str]:
