@@ -215,11 +215,11 @@ def memory(seed: int) -> Problem:
     return _problem(seed, "memory", space, base, optimum, shifts=4)
 
 
-def many_parameters(seed: int) -> Problem:
-    """Twenty reals and four choices, of which four reals and a choice matter."""
+def many_parameters(seed: int, reals: int = 20) -> Problem:
+    """Twenty reals, or so many, and four choices, of which four reals and a choice matter."""
     rng = rng_for(seed, "which")
-    names = [f"x{i}" for i in range(20)]
-    matter = [names[i] for i in rng.choice(20, 4, replace=False).tolist()]
+    names = [f"x{i}" for i in range(reals)]
+    matter = [names[i] for i in rng.choice(reals, 4, replace=False).tolist()]
     parameters: dict[str, Any] = {name: Real(-5.0, 5.0) for name in names}
     parameters |= {f"c{i}": Categorical(["a", "b", "c"]) for i in range(4)}
     space = Space(parameters)

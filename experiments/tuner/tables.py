@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import statistics
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,14 +25,21 @@ from experiments.options import csv_option, number_option, words_option
 from experiments.report import markdown, save, with_progress
 from experiments.tuner.contenders import CONTENDERS, available, peak
 from experiments.tuner.suite import SUITE
+from experiments.tuner.synthetic import many_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from experiments.tuner.problem import Draw
+
 __all__ = ["OWN", "main", "recorded", "regrets", "tables"]
 
 BUDGETS = (1_000, 3_000)
-COSTS = tuple((name, n) for n in (2_000, 20_000) for name in ("sphere", "many-parameters"))
+COSTS: dict[tuple[str, int], Draw] = {  # by problem and its parameters
+    ("sphere", 5): SUITE["sphere"].draw,
+    ("many-parameters", 20): partial(many_parameters, reals=16),
+    ("many-parameters", 24): SUITE["many-parameters"].draw,
+}
 SECONDS = 5e-3  # per evaluation, about
 OWN = "racer"
 _ID = ["problem", "budget", "contender", "seed"]
@@ -60,7 +68,10 @@ def main(
 ) -> None:
     """Print regrets and verdicts. Runs that the file of --csv has are not repeated."""
     if costs:
-        head = ("problem", "evaluations", "CPU, us per evaluation", "peak memory, MB")
+        head = (
+            *("problem", "parameters", "evaluations"),
+            *("CPU, us per evaluation", "peak memory, MB"),
+        )
         print(markdown(head, _costs()))
         return
     some = tuple(name for name in problems if SUITE[name].half == half)
@@ -173,9 +184,10 @@ def _costs() -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     context = get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context, max_tasks_per_child=1) as pool:
-        for name, evaluations in COSTS:
-            draw, times = SUITE[name].draw, 5 if evaluations < 10_000 else 3
-            found = [pool.submit(peak, draw, evaluations, seed).result() for seed in range(times)]
-            medians = [f"{statistics.median(values):.0f}" for values in zip(*found, strict=True)]
-            rows.append((name, f"{evaluations}", *medians))
+        for evaluations, times in ((2_000, 5), (20_000, 3)):
+            for (name, parameters), draw in COSTS.items():
+                runs = [pool.submit(peak, draw, evaluations, seed) for seed in range(times)]
+                found = zip(*(run.result() for run in runs), strict=True)
+                medians = [f"{statistics.median(values):.0f}" for values in found]
+                rows.append((name, f"{parameters}", f"{evaluations}", *medians))
     return rows
