@@ -37,6 +37,12 @@ _SINGULAR = 1e-9  # fraction of the largest eigenvalue
 _RIDGE = 1e-10  # of a candidate's weight: estimates are determined up to a constant
 _EQUAL = 1e-9  # in units of the spread within a block: means that differ by less are the same
 _FAR = 6.0  # spreads of a block: a cost that is further from its median counts as that
+_WIDE = 1e4  # variance of the candidates, relative to the noise, from which on they are moved
+_GAP = 30.0  # noise standard deviations: the widest gap that is left then
+_NO_NOISE = 1e-9  # of what candidates usually differ by: less is rounding
+_HIDDEN = 1e-14  # of the largest difference: what is less is lost in rounding
+_NOISELESS = 0.1  # of what candidates usually differ by: counts as the noise if there is none
+_TURNS = 6  # in which less noise comes to light behind the rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +129,9 @@ def best_posterior(
     leads by luck is drawn back towards the others. Elimination goes by observed costs alone, so
     that candidates that were eliminated early are compared fairly by what is known of them. The
     spread has a half-Cauchy prior (scale 0.25 of the noise's standard deviation) with a mass of
-    0.1 at no spread; the noise variance is integrated out, too.
+    0.1 at no spread; the noise variance is integrated out, too. Where candidates are spread by more
+    than a hundred standard deviations of the noise, gaps between them of more than thirty count as
+    thirty: how far behind the worst is says nothing of the others.
 
     A failed evaluation says nothing of costs, but how often a candidate fails does: a candidate
     either never fails, or with a share that has a uniform prior; at that share, a failure costs
@@ -339,6 +347,7 @@ def locations(
     all_blocks = np.inf if n_blocks is None else n_blocks
     roots = [None] if kernels is None else [root_of(_of_unit_spread(k)) for k in kernels]
     parts = _posteriors(additive, correlation / (1.0 - correlation), seen, all_blocks, roots)
+    parts = [part._replace(mean=part.mean + additive.moved) for part in parts]
     mean = sum((part.weight * part.mean for part in parts), np.zeros(costs.shape[1]))
     failing = _failing(costs, max(_FAILURE[0], _FAILURE[1] * float(np.ptp(mean))))
     return Locations(parts, additive.freedom, failing, additive.n_blocks, additive.unit)
@@ -358,6 +367,7 @@ class _Additive(NamedTuple):
     inflation: float  # of the noise variance
     n_blocks: int
     unit: float  # of what is centred, if that is the same in all blocks
+    moved: NDArray[np.float64] | float = 0.0  # what was taken off the costs of candidates, (m,)
 
 
 def plausible(costs: NDArray[np.float64], sought: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -402,6 +412,8 @@ def _additive(
     n, m = costs.shape
     if not n:
         return _Additive(np.zeros((m, m)), np.zeros(m), 0.0, 1, np.zeros(m), 1.0, 0, 1.0)
+    moved = _wide_gaps(costs, known)
+    costs = costs - moved
     values, clipped, unit, relative = in_units(costs, by_block=by_block)
     inflation = _INFLATION / (1.0 - clipped) ** 2
     found = _sufficient(values, known, relative)
@@ -412,7 +424,42 @@ def _additive(
         found = _with_noise(values, known, noise)
     elif not by_block:
         found = _placed(found, values, known, costs / unit)
-    return found._replace(inflation=inflation, unit=unit)
+    if moved.any():
+        above = costs - np.nanmedian(costs, axis=1, keepdims=True)
+        moved *= np.abs(values).sum() / np.nansum(np.abs(above))
+    return found._replace(inflation=inflation, unit=unit, moved=moved)
+
+
+def _wide_gaps(costs: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return what candidates' costs (n, m) are above a range in which no gap is wide, (m,).
+
+    Where a candidate is far worse than the others, blocks seem to be in other units after it has
+    left, noise is less than rounding, and the spread beyond those of the prior; but how far away it
+    is says nothing of the others. All are 0 unless noise is a small part of the spread.
+    """
+    seen: NDArray[np.bool_] = known.any(axis=0)
+    moved = np.zeros(len(seen))
+    left = int(known.sum()) - len(costs) - int(seen.sum()) + 1
+    for _ in range(_TURNS if left > 0 else 0):
+        values, effects = np.where(known, costs - moved, 0.0), np.zeros(len(seen))
+        found = before = _sufficient(values, known, np.ones(len(seen)))
+        ridge = before.precision.max() * (_RIDGE * np.eye(len(seen)) + 1.0 / len(seen))
+        for _ in range(2):  # if little is left, it may be what the ridge hides
+            effects += np.linalg.solve(before.precision + ridge, found.sums)
+            found = _sufficient(values - known * effects, known, np.ones(len(seen)))
+            if found.squares > _NO_NOISE * before.squares:
+                break
+        noise = np.sqrt(found.squares / left)
+        sizes = np.abs(effects - np.median(effects[seen]))[seen]
+        size = float(np.median(sizes))
+        rounding = _HIDDEN * float(sizes.max())
+        if noise <= max(_NO_NOISE * size, rounding):
+            noise = _NOISELESS * size if size > rounding else 0.0
+        if not noise or effects[seen].var() <= _WIDE * noise**2:
+            break
+        order = np.flatnonzero(seen)[np.argsort(effects[seen])]
+        moved[order[1:]] += np.cumsum(np.maximum(np.diff(effects[order]) - _GAP * noise, 0.0))
+    return moved
 
 
 def _sufficient(

@@ -208,6 +208,39 @@ def test_candidates_of_very_different_sizes_can_be_compared():
         assert probability.sum() == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("far", [1e2, 1e4, 1e6, 1e9, 1e12])
+@pytest.mark.parametrize("by_block", [True, False])
+def test_how_far_away_the_worst_is_says_nothing_of_the_others(far, by_block):
+    """Its distance was beyond the spreads of the prior, hid the noise, and made blocks unlike."""
+    noise = np.random.default_rng(1).normal(0.0, 0.05, (20, 4))
+    for leave in ([20, 20, 20, 20], [8, 8, 20, 5], [15, 20, 20, 3]):
+        left = np.arange(20)[:, None] >= np.array(leave)
+        at = [np.array([0.25, 0.5, 0.1, worst]) + noise for worst in (1.0, far)]
+        near, found = (
+            best_posterior(np.where(left, NAN, costs), by_block=by_block) for costs in at
+        )
+        close(found.probability_best, near.probability_best, 0.05)
+        assert found.best == near.best == 2
+        assert found.credible_set() == near.credible_set()
+        apart = found.mean - found.mean[2]
+        np.testing.assert_allclose(apart[3] / apart[1], (far - 0.1) / 0.4, rtol=0.2)
+
+
+def test_candidates_that_are_far_away_together_are_compared():
+    noise = np.random.default_rng(1).normal(0.0, 0.05, (20, 4))
+    found = best_posterior(np.array([0.9, 0.5, 1e6, 1e6 + 1.0]) + noise)
+    assert found.best == 1
+    assert found.probability_best[1] > 0.99
+
+
+def test_without_noise_the_widest_gap_is_what_it_is():
+    for one in ([1.0, 2.0, 3.0, 3.0], [0.1, 0.2, 0.3, 1e5], [0.1, 0.1, 0.1, 1e6]):
+        costs = np.tile(one, (10, 1)) + np.random.default_rng(0).normal(size=(10, 1))
+        chances = best_posterior(costs).probability_best
+        best = np.array(one) == min(one)
+        close(chances, best / best.sum(), 0.01)
+
+
 def test_an_outlier_among_few_values_hardly_moves():
     """From the mean of five values, an outlier was hardly pulled in by the few steps there are."""
     for seed in range(5):
