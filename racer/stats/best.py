@@ -437,7 +437,7 @@ def _wide_gaps(costs: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[
     left, noise is less than rounding, and the spread beyond those of the prior; but how far away it
     is says nothing of the others. All are 0 unless noise is a small part of the spread.
     """
-    seen: NDArray[np.bool_] = known.any(axis=0)
+    seen = np.asarray(known.any(axis=0))
     moved = np.zeros(len(seen))
     left = int(known.sum()) - len(costs) - int(seen.sum()) + 1
     for _ in range(_TURNS if left > 0 else 0):

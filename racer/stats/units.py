@@ -133,14 +133,16 @@ def _noise_scales(above: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArr
     """
     telling = known & (known.sum(axis=0) > 1)
     cells = telling.sum(axis=1)
-    least = _ROUNDING * float(np.nanmean(np.abs(above)))
+    usual_size = float(np.nanmean(np.abs(above)))
+    least, rounding = _ROUNDING * usual_size, _ROUNDING**2 * usual_size
     scales = np.ones(len(above))
     if least == 0.0 or not cells.any():
         return scales
     misfits = []
     for step in range(_ROUNDS + 1):
         rest = exact_residuals(np.where(known, above / scales[:, None], 0.0), known)
-        size = np.where(telling, np.abs(rest), np.nan)
+        is_noise = np.abs(rest) * scales[:, None] > rounding
+        size = np.where(telling, np.where(is_noise, np.abs(rest), 0.0), np.nan)
         usual = float(np.exp(cells @ np.log(scales) / cells.sum()))
         misfits.append(cells.sum() * np.log(np.nanmean(size) * usual + least))
         if step == _ROUNDS:
@@ -267,11 +269,14 @@ def _clipped(
     the residuals afterwards. The threshold is proportional to the candidate's noise. The fit starts
     from medians of candidates, as an outlier among few values hardly moves away from a mean.
     Residuals are divided by the share of the noise that the fit leaves in them: of a candidate seen
-    once, nothing, so that it says nothing of the noise, and is not clipped.
+    once, nothing, so that it says nothing of the noise, and is not clipped. Neither does a block on
+    which all tie, such as copies that have outlasted the others.
     """
     left = fit(values, known)
     seen = known.sum(axis=0)
-    telling = known & (seen > 1)
+    shown = np.where(known, values, np.nan)
+    is_tied = np.nanmax(shown, axis=1) == np.nanmin(shown, axis=1)
+    telling = known & (seen > 1) & ~is_tied[:, None]
     cells = int(telling.sum())
     if not cells:
         return values, 0.0, left

@@ -241,6 +241,15 @@ def test_without_noise_the_widest_gap_is_what_it_is():
         close(chances, best / best.sum(), 0.01)
 
 
+def test_copies_that_outlast_the_others_do_not_make_noise_outliers():
+    """Where only copies are left residuals are 0, and all others were clipped."""
+    costs = np.random.default_rng(4).normal(size=(10, 3)) + np.array([0.0, 0.3, 0.2])
+    costs = np.concatenate([costs, costs[:, :1]], axis=1)
+    costs[5:, 1:3] = NAN
+    by_block, by_mean = (best_posterior(costs, by_block=flag) for flag in (True, False))
+    close(by_block.probability_best, by_mean.probability_best, 0.05)
+
+
 def test_an_outlier_among_few_values_hardly_moves():
     """From the mean of five values, an outlier was hardly pulled in by the few steps there are."""
     for seed in range(5):

@@ -277,3 +277,14 @@ def test_others_are_healthy_beside_one_with_huge_costs(where, size):
     assert found.mean[2, 0] == pytest.approx(scores[0, :, 2].mean(), rel=0.01)
     assert found.low[2, 0] <= found.mean[2, 0] <= found.high[2, 0]
     assert found.probability_front[:2] == pytest.approx(alone.probability_front, abs=0.2)
+
+
+def test_where_only_copies_are_left_the_unit_says_nothing():
+    """Costs that tie left residuals of rounding, which were a scale of that block or none."""
+    costs = np.random.default_rng(4).normal(size=(2, 10, 3)) + np.array([[[0.0, 0.3, 0.2]]])
+    costs = np.concatenate([costs, costs[:, :, :1]], axis=2)
+    costs[:, 5:, 1:3] = np.nan
+    one, *others = (front_posterior(unit * costs).probability_front for unit in (1, 2, 3, 0.1))
+    assert one.min() > 0.1
+    for other in others:
+        np.testing.assert_allclose(other, one, atol=1e-6)
