@@ -36,6 +36,7 @@ _CELLS = 1 << 15  # comparisons of one metric at once, which fit into a processo
 _APART = 0.7  # of the logarithms of spreads along two axes
 _TIE = 1e-7  # of the noise: what is equal is drawn apart by so little
 _LEAST_NOISE = 1e-6  # of what candidates differ by
+_ROUNDING = 1e-9  # of the range of a metric: less is no difference from a linear function
 _LEAST = 10  # cells, with fewer the metrics' noise is taken to be independent
 _NEGLIGIBLE = 0.1  # correlation
 _LEAST_CANDIDATES = 4  # with fewer the effects' correlation is unknown
@@ -226,7 +227,9 @@ class Means:
     the mean of their own, and the others are as if these costs had failed.
 
     Noise is made independent by turning metrics to the principal axes of residuals of blocks and
-    candidates; along each, the posterior is that of `best_posterior`.
+    candidates; along each, the posterior is that of `best_posterior`. A metric that is a linear
+    function of another, such as a price of a number of tokens, has its draws; one that is the same
+    everywhere has no noise.
     """
 
     def __init__(
@@ -240,7 +243,9 @@ class Means:
         d, _, self._m = costs.shape
         self._by_block = by_block
         self._known = np.stack([known_means(costs[at]) for at in range(d)], axis=1)
-        self._noisy = [at for at in range(d) if not exact[at] and np.isfinite(costs[at]).any()]
+        noisy = [at for at in range(d) if not exact[at] and _differs(costs[at])]
+        self._images = _images(costs, noisy)
+        self._noisy = [at for at in noisy if at not in self._images]
         if not self._noisy:
             return
         with one_blas_thread():
@@ -307,6 +312,8 @@ class Means:
                 beyond = np.sign(own) * _BEYOND[0] + _BEYOND[1] * own
                 place[row] = beyond if self._by_block else scaled.far_power * own
             drawn[at] = place
+        for at, (of, slope, level) in self._images.items():
+            drawn[at] = np.sign(slope) * drawn[of] if self._by_block else slope * drawn[of] + level
         return drawn.T
 
 
@@ -326,6 +333,40 @@ def drawn_fronts(
         found[:, near] = some
         fronts.append(found)
     return np.concatenate(fronts)
+
+
+def _differs(costs: NDArray[np.float64]) -> bool:
+    """Return whether costs (n, m), +inf where a cell failed, are not all the same."""
+    known = costs[np.isfinite(costs)]
+    return len(known) > 0 and (known.min() < known.max() or bool(np.isposinf(costs).any()))
+
+
+def _images(
+    costs: NDArray[np.float64], noisy: Sequence[int]
+) -> dict[int, tuple[int, float, float]]:
+    """Return, for metrics of costs (d, n, m) that are linear functions of others before them: those.
+
+    Each with its slope and level. A failed cell is the worst, so a slope is positive if some failed.
+    """
+    found: dict[int, tuple[int, float, float]] = {}
+    for place, at in enumerate(noisy):
+        known, failed = np.isfinite(costs[at]), np.isposinf(costs[at])
+        for of in noisy[:place]:
+            same = (known == np.isfinite(costs[of])).all() and (
+                failed == np.isposinf(costs[of])
+            ).all()
+            if of in found or not same or not known.any():
+                continue
+            one, other = (costs[metric][known] / power_near(costs[metric]) for metric in (of, at))
+            centred = one - one.mean()
+            slope = float(centred @ other) / max(float(centred @ centred), 1e-300)
+            level = float(other.mean() - slope * one.mean())
+            apart = np.abs(other - slope * one - level).max()
+            if slope and apart <= _ROUNDING * np.ptp(other) and (slope > 0.0 or not failed.any()):
+                sizes = power_near(costs[at]), power_near(costs[of])
+                found[at] = of, slope * sizes[0] / sizes[1], level * sizes[0]
+                break
+    return found
 
 
 def _scaled(costs: NDArray[np.float64]) -> _Scaled:

@@ -288,3 +288,37 @@ def test_where_only_copies_are_left_the_unit_says_nothing():
     assert one.min() > 0.1
     for other in others:
         np.testing.assert_allclose(other, one, atol=1e-6)
+
+
+@pytest.mark.parametrize(("slope", "level"), [(2.0, 0.0), (3.0, 0.0), (0.1, 7.0), (1e-6, 0.0)])
+def test_a_linear_function_of_a_metric_adds_nothing(slope, level):
+    """Such as a price of tokens: an axis without noise told that candidates are equal along all."""
+    rng = np.random.default_rng(3)
+    tokens = rng.normal(size=(12, 4)) + np.array([5.0, 5.4, 5.8, 6.2])
+    error = rng.normal(size=(12, 4)) + np.array([0.5, 0.9, 0.3, -0.3])
+    price = slope * tokens + level
+    for without, metrics in (
+        ([tokens], [tokens, price]),
+        ([error, tokens], [error, tokens, price]),
+        ([error, tokens], [price, error, tokens]),
+    ):
+        one, other = (front_posterior(table).probability_front for table in (without, metrics))
+        np.testing.assert_allclose(other, one, atol=0.01)
+    found = front_posterior([tokens, price])
+    for ends in (found.mean, found.low, found.high):
+        np.testing.assert_allclose(ends[:, 1], slope * ends[:, 0] + level)
+
+
+@pytest.mark.parametrize("unit", [1.0, 5.0])
+def test_of_opposites_all_are_on_the_front(unit):
+    right = unit * np.random.default_rng(0).normal(size=(6, 4))
+    assert (front_posterior([right, 1.0 - right]).probability_front == 1.0).all()
+
+
+def test_a_metric_that_is_the_same_everywhere_tells_nothing_of_the_others():
+    error = np.random.default_rng(1).normal(size=(8, 4)) + np.arange(4.0)
+    for constant in (0.1, 3e5):
+        chances = front_posterior([error, np.full_like(error, constant)])
+        assert (chances.probability_front == 1.0).all()  # nobody is worse in all
+        np.testing.assert_allclose(chances.high[:, 1], constant)
+        np.testing.assert_allclose(chances.low[:, 0], front_posterior([error]).low[:, 0], atol=0.2)
