@@ -55,6 +55,12 @@ def power_near(values: NDArray[np.float64]) -> float:
 TIE = 1e-9  # of the larger of two costs: what differs by no more is a tie, wherever costs are compared
 
 
+def tie_sizes(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return by how much two costs may differ and be a tie, for each pair; 0 if one is infinite."""
+    sizes = TIE * np.maximum(np.abs(one), np.abs(other))
+    return np.asarray(np.where(np.isfinite(sizes), sizes, 0.0))
+
+
 def with_ties(costs: NDArray[np.float64], tolerance: float = TIE) -> NDArray[np.float64]:
     """Return costs in whose rows, (n, m), those that are equal but for rounding are equal.
 

@@ -108,10 +108,11 @@ class ConstrainedRace(Decider):
                 if isinstance(over, MeanBets) and isinstance(under, MeanBets):
                     over.add(values)
                     under.add(-values)
-        exceeds = (state.sought.means[:, 1:] - limits).T
-        for over, under, values in zip(state.over, state.under, exceeds, strict=True):
+        columns = zip(state.over, state.under, state.sought.means.T[1:], limits, strict=True)
+        for over, under, means, limit in columns:
             if isinstance(over, Known) and isinstance(under, Known):
-                over.values, under.values = values, -values
+                over.compare(means, limit)
+                under.compare(limit, means)
         m = len(blocks.candidates)
         violates = np.stack([bets.log_e() for bets in state.over])
         violates = np.logaddexp.reduce(violates, axis=0) - np.log(len(state.over))

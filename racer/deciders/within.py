@@ -10,7 +10,7 @@ import numpy as np
 from racer._checks import check_fraction
 from racer.deciders.decider import Blocks, Decider, Setting, Verdict
 from racer.deciders.parts.mean_bets import Known, MeanBets, difference_bounds
-from racer.deciders.parts.several import Sought, apart, as_finite, required_goal, verdict_on_one
+from racer.deciders.parts.several import Sought, as_finite, required_goal, verdict_on_one
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -116,7 +116,7 @@ class WithinRace(Decider):
                     bets.add(column[:, None] - column[None, :])
         for bets, column in zip(state.pairs, state.sought.means.T[1:], strict=True):
             if isinstance(bets, Known):
-                bets.values = apart(column[:, None], column[None, :])
+                bets.compare(column[:, None], column[None, :])
         m = len(blocks.candidates)
         far = np.stack([bets.log_e(_FAR) for bets in state.pairs])
         far = np.logaddexp.reduce(far, axis=0) - np.log(len(state.pairs))

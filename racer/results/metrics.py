@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from racer._numerics import tie_sizes
 from racer.stats._validation import frozen
 from racer.stats.best import BestPosterior
 from racer.stats.several import Means, drawn_fronts, intervals, known_means
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _LEVEL = 0.95
-_ROUNDING = 1e-9  # of the largest value: so much beyond a limit is on it
 _LEAST = 5  # blocks, before a metric is said to have no noise
 
 
@@ -176,11 +176,11 @@ class Metrics:
 
 def _sought(drawn: Floats, goal: Goal) -> Floats:
     """Return the share of each candidate of (p, m, d) in being the one that is sought, (p, m)."""
-    others = drawn[:, :, 1:]
+    others, limits = drawn[:, :, 1:], np.array(goal.limits)
     if goal.kind == "within":
-        others = others - others.min(axis=1, keepdims=True)
-    size = _ROUNDING * max(float(np.abs(others).max()), float(np.abs(goal.limits).max()))
-    fits = (others <= np.array(goal.limits) + size).all(axis=2)
+        limits = limits + others.min(axis=1, keepdims=True)
+    at_most = limits + tie_sizes(others, limits)
+    fits = (np.isfinite(others) & (others <= at_most)).all(axis=2)
     price = np.where(fits, drawn[:, :, 0], np.inf)
     first = fits & (price <= price.min(axis=1, keepdims=True))
     return np.asarray(first / np.maximum(first.sum(axis=1, keepdims=True), 1))

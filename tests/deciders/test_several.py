@@ -9,7 +9,7 @@ import racer
 from racer import Constrained, Metric, Outcome, Pareto, Within
 from racer.deciders import BayesianFront, Blocks, FrontRace, Goal, Setting
 from racer.deciders.constrained import ConstrainedRace
-from racer.deciders.parts.mean_bets import MeanBets, difference_bounds
+from racer.deciders.parts.mean_bets import Known, MeanBets, difference_bounds
 from racer.deciders.within import WithinRace
 from racer.racing.race import Race
 
@@ -350,3 +350,14 @@ def test_one_huge_cost_leaves_the_others_within_the_constraints():
     assert sum(result.probability_best.values()) == pytest.approx(1.0)
     assert result.probability_best[0] > 0.9
     assert result.front.notna().to_numpy().all()
+
+
+@pytest.mark.parametrize("other", [1.0, 1e11, np.inf])
+def test_what_is_known_exactly_is_on_a_limit_but_for_rounding_of_its_own(other):
+    costs, limit = np.array([0.1 + 0.2, 0.4, 0.3, 0.2, other]), np.array(0.3)
+    over, under = Known((0.0,), (False,)), Known((0.0,), (True,))
+    over.compare(costs, limit)
+    under.compare(limit, costs)
+    is_over = [False, True, False, False, True]
+    assert np.isposinf(over.log_e()).tolist() == is_over
+    assert np.isneginf(under.log_e()).tolist() == is_over

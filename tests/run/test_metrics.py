@@ -434,3 +434,46 @@ def test_the_sentence_on_a_front_without_likely_members_names_none():
         "0 of 10 candidates are on the Pareto front of a and b with a posterior probability of at "
         "least 0.5."
     )
+
+
+@pytest.mark.parametrize("unit", [1.0, 2.0**30, 1e9, 1e-9])
+def test_the_unit_of_one_metric_switches_off_no_limit_on_another(unit):
+    noise = np.random.default_rng(1).normal(0, 0.01, (20, 3))
+
+    def sized(config, instance, seed):
+        shift = noise[instance, config]
+        error = [0.9, 0.5, 0.1][config]
+        return {"seconds": config + shift, "error": error + shift, "bytes": unit * (2 + shift)}
+
+    objective = racer.Constrained("seconds", error=("<=", 0.2), bytes=("<=", 4 * unit))
+    metrics = dict.fromkeys(["seconds", "error", "bytes"], "min")
+    result = racer.race(
+        range(3), sized, range(20), budget=30, seed=1, metrics=metrics, objective=objective
+    )
+    assert result.best == 2
+    assert result.probability_best == {0: 0.0, 1: 0.0, 2: 1.0}
+
+
+@pytest.mark.parametrize(
+    "objective", [racer.Constrained("seconds", size=("<=", 2.0)), Within("seconds", size=0.5)]
+)
+@pytest.mark.parametrize("size", [1e11, 1e300, math.inf], ids=["diverged", "huge", "failed"])
+def test_one_hopeless_candidate_switches_off_no_limit_on_others(objective, size):
+    noise = np.random.default_rng(1).normal(0, 0.01, (40, 4))
+
+    def sized(config, instance, seed):
+        if config == 3 and size == math.inf:
+            raise MemoryError
+        return {"seconds": config + noise[instance, config], "size": [9.0, 5.0, 1.0, size][config]}
+
+    for first_test in (7, 20):  # by then, all others may have been given up
+        result = racer.race(
+            *(range(4), sized, range(40)),
+            budget=160,
+            seed=1,
+            first_test=first_test,
+            metrics={"seconds": "min", "size": Metric(exact=True)},
+            objective=objective,
+        )
+        assert result.best == 2
+        assert result.probability_best == {0: 0.0, 1: 0.0, 2: 1.0, 3: 0.0}

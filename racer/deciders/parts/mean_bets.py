@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from racer._numerics import TIE, tie_sizes
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -23,22 +25,35 @@ _CLOSE = 1e-6  # of the width of the bounds: nearer to the least value a null is
 
 
 class Known:
-    """Values that are known exactly, and so whether they are beyond each of some nulls.
+    """Differences that are known exactly, and so whether they are beyond each of some nulls.
 
-    `closed`: for each null, whether its boundary counts as beyond.
+    `closed`: for each null, whether its boundary counts as beyond. The boundary is as wide as a tie
+    between the two costs of a difference.
     """
 
     def __init__(self, nulls: Sequence[float], closed: Sequence[bool]) -> None:
         self._nulls, self._closed = nulls, closed
-        self.values: Floats = np.zeros(0)
+        self._values: Floats = np.zeros(0)
+        self._sizes: Floats = np.zeros(0)
+
+    def compare(self, one: Floats, other: Floats) -> None:
+        """Set the differences to those of one from the other; 0 where both are infinite."""
+        self._values = apart(one, other)
+        self._sizes = tie_sizes(one, other)
 
     def log_e(self, null: int = 0) -> Floats:
-        """Return +inf where values are beyond the null of that place, else -inf."""
+        """Return +inf where differences are beyond the null of that place, else -inf."""
         c = self._nulls[null]
-        finite = np.abs(self.values[np.isfinite(self.values)])
-        size = _TINY * max(abs(c), float(finite.max(initial=0.0)))
-        least = c - size if self._closed[null] else c + size
-        return np.where(self.values > least, np.inf, -np.inf)
+        sizes = np.maximum(self._sizes, TIE * abs(c))
+        is_closed = self._closed[null]
+        is_beyond = self._values >= c - sizes if is_closed else self._values > c + sizes
+        return np.where(is_beyond, np.inf, -np.inf)
+
+
+def apart(one: Floats, other: Floats) -> Floats:
+    """Return how much larger one is than the other; 0 where both are infinite."""
+    with np.errstate(invalid="ignore"):
+        return np.nan_to_num(one - other, nan=0.0, posinf=np.inf, neginf=-np.inf)
 
 
 def _log_payoffs(values: Floats, null: Floats, least: float, width: float) -> Floats:

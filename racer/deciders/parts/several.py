@@ -10,7 +10,7 @@ import numpy as np
 from racer._numerics import impute_failed
 from racer.deciders.decider import Drop, Verdict
 from racer.deciders.parts.e_processes import as_e_values, with_frozen
-from racer.deciders.parts.mean_bets import MeanBets, difference_bounds
+from racer.deciders.parts.mean_bets import MeanBets, apart, difference_bounds
 from racer.errors import SettingError
 from racer.stats.hypervolume import thinned
 
@@ -53,12 +53,6 @@ def as_finite(row: Floats, goal: Goal) -> Floats:
         else:
             columns.append(np.clip(costs, *bounds))
     return np.stack(columns, axis=1)
-
-
-def apart(one: Floats, other: Floats) -> Floats:
-    """Return how much larger one is than the other; 0 where both are infinite."""
-    with np.errstate(invalid="ignore"):
-        return np.nan_to_num(one - other, nan=0.0, posinf=np.inf, neginf=-np.inf)
 
 
 @dataclass
