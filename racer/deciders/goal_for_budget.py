@@ -41,9 +41,10 @@ class GoalForBudget(Decider):
     The plan of how many stay is that of `BestForBudget`. Candidates stand in the order of their mean
     costs. For a front: by layers (those that none of the rest is better than in all metrics), and
     within a layer by their part of the hypervolume. Else: those that seem to be acceptable first,
-    by the first metric, then the others by how far they are from it; so none that seems acceptable
-    leaves for one that does not. No error rate is promised. A failed cell counts as the upper
-    bound, or one range of its block behind the block's worst.
+    by the first metric, then the others by how far they are from it (with several limits, in
+    spreads of each metric); so none that seems acceptable leaves for one that does not. No error
+    rate is promised. A failed cell counts as the upper bound, or one range of its block behind the
+    block's worst.
 
     Raises
     ------
@@ -88,7 +89,9 @@ class GoalForBudget(Decider):
             state.n += 1
         state.used = used_after(state.used, blocks)
         state.budget = budget_after(state.budget, state.used, blocks)
-        means = np.minimum(exact_means(state.sums, state.counts), _UNKNOWN)
+        means = exact_means(state.sums, state.counts)
+        if state.goal.kind == "front":
+            means = np.minimum(means, _UNKNOWN)
         order = best_first(state.goal, means)
         m, n_kept = len(order), self.planned_room(state, state.used)
         standing = np.empty(m)

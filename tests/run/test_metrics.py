@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import os
@@ -15,6 +16,7 @@ from objectives import two_metrics_of_x as tuned
 
 import racer
 from racer import Metric, ObjectiveError, Pareto, RaceStateError, SettingError, StoreError, Within
+from racer.deciders.parts.several import best_first
 
 HOW = {"error": "min", "dollars": "min"}
 OBJECTIVES = [
@@ -477,3 +479,56 @@ def test_one_hopeless_candidate_switches_off_no_limit_on_others(objective, size)
         )
         assert result.best == 2
         assert result.probability_best == {0: 0.0, 1: 0.0, 2: 1.0, 3: 0.0}
+
+
+@pytest.mark.parametrize("kind", ["constrained", "within"])
+@pytest.mark.parametrize("decider", [None, "goal-for-budget"])
+def test_the_unit_of_one_constrained_metric_changes_no_race(kind, decider):
+    noise = np.random.default_rng(1).normal(0, 0.1, (40, 7))
+    error = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.9]
+    size = [0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.2]
+
+    def outcome(unit):
+        def sized(config, instance, seed):
+            shift = noise[instance, config]
+            costs = {"error": error[config] + shift, "size": unit * (size[config] + shift)}
+            return {"seconds": 1.0 + shift} | costs
+
+        limits = {"error": 0.3, "size": 0.3 * unit}
+        objective = Within("seconds", error=0.1, size=0.1 * unit)
+        if kind == "constrained":
+            objective = racer.Constrained("seconds", **{n: ("<=", x) for n, x in limits.items()})
+        found = racer.race(
+            *(range(7), sized, range(40)),
+            budget=120,
+            seed=1,
+            decider=decider,
+            metrics=dict.fromkeys(["seconds", "error", "size"], "min"),
+            objective=objective,
+        )
+        return found.survivors, found.best, found.eliminations.to_dict("records")
+
+    expected = outcome(1.0)
+    assert [outcome(unit) for unit in (2.0**-40, 2.0**-4, 16.0, 2.0**40)] == [expected] * 4
+
+
+@pytest.mark.parametrize("kind", ["constrained", "within"])
+def test_violations_of_several_limits_are_compared_in_spreads(kind):
+    goal = racer.deciders.Goal(
+        kind=kind,
+        exact=(False, True, False),
+        margins=(0.0,) * 3,
+        limits=(1.0, 1.0),
+        bounds=(None,) * 3,
+    )
+    # the spreads are 1 and 15.5, and the largest violations 4, 1.9, infinite, 0, 6e9 and 1.9
+    means = np.array(
+        [[9, 5, 0], [8, 0, 30], [7, np.inf, 0], [10, 1, 1], [9, 3, 1e11], [9, 0, 31.0]]
+    )
+    assert best_first(goal, means) == [3, 1, 5, 0, 4, 2]
+    for unit in (2.0**-30, 2.0**30):
+        scaled = dataclasses.replace(goal, limits=(unit, 1.0))
+        assert best_first(scaled, means * [1.0, unit, 1.0]) == best_first(goal, means)
+    alike = np.array([[9, 5, 3], [8, 5, 2], [7, np.inf, 2.0]])  # the second metric separates none
+    if kind == "constrained":
+        assert best_first(goal, alike) == [1, 0, 2]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racer._numerics import impute_failed
+from racer._numerics import impute_failed, tie_sizes
 from racer.deciders.decider import Drop, Verdict
 from racer.deciders.parts.e_processes import as_e_values, with_frozen
 from racer.deciders.parts.mean_bets import MeanBets, apart, difference_bounds
@@ -159,8 +159,7 @@ def verdict_on_one(
     if sought.given_up.all():
         sought.given_up[total.argmin()] = False
     means = sought.means
-    over = np.maximum(excess(sought.goal, means), 0.0)
-    order = np.lexsort((means[:, 0], over, sought.given_up))
+    order = np.lexsort((means[:, 0], excess(sought.goal, means), sought.given_up))
     standing = np.empty(m)
     standing[order] = np.arange(m)
     first = int(order[0])
@@ -205,15 +204,38 @@ def best_first(goal: Goal, means: Floats) -> list[int]:
     """Return the places of candidates in the order in which mean costs, (m, d), serve a goal."""
     if goal.kind == "front":
         return _by_layers(means)
-    return [int(i) for i in np.lexsort((means[:, 0], np.maximum(excess(goal, means), 0.0)))]
+    return [int(i) for i in np.lexsort((means[:, 0], excess(goal, means)))]
 
 
 def excess(goal: Goal, means: Floats) -> Floats:
-    """Return by how much mean costs, (m, d), exceed the limits of a goal at most, (m,)."""
+    """Return by how much mean costs, (m, d), exceed the limits of a goal at most, (m,); 0 if none.
+
+    Of several limits, each counts in its metric's spread, so that units do not matter.
+    """
     others = means[:, 1:]
     if goal.kind == "within":
         others = apart(others, others.min(axis=0)[None, :])
-    return np.asarray((others - np.array(goal.limits)).max(axis=1))
+    over = np.maximum(others - np.array(goal.limits), 0.0)
+    if len(goal.limits) > 1:
+        with np.errstate(invalid="ignore"):  # inf / inf, of one that failed
+            over = np.nan_to_num(over / _spreads(means[:, 1:]), nan=np.inf, posinf=np.inf)
+    return np.asarray(over.max(axis=1))
+
+
+def _spreads(means: Floats) -> Floats:
+    """Return the usual distance of candidates from the median one in each metric of (m, d), (d,).
+
+    Those equal to it do not count; +inf if all are, as the metric separates none then.
+    """
+    found = np.full(means.shape[1], np.inf)
+    for at, column in enumerate(means.T):
+        known = column[np.isfinite(column)]
+        if len(known):
+            middle = np.median(known)
+            distance = np.abs(known - middle)
+            distance = np.sort(distance[distance > tie_sizes(known, middle)])
+            found[at] = distance[(len(distance) - 1) // 2] if len(distance) else np.inf
+    return found
 
 
 def _by_layers(means: Floats) -> list[int]:
