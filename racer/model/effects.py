@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+from racer._numerics import tie_sizes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,7 +58,8 @@ def effects(costs: NDArray[np.float64], blocks: int | None = None) -> Effects:
 def natural_effects(costs: NDArray[np.float64], blocks: int | None = None) -> Effects:
     """As `effects`, in the unit of the costs, and with the mean level of the blocks in them.
 
-    Failures, +inf, are one range of their block behind the block's worst.
+    Failures, +inf, are one range of their block behind the block's worst. Differences below 1e-12
+    count as none, so costs are divided by `unit_near` first.
     """
     known = ~np.isnan(costs)
     finite = np.where(np.isfinite(costs), costs, np.nan)
@@ -74,6 +78,23 @@ def natural_effects(costs: NDArray[np.float64], blocks: int | None = None) -> Ef
     unknown = ~known.any(axis=0)
     value = np.where(unknown, value[~unknown].max(initial=0.0), value)
     return Effects(value + float(level.mean()), variance)
+
+
+def unit_near(costs: NDArray[np.float64]) -> float:
+    """Return the power of two near the usual range of costs (blocks, m) within a block.
+
+    Quotients of costs and it are exact. Where all tie, it is near their size; 1 if they are 0.
+    """
+    finite = np.where(np.isfinite(costs), costs, np.nan)
+    finite = finite[~np.isnan(finite).all(axis=1)]
+    if not len(finite):
+        return 1.0
+    high, low = np.nanmax(finite, axis=1), np.nanmin(finite, axis=1)
+    with np.errstate(over="ignore"):
+        ranges = high - low
+    some = ranges[(ranges > tie_sizes(high, low)) & np.isfinite(ranges)]
+    size = float(np.median(some)) if len(some) else float(np.nanmax(np.abs(finite)))
+    return math.ldexp(1.0, math.frexp(size)[1] - 1) if size > 0.0 else 1.0
 
 
 def _additive(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from racer._numerics import one_blas_thread
 from racer.deciders.parts.several import best_first
-from racer.model.effects import Effects, effects, natural_effects
+from racer.model.effects import Effects, effects, natural_effects, unit_near
 from racer.model.surrogate import Surrogate
 from racer.seeding import rng_for
 from racer.tuner.drafts import to_learn
@@ -68,7 +68,7 @@ class GoalModel:
     seed: int
     views: list[View] = field(default_factory=list)
     kernels: list[Kernel | None] = field(default_factory=list)
-    costs: dict[int, Floats] = field(default_factory=dict)  # by candidate, (d,)
+    costs: dict[int, Floats] = field(default_factory=dict)  # by candidate, (d,), in views' units
     n_fits: int = 0
 
     def ranked(
@@ -80,12 +80,17 @@ class GoalModel:
         features_of: Callable[[NDArray[np.intp]], Floats],
     ) -> list[int]:
         """Learn from costs (d, n, m) of candidates (m,), ascending; return `present`, best first."""
-        kind = effects if self.goal.kind == "front" else natural_effects
-        known = [kind(table, length) for table in costs]
+        if self.goal.kind == "front":
+            goal, known = self.goal, [effects(table, length) for table in costs]
+        else:  # in units of their own, as the model's least spreads are absolute
+            units = np.array([unit_near(table) for table in costs])
+            goal = replace(self.goal, limits=tuple((self.goal.limits / units[1:]).tolist()))
+            tables = zip(costs, units, strict=True)
+            known = [natural_effects(table / unit, length) for table, unit in tables]
         values = np.stack([found.value for found in known], axis=1)
         at = np.searchsorted(candidates, present)
         places = np.empty(len(values))
-        places[best_first(self.goal, values)] = np.arange(len(values))
+        places[best_first(goal, values)] = np.arange(len(values))
         chosen = to_learn(places, at)
         points = features_of(candidates[chosen])
         kernels = self.kernels or [None] * len(known)
@@ -100,20 +105,20 @@ class GoalModel:
             if exact:
                 posterior[:, d] = values[chosen, d]
         self.costs = dict(zip(candidates[chosen].tolist(), posterior, strict=True))
-        self._look(surrogates, posterior)
+        self._look(goal, surrogates, posterior)
         here = posterior[np.searchsorted(chosen, at)]
-        return [present[i] for i in best_first(self.goal, here)]
+        return [present[i] for i in best_first(goal, here)]
 
-    def _look(self, surrogates: tuple[Surrogate, ...], posterior: Floats) -> None:
-        """Choose the views of the next children."""
+    def _look(self, goal: Goal, surrogates: tuple[Surrogate, ...], posterior: Floats) -> None:
+        """Choose the views of the next children, by a goal in the units of the posterior."""
         self.n_fits += 1
         d = posterior.shape[1]
-        good = posterior[best_first(self.goal, posterior)[: max(len(posterior) // 2, 2)]]
+        good = posterior[best_first(goal, posterior)[: max(len(posterior) // 2, 2)]]
         low = good.min(axis=0)
         span = np.maximum(np.ptp(good, axis=0), 1e-12)
-        limits = np.array(self.goal.limits)
-        if self.goal.kind != "front":
-            if self.goal.kind == "within":
+        limits = np.array(goal.limits)
+        if goal.kind != "front":
+            if goal.kind == "within":
                 limits = limits + posterior[:, 1:].min(axis=0)
             self.views = [View(surrogates, low, span, None, limits)]
             return

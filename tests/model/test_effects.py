@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from racer.model import effects as module
-from racer.model.effects import effects
+from racer.model.effects import effects, unit_near
 
 LAWS = settings(max_examples=80, deadline=None, derandomize=True)
 
@@ -118,3 +118,14 @@ def test_any_costs_give_finite_effects(costs):
 def test_medians_are_those_of_numpy(rows):
     rows = rows[~np.isnan(rows).all(axis=1)]
     np.testing.assert_array_equal(module._median(rows), np.nanmedian(rows, axis=1))
+
+
+def test_the_unit_of_costs_is_near_the_usual_range_of_a_block():
+    costs = 1e3 + np.array([[0.0, 3.0, np.inf], [5.0, np.nan, 7.5], [0.0, 1e11, 1.0], [np.inf] * 3])
+    assert unit_near(costs) == 2.0
+    assert unit_near(costs * 2.0**-40) == 2.0**-39
+    one_ulp = np.array([[0.3, 0.1 + 0.2], [0.1 + 0.2, 0.3]])  # rounding is no range
+    assert unit_near(one_ulp) == 0.25
+    assert unit_near(one_ulp[:, :1] * 2.0**40) == 2.0**38
+    assert unit_near(np.zeros((2, 2))) == 1.0
+    assert unit_near(np.full((2, 2), np.inf)) == 1.0

@@ -170,3 +170,31 @@ def test_drafts_around_a_centre_near_an_end_reach_it_once_the_neighbourhood_is_n
     assert not (drawn(0.3) == 0.0).any()  # not narrow yet
     assert not (drawn(0.01) == 0.0).any()  # too far from the end
     assert not (drawn(0.05)[:, :, 1] == 1.0).any()
+
+
+@pytest.mark.parametrize("kind", [Constrained, Within])
+@pytest.mark.parametrize("exact", [False, True])
+def test_the_units_of_metrics_change_no_tuning(kind, exact):
+    metrics = {"a": "min", "b": racer.Metric("min", exact=exact), "size": "min"}
+
+    def outcome(first, second):
+        def evaluate(config, instance, seed):
+            x, y = config["x"], config["y"]
+            if x < 0.05:
+                raise ValueError
+            noise = 0.01 * np.random.default_rng([seed, int(1e6 * x)]).normal()
+            a, b = (x - 0.2) ** 2 + y + noise, (x - 0.8) ** 2 + (1.0 - y) ** 2
+            return {"a": first * a, "b": second * b, "size": 1.0 + x}
+
+        limit, most = 0.3 * second, 1.7
+        objective = Within("a", b=limit, size=0.7)
+        if kind is Constrained:
+            objective = Constrained("a", b=("<=", limit), size=("<=", most))
+        found = racer.tune(
+            SPACE, evaluate, range(5), budget=300, seed=1, metrics=metrics, objective=objective
+        )
+        return found.configs, found.survivors, found.best_index
+
+    expected = outcome(1.0, 1.0)
+    for first, second in ((1.0, 2.0**-20), (1.0, 2.0**-40), (2.0**-30, 1.0), (2.0**30, 2.0**20)):
+        assert outcome(first, second) == expected
