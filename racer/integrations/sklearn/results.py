@@ -38,15 +38,15 @@ def cv_results(
     for name in names:
         values = np.array([known.get(cell, {}).get(name, np.nan) for cell in cells])
         table = values.reshape(run.shape)
+        results[f"mean_{name}"][:] = _means(table, run)
         for candidate, is_run in enumerate(run):
             row = table[candidate, is_run]
-            results[f"mean_{name}"][candidate] = row.mean() if len(row) else np.nan
             results[f"std_{name}"][candidate] = row.std() if len(row) else np.nan
-        if name.startswith("test_"):
+        if name == f"test_{fits.metric}":
+            results[f"rank_{name}"] = _ranks(_by_standing(result, table, run))
+        elif name.startswith("test_"):
             results[f"rank_{name}"] = _ranks(_by_mean(results[f"mean_{name}"], run.sum(axis=1)))
     results["race_folds"] = run.sum(axis=1)
-    means = results[f"mean_test_{fits.metric}"]
-    results[f"rank_test_{fits.metric}"] = _ranks(_by_standing(result, means, results["race_folds"]))
     _add_race(results, result)
     tested = [name for name in names if name.startswith("test_")]
     if len(tested) > 1:
@@ -56,9 +56,7 @@ def cv_results(
 
 def first(result: Result, scores: NDArray[np.float64], run: NDArray[np.bool_]) -> int:
     """Return the candidate of rank 1, by scores (candidates, folds) and which of these were run."""
-    known = [row[is_run] for row, is_run in zip(scores, run, strict=True)]
-    means = np.array([row.mean() if len(row) else np.nan for row in known])
-    return int(np.argmin(_ranks(_by_standing(result, means, run.sum(axis=1)))))
+    return int(np.argmin(_ranks(_by_standing(result, scores, run))))
 
 
 def _on_front(
@@ -100,6 +98,12 @@ def _as_told(found: Mapping[str, float], names: Sequence[str]) -> dict[str, Any]
     return told
 
 
+def _means(scores: NDArray[np.float64], run: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the mean of each candidate over the folds that were run; NaN without any."""
+    known = [row[is_run] for row, is_run in zip(scores, run, strict=True)]
+    return np.array([row.mean() if len(row) else np.nan for row in known])
+
+
 _WITHOUT_MEAN = (9.0,)  # behind all others
 
 
@@ -112,11 +116,18 @@ def _by_mean(means: NDArray[np.float64], folds: NDArray[np.intp]) -> list[tuple[
 
 
 def _by_standing(
-    result: Result, means: NDArray[np.float64], folds: NDArray[np.intp]
+    result: Result, scores: NDArray[np.float64], run: NDArray[np.bool_]
 ) -> list[tuple[float, ...]]:
-    """Return keys to order candidates by: as they stand in the race, then as they left it."""
-    keys = _by_mean(means, folds)
-    scores = result.known.values(len(means))
+    """Return keys to order candidates by: as they stand in the race, then as they left it.
+
+    If each candidate failed on some fold, the folds on which it failed count as not run.
+    """
+    means = _means(scores, run)
+    if np.isnan(means).all():
+        run = run & ~np.isnan(scores)
+        means = _means(scores, run)
+    keys = _by_mean(means, run.sum(axis=1))
+    values = result.known.values(len(means))
     for candidate in result.leaders:
         if keys[candidate] != _WITHOUT_MEAN:
             # who is equal on all folds shares a place, but the first row of rank 1 is the best
@@ -124,7 +135,7 @@ def _by_standing(
                 place
                 for place, other in enumerate(result.leaders)
                 if other <= candidate
-                and np.array_equal(scores[:, candidate], scores[:, other], equal_nan=True)
+                and np.array_equal(values[:, candidate], values[:, other], equal_nan=True)
             )
             keys[candidate] = (0.0, float(next(same)))
     return keys

@@ -488,6 +488,41 @@ def test_a_fold_on_which_all_fail_is_set_aside():
     assert found.result_.blocks["set_aside"].tolist() == [False] * 3 + [True]
 
 
+class FailsOn(BaseEstimator):
+    """Scores its level with noise; cannot be scored with these rows, all or by level."""
+
+    def __init__(self, level=0, rows=()):
+        self.level = level
+        self.rows = rows
+
+    def fit(self, X, y):
+        return self
+
+    def score(self, X, y):
+        rows = self.rows[self.level] if isinstance(self.rows, dict) else self.rows
+        if np.isin(rows, X).any():
+            raise ValueError("no score here")
+        return self.level + 0.1 * np.random.default_rng(int(X[:, 0].sum())).normal()
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    "rows",
+    [(7,), (57,), {0: (1,), 1: (2,), 2: (7,), 3: (57,)}],
+    ids=["all in the race", "all after it", "each on its own fold"],
+)
+def test_where_each_candidate_fails_somewhere_the_best_is_that_of_the_race(rows):
+    estimator = FailsOn(rows=rows)
+    found = raced({"level": [0, 1, 2, 3]}, estimator, cv=KFold(10))
+    found.fit(np.arange(60.0)[:, None], np.zeros(60))
+    results = found.cv_results_
+    assert found.best_params_ == found.result_.best == {"level": 3}
+    assert results["rank_test_score"][3] == 1
+    assert results["race_reason"].tolist() == ["inferior"] * 3 + [""]
+    assert results["race_folds"][3] == 10
+    assert np.isnan(results["mean_test_score"]).all()
+
+
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
