@@ -24,6 +24,9 @@ _CELLS = 2_000_000  # numbers held at a time
 _ENDS = (0.025, 0.975)
 _RIDGE = 0.1  # of the mean eigenvalue of the covariance, added to each
 _KNOWN = 0.5  # scores: N of them tell no effect, a share of them, more precisely
+# Bound on the difference by rounding of two drawn effects that are equal: each is a sum of m - 1
+# numbers up to 1, over m, and each number is rounded to float32 twice, by eps / 4 at most.
+_ROUNDING = float(np.finfo(np.float32).eps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,7 +296,7 @@ def bayesian_kruskal_wallis(
     joint = running_joint(_holding(drawn, ordered, m), draws)
     above = without_ties(sum(p > confidence for p in joint), ordered, -estimate.mean(axis=1))
     effects = _effects(drawn, m)
-    best = effects == effects.max(axis=0)
+    best = effects >= effects.max(axis=0) - _ROUNDING
     first, second = index_pairs(m)
     pair_low, in_rope = np.full((m, m), 0.5), np.eye(m)
     pair_low[first, second], upper = np.quantile(drawn, _ENDS, axis=1)

@@ -132,6 +132,17 @@ def test_the_order_of_samples_does_not_matter():
     assert back.p_value == pytest.approx(forth.p_value, abs=0.05)
 
 
+def test_equal_effects_share_the_probability_of_the_best_in_any_order():
+    """Constant samples of one value have the same effect in each draw, whatever their size."""
+    spread = [-1.0, 2.0, 0.5, -0.3, 1.0]
+    given = [[0, 0, 0], spread, [0, 0], spread, [0] * 7]
+    chances = bayesian_kruskal_wallis(given).probability_best
+    assert chances[[0, 2, 4]] == pytest.approx(np.full(3, chances[0]), abs=1e-12)
+    for order in ([1, 0, 2, 4, 3], [3, 1, 4, 2, 0]):
+        moved = bayesian_kruskal_wallis([given[k] for k in order]).probability_best
+        assert moved == pytest.approx(chances[order], abs=0.017)  # 4 standard errors
+
+
 def test_a_control_has_its_pairs_alone():
     given = samples(8, 11, 5, 6)
     found = bayesian_kruskal_wallis(given, control=2)
