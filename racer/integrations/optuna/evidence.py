@@ -146,7 +146,7 @@ def best_trials_by_evidence(study: Study, *, confidence: float = 0.95) -> Eviden
 
     All complete and pruned trials are compared that violate no constraint and have a usable value
     on each of the instances on which most values of complete trials stand (of pruned ones, if none
-    is complete). The
+    is complete; of sets with equally many, the larger, then that of the earlier trial). The
     indistinguishable ones are the most trials, taken from the first, whose equality is not
     rejected: by Friedman's chi-square, by the sign test where only two are left. So of trials that
     are equally good, and the others clearly worse, one is left out with probability
@@ -271,11 +271,14 @@ def _seen(study: Study) -> list[tuple[FrozenTrial, dict[int, float]]]:
 
 
 def _common_instances(seen: list[tuple[FrozenTrial, dict[int, float]]]) -> frozenset[int]:
-    """Return the set of instances, of those that one trial has, with most values in all."""
+    """Return the instances of the trial whose instances have most values in all.
+
+    Of several such sets the larger, then the one that an earlier trial has.
+    """
     complete = [values for trial, values in seen if trial.state == TrialState.COMPLETE]
     sets = [frozenset(values) for values in complete or [values for _, values in seen]]
     return max(
-        sorted(set(sets), key=sorted),
+        dict.fromkeys(sets),
         key=lambda instances: (sum(s >= instances for s in sets) * len(instances), len(instances)),
     )
 

@@ -122,6 +122,19 @@ def test_the_instances_are_those_with_most_values_of_complete_trials(study_of, a
     assert set(evidence.probability) == {0, 1, 2, 3, 4, odd}
 
 
+def test_the_numbers_of_instances_do_not_matter_where_sets_of_them_tie(add):
+    """Each trial lacks an instance of its own: the earliest decides, whatever it lacks."""
+    table = values(n=6, m=3)
+    table[[4, 1, 2], [0, 1, 2]] = NAN
+    for steps in (range(6), range(6)[::-1], (3, 5, 0, 4, 1, 2)):
+        study = optuna.create_study()
+        for column in table.T:
+            add(study, dict(zip(steps, column.tolist(), strict=True)))
+        evidence = best_trials_by_evidence(study)
+        assert set(evidence.compared_on) == {steps[row] for row in (0, 1, 2, 3, 5)}
+        assert evidence.probability == {0: 1.0}
+
+
 def test_one_trial_is_the_best_one(study_of):
     evidence = best_trials_by_evidence(study_of(values(m=1)))
     assert evidence.best == 0
