@@ -56,8 +56,11 @@ def recognised(
 
 
 def numbered(frame: pd.DataFrame, given: Columns, *, counted: bool) -> str | None:
-    """Return the column of numbers that names the data sets, if there is one and none is given."""
-    if frame.empty or given.data_set is not None:
+    """Return the column of numbers that names the data sets, if there is one and none is given.
+
+    An index that became a column is none: `row_numbers` finds it.
+    """
+    if frame.empty or given.data_set is not None or row_numbers(frame, given) is not None:
         return None
     name = recognised(frame, given, counted=counted).data_set
     return name if name is not None and is_numeric(frame[name]) else None

@@ -16,7 +16,7 @@ import pandas as pd
 from racer._checks import is_real
 from racer._files import as_path, read_bytes
 from racer.comparison import scores as tables
-from racer.comparison.columns import Columns
+from racer.comparison.columns import Columns, numbered
 from racer.errors import ScoresError, SettingError, warn
 
 if TYPE_CHECKING:
@@ -64,7 +64,8 @@ def read_scores(
     ----------
     *paths : path-like
         Files or folders, whose scores are put together. CSV: wide or long, as for
-        `racer.compare`; folds are averaged. ``.json`` or ``.jsonl`` of ``promptfoo eval -o``: an
+        ``racer compare``, so that a first column of whole numbers, no two alike, names the
+        instances, with a RacerWarning; folds are averaged. ``.json`` or ``.jsonl`` of ``promptfoo eval -o``: an
         algorithm is a prompt with a provider, an instance a test; an answer that never came (an
         error of the provider) is a missing score. ``samples_*.jsonl`` of ``lm_eval
         --log_samples``, or the folder that holds them: an algorithm is the folder of a model, an
@@ -239,7 +240,16 @@ def _number(value: Any, name: str, where: str) -> float:
 
 def _of_csv(path: Path, columns: Columns) -> Iterator[Row]:
     """Yield the scores of a CSV file, means over folds."""
-    found = tables.read_scores(read_csv(path)[0], columns, maximize=False)
+    table, indexed = read_csv(path)
+    ids = numbered(table, columns, counted=not indexed)
+    if ids is not None and numbered(table, columns, counted=False) is None:
+        warn(
+            f"{path}: column {ids!r}, of numbers, names the instances and is not an algorithm; were "
+            "it one, put a column of names before it"
+        )
+    found = tables.read_scores(
+        table, columns._replace(data_set=ids or columns.data_set), maximize=False
+    )
     for algorithm, column in zip(found.algorithms, found.costs.T.tolist(), strict=True):
         for data_set, value in zip(found.data_sets, column, strict=True):
             if not np.isnan(value):

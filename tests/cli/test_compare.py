@@ -157,6 +157,15 @@ def test_a_first_column_of_numbers_names_the_data_sets(tmp_path, name):
     assert f"Column '{name}', of numbers" in run(path).stdout
 
 
+def test_an_index_beside_names_is_left_out(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("index,name,a,b\n4,x,.5,.4\n5,y,.6,.3\n6,z,.7,.5\n", encoding="utf-8")
+    done = run(path, "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert (found["algorithms"], found["data_sets"]) == (["a", "b"], ["x", "y", "z"])
+
+
 @pytest.mark.parametrize(
     "content",
     [

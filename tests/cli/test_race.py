@@ -71,6 +71,14 @@ def test_it_goes_on_with_a_store(scores, tmp_path):
     assert racer.load(tmp_path / "race.db").best == "examples"
 
 
+def test_it_reads_the_columns_of_a_table_as_racer_compare_does(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("nr,A,B\n11,3,4\n12,3,5\n13,2,4\n14,1,4\n15,3,3\n16,3,2\n17,3,4\n")
+    done = run(path, "--maximize", "--json")
+    assert json.loads(done.stdout)["best"] == "B"
+    assert done.stderr.count("column 'nr', of numbers, names the instances") == 1
+
+
 def test_it_leaves_out_instances_with_gaps_and_says_so(scores):
     lines = scores.read_text().splitlines()
     lines[1] = lines[1].partition(",")[0] + ",,1,1,1"

@@ -50,6 +50,20 @@ def test_folds_are_averaged(csv):
     assert frame["score"].tolist() == [2.0, 2.0]
 
 
+def test_a_first_column_of_counted_rows_names_the_instances(csv):
+    rows = [(11, 3, 4), (12, 3, 5), (13, 2, 4)]
+    path = csv("nr,a,b\n" + "".join(f"{nr},{a},{b}\n" for nr, a, b in rows))
+    with pytest.warns(racer.RacerWarning, match=r"column 'nr', of numbers, names the instances"):
+        found = table(path)
+    assert found.to_dict("list") == {"a": [3.0, 3.0, 2.0], "b": [4.0, 5.0, 4.0]}
+    assert list(found.index) == ["11", "12", "13"]
+
+
+def test_an_index_beside_names_is_left_out(csv):
+    found = table(csv("index,name,a,b\n4,x,3,4\n5,y,3,5\n"))
+    assert found.to_dict("index") == {"x": {"a": 3.0, "b": 4.0}, "y": {"a": 3.0, "b": 5.0}}
+
+
 def test_columns_can_be_named(csv):
     path = csv("who,what,good,bad\na,x,1,9\nb,x,2,8\n")
     found = table(path, algorithm="who", data_set="what", score="bad")
