@@ -99,6 +99,7 @@ def race(
 
 def _recorded(path: Path, score: str | None) -> dict[str, Any]:
     """Return the arguments of a race on recorded scores, of instances with all of them."""
+    from racer.evaluate.recorded import RecordedScores  # noqa: PLC0415  (a second)
     from racer.scenario.score_files import read_scores, score_table  # noqa: PLC0415
 
     table = score_table(read_scores(path, score=score))
@@ -110,15 +111,9 @@ def _recorded(path: Path, score: str | None) -> dict[str, Any]:
     if len(complete) < len(table):
         left = len(table) - len(complete)
         tell(f"racer: {left} of {len(table)} instances have no score of some candidate: left out")
-    scores = complete.to_dict()
-
-    def evaluate(name: str, instance: str, seed: int) -> float:  # noqa: ARG001
-        found: float = scores[name][instance]
-        return found
-
     return {
         "candidates": list(complete),
-        "evaluate": evaluate,
+        "evaluate": RecordedScores(complete),
         "instances": list(complete.index),
         "deterministic": True,
         "decider": "mean" if ((complete >= 0) & (complete <= 1)).all(axis=None) else None,

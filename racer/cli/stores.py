@@ -32,6 +32,7 @@ from racer.cli.answer import (
 )
 from racer.core.events import Ended
 from racer.errors import MissingExtraError, SettingError
+from racer.evaluate.recorded import SCORES
 from racer.render.escape import one_line
 from racer.render.text import folded
 from racer.results.ablation import AblationResult
@@ -510,6 +511,11 @@ def _program_of(store: str, call: str, *, yes: bool) -> tuple[Command, dict[str,
     recorded = load_record(store)
     settings = recorded.settings
     stored = settings.get("command")
+    if settings["evaluate"].startswith(SCORES):
+        raise click.ClickException(
+            f"{store} was begun with recorded scores, which are not in it: repeat the command, "
+            f"racer race SCORES --store {shlex.quote(store)}"
+        )
     if stored is None:
         raise click.ClickException(
             f"{store} was begun with evaluate={settings['evaluate']}, which is not in it: go on "

@@ -10,6 +10,7 @@ from racer.core.budget import Budget
 from racer.core.prices import RecordedPrices, checked_prices
 from racer.errors import BudgetError, SettingError, StoreError, warn
 from racer.evaluate.command.command import IDENTITY, Command
+from racer.evaluate.recorded import SCORES
 from racer.space.space import Space
 from racer.space.stored import not_kept
 from racer.store.jsonable import decode, encode, is_plain, qualified_name, same, shown_apart
@@ -70,7 +71,7 @@ def refuse_differences(path: str, recorded: Setup, given: Setup) -> None:
             "recorded was evaluated by that, and is not evaluated again; to begin anew, give "
             "another store"
         )
-    for name in old | new:
+    for name in sorted(old | new, key=lambda name: name == "evaluate"):  # last, the least specific
         if not same(old.get(name), new.get(name)):
             _check_difference(path, name, old.get(name), new.get(name))
 
@@ -89,6 +90,10 @@ def _check_difference(path: str, name: str, old: Any, new: Any) -> None:
     if name == "racer":
         _warn(path, f"was begun by racer {old} and goes on with {new}")
         return
+    if name == "evaluate" and all(str(value).startswith(SCORES) for value in (old, new)):
+        raise OtherStoreError(
+            f"the scores differ from those that the race in {path!r} has: give those, or"
+        )
     if name == "evaluate" and not all(str(value).startswith(IDENTITY) for value in (old, new)):
         if not _same_function(str(old), str(new)):
             _warn(path, f"was begun with evaluate={old} and goes on with {new}")

@@ -25,6 +25,7 @@ from racer.core.budget import Budget
 from racer.core.runtime import Runtime
 from racer.evaluate.command.command import Command
 from racer.evaluate.pace import Throttled
+from racer.evaluate.recorded import RecordedScores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -220,8 +221,11 @@ def _whole(encoded: Any) -> str:
 
 
 def qualified_name(item: Any) -> str:
-    """Return module and name of a class, a function or an object's class; of a Command its line."""
-    if isinstance(item, Command):
+    """Return module and name of a class, a function or an object's class.
+
+    Of a `Command` its line; of `RecordedScores` a digest.
+    """
+    if isinstance(item, Command | RecordedScores):
         return item.identity
     if isinstance(item, Throttled):
         return qualified_name(item.evaluate)

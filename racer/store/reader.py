@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from weakref import WeakSet
 
 from racer.errors import StoreError, warn
+from racer.evaluate.recorded import SCORES
 from racer.space.stored import not_kept
 from racer.store import schema
 from racer.store.jsonable import is_plain
@@ -383,6 +384,8 @@ class Reader:
         setup = self.setup
         if setup.kind == "ablation":
             return f"the same call of racer.ablation(.., store={self.path!r})"
+        if setup.settings["evaluate"].startswith(SCORES):
+            return f"the same command, racer race SCORES --store {shlex.quote(self.path)}"
         parts = {**setup.settings, "candidates": setup.candidates, "instances": setup.instances}
         names = ("candidates", "instances", "decider", "runtime", "prices", "test_instances")
         needed = [name for name in names if not is_plain(parts.get(name))]

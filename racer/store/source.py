@@ -11,6 +11,7 @@ from typing import Any
 
 from racer.evaluate.command.command import Command
 from racer.evaluate.pace import Throttled
+from racer.evaluate.recorded import RecordedScores
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -22,7 +23,7 @@ def source_digest(evaluate: Any) -> str | None:
     """
     while isinstance(evaluate, functools.partial | Throttled):
         evaluate = evaluate.func if isinstance(evaluate, functools.partial) else evaluate.evaluate
-    if isinstance(evaluate, Command):
+    if isinstance(evaluate, Command | RecordedScores):
         return None
     evaluate = inspect.unwrap(evaluate)
     tree = source_tree(evaluate if inspect.isroutine(evaluate) else type(evaluate))

@@ -71,6 +71,45 @@ def test_it_goes_on_with_a_store(scores, tmp_path):
     assert racer.load(tmp_path / "race.db").best == "examples"
 
 
+SCORES = [(3, 4), (3, 5), (2, 4), (1, 4), (3, 3), (3, 2), (3, 4)]
+
+
+def test_other_scores_are_not_those_of_the_store(tmp_path):
+    path, store = tmp_path / "scores.csv", tmp_path / "race.db"
+    table = pd.DataFrame(SCORES, columns=["A", "B"], index=[*"abcdefg"])
+    table.to_csv(path)
+    first, again = (run(path, "-o", store, "--json") for _ in range(2))
+    assert json.loads(first.stdout)["best"] == json.loads(again.stdout)["best"] == "A"
+    assert not again.stderr
+    table.mul([10, 1]).to_csv(path)
+    other = run(path, "-o", store, "--json")
+    assert (other.exit_code, other.stdout) == (1, "")
+    assert other.stderr == (
+        f"Error: the scores differ from those that the race in '{store}' has: give those, or "
+        "another store\n"
+    )
+    table.iloc[:-1].to_csv(path)
+    fewer = run(path, "-o", store, "--budget", 14)
+    assert "number of instances is 6, but the race in" in fewer.stderr
+    for command in ("check", "resume"):  # what works is the command again
+        done = CliRunner().invoke(main, [command, str(store)])
+        assert f"racer race SCORES --store {store}" in done.output
+        assert "racer.resume" not in done.output
+
+
+def test_a_store_without_a_digest_of_its_scores_goes_on(tmp_path, monkeypatch):
+    path, store = tmp_path / "scores.csv", tmp_path / "race.db"
+    pd.DataFrame(SCORES, columns=["A", "B"], index=[*"abcdefg"]).to_csv(path)
+    with monkeypatch.context() as patched:  # as versions wrote it that recorded a function's name
+        name = "racer.cli.race._recorded.<locals>.evaluate"
+        patched.setattr("racer.store.contest.qualified_name", lambda item: name)
+        first = run(path, "-o", store, "--json")
+    again = run(path, "-o", store, "--json")
+    assert again.exit_code == 0, again.output
+    assert json.loads(first.stdout)["best"] == json.loads(again.stdout)["best"] == "A"
+    assert f"was begun with evaluate={name} and goes on with recorded scores" in again.stderr
+
+
 def test_it_reads_the_columns_of_a_table_as_racer_compare_does(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("nr,A,B\n11,3,4\n12,3,5\n13,2,4\n14,1,4\n15,3,3\n16,3,2\n17,3,4\n")
