@@ -6,10 +6,11 @@ import math
 import shlex
 import sys
 import time
+import warnings
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
     from optuna.distributions import BaseDistribution
 
+    from racer.core.table import Table
     from racer.evaluate.command.command import Command
     from racer.results.race import RaceResult
     from racer.store.load import Report
@@ -52,6 +54,8 @@ if TYPE_CHECKING:
 _PAGE_AGE = 10.0  # seconds
 _TO_COPY = "go on with"
 _ENDING = ".db"
+_Direction = Literal["minimize", "maximize"]
+_LARGEST_WHOLE = 2**53  # Optuna has parameters as floats, which hold whole numbers up to this
 
 
 def _found(ctx: click.Context, _: click.Parameter, value: str | None) -> str:
@@ -155,7 +159,8 @@ def export(store: str, *, study: Path | None, csv: Path | None, as_json: bool) -
     """Export STORE for other tools; it is only read.
 
     In an Optuna study each candidate is a trial: its mean is the value, its values on the blocks
-    are intermediate values, and those that were eliminated are PRUNED.
+    are intermediate values, and those that were eliminated are PRUNED. A race to a front is a study
+    with a direction for each of its metrics, which takes no intermediate values.
     """
     from racer.store.load import load_record  # noqa: PLC0415  (a second)
 
@@ -191,19 +196,41 @@ def _write_study(result: RaceResult | TuneResult, path: Path, name: str) -> None
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     unshared: Any = _Unshared()
+    goals = _goals(result)
     try:
         with written_or_refused(path, is_new=True) as part:
             study = optuna.create_study(
                 storage=JournalStorage(journal.JournalFileBackend(part, unshared)),
                 study_name=name,
-                direction="maximize" if result.rules.maximize else "minimize",
+                directions=[direction for direction, _ in goals.values()],
             )
+            if len(goals) > 1:
+                with warnings.catch_warnings():  # it is called experimental
+                    warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+                    study.set_metric_names(list(goals))
             distributions = _distributions(result)
             gone = {drop["candidate"]: drop for drop in result.eliminations.to_dict("records")}
             for candidate in range(len(result.configs)):
-                study.add_trial(_trial(result, candidate, distributions, gone.get(candidate)))
+                means = [table.mean(candidate) for _, table in goals.values()]
+                study.add_trial(
+                    _trial(result, candidate, means, distributions, gone.get(candidate))
+                )
     finally:
         optuna.logging.set_verbosity(before)
+
+
+def _goals(result: RaceResult | TuneResult) -> dict[str, tuple[_Direction, Table]]:
+    """Return direction and table of the value, or of each metric of a front."""
+    aim = result.rules.aim
+    if aim is None or not result.rules.is_front:
+        return {"value": (_direction(result.rules.maximize), result.known)}
+    tables = aim.tables(result.known)
+    return {n: (_direction(aim.metrics[n].sign < 0), tables[n]) for n in aim.deciding}
+
+
+def _direction(maximize: bool) -> _Direction:
+    """Return a direction as Optuna calls it."""
+    return "maximize" if maximize else "minimize"
 
 
 class _Unshared:
@@ -220,12 +247,15 @@ class _Unshared:
 def _trial(
     result: RaceResult | TuneResult,
     candidate: int,
+    means: list[float | None],
     distributions: dict[str, BaseDistribution],
     gone: Any,
 ) -> Any:
     from optuna.trial import TrialState, create_trial  # noqa: PLC0415
 
-    mean = result.mean(candidate)
+    is_front = result.rules.is_front
+    known_means = [mean for mean in means if mean is not None]
+    has_failed = len(known_means) < len(means)
     stays = candidate in result.leaders
     state = TrialState.COMPLETE if stays else TrialState.PRUNED
     known = result.known.of(candidate)
@@ -234,25 +264,31 @@ def _trial(
     attrs: dict[str, Any] = {"candidate": candidate, "blocks": len(known)}
     if not isinstance(config, dict):
         attrs["config"] = repr(config)
-    if stays:
+    if is_front:
+        attrs["P(front)"] = result.probability_front[candidate]
+    elif stays:
         attrs["P(best)"] = result.probability_best[candidate]
     if gone is not None:
         attrs["eliminated"] = "{reason}, against #{against}, after block {block}".format(**gone)
     if isinstance(result, TuneResult):
         attrs["race"] = result.origins[candidate].race
     return create_trial(
-        state=TrialState.FAIL if mean is None else state,
-        value=mean,
+        state=TrialState.FAIL if has_failed else state,
+        values=None if has_failed else known_means,
         params=params,
         distributions={name: distributions[name] for name in params},
-        intermediate_values={b: o.value for b, o in known.items() if o.value is not None},
+        intermediate_values={}
+        if is_front
+        else {b: o.value for b, o in known.items() if o.value is not None},
         user_attrs=attrs,
     )
 
 
 def _kept(value: Any) -> Any:
-    """Return a value as Optuna keeps it: other than text and numbers as text."""
+    """Return a value that Optuna keeps as it is, and any other as text."""
     if isinstance(value, float) and not math.isfinite(value):
+        return repr(value)
+    if isinstance(value, int) and abs(value) > _LARGEST_WHOLE:
         return repr(value)
     return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
 

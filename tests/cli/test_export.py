@@ -84,6 +84,51 @@ def test_a_race_too_and_tables_and_json(tmp_path):
     assert [t.user_attrs["config"] for t in loaded(tmp_path / "study.log").trials] == ["'a'", "'b'"]
 
 
+def test_a_race_to_a_front_is_a_study_with_several_directions(tmp_path):
+    def evaluate(config, instance, seed):
+        if config == 4:
+            raise ValueError
+        return {"error": config, "speed": -config + seed % 3, "other": 0.0}
+
+    path = tmp_path / "run.db"
+    result = racer.race(
+        [1, 2, 3, 4],
+        evaluate,
+        budget=80,
+        seed=1,
+        metrics={"error": "min", "speed": "max", "other": "min"},
+        objective=racer.Pareto("speed", "error"),
+        store=path,
+    )
+    words = ("--optuna", tmp_path / "study.log", "--csv", tmp_path / "csv", "--json")
+    done = said("export", path, *words)
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["ended"] == result.ended.value
+    assert (tmp_path / "csv" / "scores.csv").exists()
+    study = loaded(tmp_path / "study.log")
+    assert [d.name for d in study.directions] == ["MAXIMIZE", "MINIMIZE"]
+    assert study.metric_names == ["speed", "error"]
+    assert [t.state.name for t in study.trials] == ["COMPLETE", "PRUNED", "PRUNED", "FAIL"]
+    assert study.trials[0].values == [result.mean(0), 1.0]
+    assert study.trials[0].user_attrs["P(front)"] == result.probability_front[0]
+
+
+@pytest.mark.parametrize("large", [10**30, 10**400])
+def test_a_number_too_large_for_optuna_is_text(tmp_path, large):
+    path = tmp_path / "run.db"
+    racer.race(
+        [{"a": large, "b": large}, {"a": 3, "b": 2.5}],
+        lambda c, i, s: s % 3,
+        budget=30,
+        seed=1,
+        store=path,
+    )
+    done = said("export", path, "--optuna", tmp_path / "study.log")
+    assert done.exit_code == 0, done.output
+    params = [trial.params for trial in loaded(tmp_path / "study.log").trials]
+    assert params == [{"a": str(large), "b": str(large)}, {"a": 3, "b": 2.5}]
+
+
 def test_what_to_write_must_be_said(store):
     done = said("export", store)
     assert done.exit_code == 2
