@@ -47,7 +47,7 @@ _LEVEL = 0.05  # of the test whether elites differ
 _FAIL = 0.05  # of those evaluated on an instance: so many fail, two at least
 _COMPARED = 4  # candidates, at least
 _KERNELS = 6  # of the Gaussian process, the likeliest
-_COLUMNS = ("race", "parent", "initial", "blocks", "mean")  # of `configurations`
+_COLUMNS = ("candidate", "race", "parent", "initial", "blocks", "mean")  # of `configurations`
 
 
 @dataclass(frozen=True)
@@ -102,8 +102,8 @@ class TuneResult(Result):
         block, candidate, reason, against, probability, measure: one row for each time that a
         candidate was eliminated. Blocks are numbered through all races, as in `BlockCompleted`.
     configurations : DataFrame
-        One row per candidate: race, parent, initial, blocks, mean, and its parameters (one of
-        these names is followed by " (parameter)").
+        One row per candidate, the index: race, parent, initial, blocks, mean, and its
+        parameters ("mean (parameter)" if one has the name of another column, or of the index).
     races : DataFrame
         One row per race; the columns are the attributes of `RaceCompleted`.
     tests : DataFrame, held-out instances x elites and `best`

@@ -294,11 +294,18 @@ def test_a_callback_that_raises_does_not_end_the_run():
 
 
 def test_parameters_may_have_the_names_of_columns():
-    space = racer.Space({"parent": racer.Categorical(["a", "b"]), "mean": racer.Real(0, 1)})
+    space = racer.Space(
+        {
+            "parent": racer.Categorical(["a", "b"]),
+            "mean": racer.Real(0, 1),
+            "candidate": racer.Integer(1, 9),
+        }
+    )
     result = racer.tune(space, lambda c, i, s: c["mean"] + s % 5, budget=100, seed=1)
     frame = result.configurations
     assert set(frame["parent (parameter)"]) <= {"a", "b"}
     assert frame.loc[result.best_index, "mean (parameter)"] == result.best["mean"]
+    assert frame.loc[result.best_index, "candidate (parameter)"] == result.best["candidate"]
 
 
 def test_what_evaluate_does_to_its_configuration_stays_with_it():
