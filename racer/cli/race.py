@@ -133,12 +133,17 @@ def _by_program(path: Path, command: list[str], instances: str | None) -> dict[s
             raise CandidateError(f"{path} cannot be read: {error}") from None
     else:
         names, *rows = csv_lines(path)
+        if names[0] == "":  # as a table is written with its index
+            tell(f"racer: {path}: the first column has no name and is no parameter: left out")
+            names, *rows = (line[1:] for line in (names, *rows))
         if again := [name for name in names if names.count(name) > 1]:
             raise CandidateError(f"{path}: the column {again[0]!r} is there twice")
         configs = [
             {name: text.strip() for name, text in zip(names, row, strict=True) if text.strip()}
             for row in rows
         ]
+        if any("" in config for config in configs):
+            raise CandidateError(f"{path}: a column with values has no name: give it one")
     if not isinstance(configs, list) or not all(isinstance(config, dict) for config in configs):
         raise CandidateError(f"{path} is not a list of objects, one for each candidate")
     found = None if instances is None else instances_in(instances, None, "instances", is_line=False)

@@ -189,6 +189,30 @@ def test_candidates_are_a_list_of_objects(tmp_path, text, message):
     assert f"{path} {message}" in done.stderr
 
 
+@pytest.mark.parametrize("index", [[0, 1, 2], [7, 5, 3], ["a", "b", "c"]])
+def test_the_index_of_a_table_is_no_parameter(tmp_path, index):
+    path = tmp_path / "configs.csv"
+    pd.DataFrame({"x": [1, 2, 7], "y": [0, 0, 0]}, index=index).to_csv(path)
+    program = ("--", sys.executable, "-c", SQUARE, "{x}", "{y}")
+    done = run(path, "--budget", 15, "--json", *program)
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["best"] == {"x": "2", "y": "0"}
+    assert done.stderr.splitlines()[0] == (
+        f"racer: {path}: the first column has no name and is no parameter: left out"
+    )
+
+
+def test_a_column_of_values_needs_a_name(tmp_path):
+    path = tmp_path / "configs.csv"
+    args = (path, "--budget", 10, "--", sys.executable, "-c", "print(1)", "{parameters}")
+    path.write_text("x,\n1,2\n4,5\n")
+    done = run(*args)
+    assert done.exit_code == 1
+    assert done.stderr == f"Error: {path}: a column with values has no name: give it one\n"
+    path.write_text("x,\n1,\n4,\n")  # a comma at the end of each line
+    assert "no name" not in run(*args).stderr
+
+
 def test_a_column_that_is_there_twice_is_refused(tmp_path):
     path = tmp_path / "configs.csv"
     path.write_text("x,y,x\n1,2,3\n4,5,6\n")
