@@ -97,6 +97,15 @@ def test_a_table_of_configurations_that_are_no_dicts_is_refused(tmp_path):
     assert "needs configurations that are dicts" in found.stderr
 
 
+def test_names_of_a_table_of_configurations_need_not_be_text(tmp_path):
+    store, table = tmp_path / "race.db", tmp_path / "table.txt"
+    configs = [{1: 2, (2, "x"): 5}, {1: 3, (2, "x"): 5}]
+    racer.race(configs, lambda c, i, s: c[1] + s % 3, budget=60, seed=1, store=store)
+    done = said("show", store, "--configurations", table)
+    assert done.exit_code == 0, done.output
+    assert table.read_text() == "1 \"(2, 'x')\"\n2 5\n"
+
+
 def test_it_gives_json_csv_and_a_table_of_configurations(store, tmp_path):
     form = ("--json", "--csv", tmp_path / "csv", "--configurations", tmp_path / "elites.txt")
     done = said("show", store, *form)

@@ -136,7 +136,7 @@ def written_configurations(configs: Sequence[Mapping[str, Any]], names: Iterable
     columns = list(names)
     if not all(hasattr(config, "get") for config in configs):
         raise SettingError("a table of configurations needs configurations that are dicts")
-    lines = [" ".join(map(_quoted, columns))]
+    lines = [" ".join(_quoted(str(name)) for name in columns)]
     lines += [
         " ".join("NA" if name not in config else _quoted(str(config[name])) for name in columns)
         for config in configs
