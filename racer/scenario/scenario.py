@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import pkgutil
 import re
 import shlex
@@ -17,6 +18,7 @@ from racer.core.budget import Budget
 from racer.core.runtime import Runtime
 from racer.errors import BudgetError, ObjectiveError, SettingError
 from racer.evaluate.command.command import Command
+from racer.evaluate.objective import describe
 from racer.scenario.irace_options import THE_OPTIONS, from_irace, merged
 from racer.scenario.r_file import read_assignments
 from racer.scenario.settings import TESTS, checked
@@ -26,6 +28,7 @@ from racer.store.load import load_record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from types import TracebackType
 
     from racer.evaluate.objective import Objective
 
@@ -255,12 +258,24 @@ def _imported(name: str) -> Objective:
     sys.path.insert(0, here)
     try:
         found: Objective = pkgutil.resolve_name(name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ObjectiveError(f"evaluate = {name!r} cannot be imported: {error}") from error
+    except (Exception, SystemExit) as error:
+        why = describe(error.with_traceback(_after_import(error.__traceback__)), where=True)
+        raise ObjectiveError(f"evaluate = {name!r} cannot be imported: {why}") from error
     finally:
         with suppress(ValueError):  # the module may have changed the path itself
             sys.path.remove(here)
     return found
+
+
+def _after_import(trace: TracebackType | None) -> TracebackType | None:
+    """Return the part of a traceback after the import itself; None if no module was run."""
+    importing = (__file__, pkgutil.__file__, importlib.__file__)
+    while trace is not None:
+        path = trace.tb_frame.f_code.co_filename
+        if path not in importing and not path.startswith("<frozen "):
+            break
+        trace = trace.tb_next
+    return trace
 
 
 def _check_script(program: str) -> None:

@@ -1,5 +1,6 @@
 """Scenarios: files and settings as arguments of `racer.tune`."""
 
+import importlib
 import json
 import sys
 from pathlib import Path
@@ -165,6 +166,38 @@ def test_a_function_is_imported_from_the_present_folder(folder, monkeypatch):
     assert found["instances"] == [1, 2]
     assert found["budget"] == racer.Budget(seconds=3)
     del sys.modules["my_objective"]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("def f(c, i, s) return 1\n", r"SyntaxError: .* \(my_mistake.py, line 1\)"),
+        ("if 1:\n\tx = 1\n        y = 2\n", r"TabError: .* \(my_mistake.py, line 3\)"),
+        ("\nf = g\n", r"NameError: name 'g' is not defined \(in <module>, .*my_mistake.py:2\)"),
+        ("f = 1 / 0\n", r"ZeroDivisionError: .* \(in <module>, .*my_mistake.py:1\)"),
+        ("import json\njson.loads('{')\n", r"JSONDecodeError: .*my_mistake.py:2\)"),
+        ("import sys\nsys.exit(3)\n", r"SystemExit: 3 \(in <module>, .*my_mistake.py:2\)"),
+        ("import no_such\n", r"No module named 'no_such' \(in <module>, .*my_mistake.py:1\)"),
+        ("g = print\n", r"AttributeError: module 'my_mistake' has no attribute 'f'$"),
+    ],
+)
+def test_a_mistake_in_the_module_of_a_function_is_named_with_its_line(
+    tmp_path, monkeypatch, text, why
+):
+    (tmp_path / "my_mistake.py").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # the next module may be as old
+    importlib.invalidate_caches()
+    with pytest.raises(ObjectiveError, match=f"evaluate = 'my_mistake:f' cannot .*: .*{why}"):
+        Scenario({"evaluate": "my_mistake:f"}).evaluate(racer.Space({"x": racer.Real(0, 1)}))
+    sys.modules.pop("my_mistake", None)
+
+
+def test_an_interrupt_while_a_module_is_imported_passes(tmp_path, monkeypatch):
+    (tmp_path / "my_interrupt.py").write_text("raise KeyboardInterrupt\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        Scenario({"evaluate": "my_interrupt:f"}).evaluate(racer.Space({"x": racer.Real(0, 1)}))
 
 
 def test_a_module_may_change_the_path_while_it_is_imported(folder, monkeypatch):
