@@ -36,6 +36,8 @@ _COMMANDS = {
     "watch": "racer.cli.stores:watch",
 }
 
+_INTERRUPTED = 130  # by Ctrl-C
+
 
 class _Commands(click.Group):
     """The commands, by name."""
@@ -65,9 +67,9 @@ class _Commands(click.Group):
             error.show(shown)
             click.echo(printable(shown.getvalue()), nl=False, err=True)
             sys.exit(error.exit_code)
-        except click.Abort:
+        except click.Abort as error:  # Ctrl-C, a prompt that was denied, or the end of its input
             click.echo("Aborted!", err=True)
-            sys.exit(1)
+            sys.exit(_INTERRUPTED if isinstance(error.__context__, KeyboardInterrupt) else 1)
         except BrokenPipeError:  # the reader of the answer
             sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
             sys.exit(1)

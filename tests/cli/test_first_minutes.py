@@ -50,6 +50,15 @@ def test_a_budget_may_be_written_with_an_exponent(text, number):
         racer.Budget.of(10.5)
 
 
+def test_ctrl_c_while_a_command_is_imported_has_its_own_exit_code(monkeypatch):
+    def import_module(name):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("racer.cli.commands.importlib.import_module", import_module)
+    done = run("tune")
+    assert (done.exit_code, done.stderr) == (130, "\nAborted!\n")
+
+
 def test_the_store_of_a_folder_need_not_be_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = run("show")
