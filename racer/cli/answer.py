@@ -179,6 +179,20 @@ def give(
         sys.exit(NO_BEST)
 
 
+@contextmanager
+def given_if_interrupted(settings: Mapping[str, Any], **form: Any) -> Iterator[None]:
+    """Print the result so far of an interrupted run without a store, and exit with its code."""
+    try:
+        yield
+    except RaceInterrupted as stop:
+        if stop.kept:
+            raise
+        tell("racer: interrupted; this is known so far, and recorded only with --store")
+        with suppress(SystemExit):
+            give(stop.result, settings, **form)
+        sys.exit(stop.code)
+
+
 def json_of(payload: dict[str, Any]) -> str:
     """Return a result as JSON."""
     return in_json(payload, indent=2, default=str)

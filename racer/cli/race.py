@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +10,9 @@ import click
 
 from racer._checks import read_json
 from racer._files import read_bytes
-from racer.cli.answer import FILE, Whole, forms, give, reported, say, tell
+from racer.cli.answer import FILE, Whole, forms, give, given_if_interrupted, reported, say, tell
 from racer.cli.scenarios import _WithCommand
-from racer.errors import CandidateError, RaceInterrupted, ScoresError, SettingError
+from racer.errors import CandidateError, ScoresError, SettingError
 from racer.render.sections import Grid, Section, number
 from racer.render.text import as_text
 
@@ -83,15 +82,8 @@ def race(
             settings, options["n_jobs"] = {"command": given["evaluate"].settings}, jobs
             options["progress"] = sys.stderr.isatty()
         given |= {name: value for name, value in options.items() if value is not None}
-        try:
+        with given_if_interrupted(settings, **form):
             result = run(instance_order=order, **given)
-        except RaceInterrupted as stop:
-            if stop.kept:
-                raise
-            tell("racer: interrupted; this is known so far, and recorded only with --store")
-            with suppress(SystemExit):
-                give(stop.result, settings, **form)
-            sys.exit(stop.code)
         if command is None and not form["as_json"]:
             say(_found(result))
         give(result, settings, **form)

@@ -18,6 +18,7 @@ from racer.cli.answer import (
     Whole,
     forms,
     give,
+    given_if_interrupted,
     reported,
     say,
     write_new,
@@ -239,17 +240,18 @@ def tune(
             for name, value in found.settings.items():
                 say(f"{name:<22}{value}", err=True)
         arguments = found.arguments()
+        settings: dict[str, Any] = {"space": arguments["space"].to_json()}
+        if isinstance(evaluate := arguments["evaluate"], Command):
+            settings["command"] = evaluate.settings
         try:
-            result = run(**arguments, progress=not quiet)
+            with given_if_interrupted(settings, **form):
+                result = run(**arguments, progress=not quiet)
         except ObjectiveError as error:
             advice = "racer check-scenario shows a few evaluations"
             raise ObjectiveError(f"{error}; {advice}") from error
         except OtherStoreError as error:
             names = '--store new.db, or store = "new.db" in the scenario'
             raise StoreError(f"{error.in_scenario}: {names}") from error
-        settings: dict[str, Any] = {"space": arguments["space"].to_json()}
-        if isinstance(evaluate := arguments["evaluate"], Command):
-            settings["command"] = evaluate.settings
         if (store := arguments.get("store")) is not None:
             say(f"racer: recorded in {store}; racer show {store} shows it again", err=True)
         give(result, settings, **form)

@@ -383,7 +383,8 @@ class Reader:
         """Return the call that goes on with this race."""
         setup = self.setup
         if setup.kind == "ablation":
-            return f"the same call of racer.ablation(.., store={self.path!r})"
+            command = "racer ablation command, or " if "command" in setup.settings else ""
+            return f"the same {command}call of racer.ablation(.., store={self.path!r})"
         if setup.settings["evaluate"].startswith(SCORES):
             return f"the same command, racer race SCORES --store {shlex.quote(self.path)}"
         parts = {**setup.settings, "candidates": setup.candidates, "instances": setup.instances}

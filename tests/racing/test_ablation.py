@@ -390,7 +390,9 @@ def test_the_command_records_it_and_the_report_shows_it(tmp_path):
         done = CliRunner().invoke(main, [*map(str, words)])
         assert done.exit_code == 1
         assert message in " ".join(done.output.split())
-    assert CliRunner().invoke(main, ["check", str(kept)]).exit_code == 0
+    checked = CliRunner().invoke(main, ["check", str(kept)])
+    assert checked.exit_code == 0
+    assert "go on with     the same racer ablation command, or call of racer" in checked.stdout
     page = tmp_path / "page.html"
     assert CliRunner().invoke(main, ["report", str(path), "-o", str(page)]).exit_code == 0
     assert "<h2>Ablation</h2>" in page.read_text(encoding="utf-8")
