@@ -31,6 +31,7 @@ from racer.cli.answer import (
     write_frames,
     written_or_refused,
 )
+from racer.core.budget import Budget
 from racer.core.events import Ended
 from racer.errors import MissingExtraError, SettingError
 from racer.evaluate.recorded import SCORES
@@ -399,6 +400,8 @@ def check(store: str, *, quick: bool) -> None:
 
 def _lines(report: Report) -> list[tuple[str, str]]:
     """Return the contents of a store, as names and values."""
+    from racer.store.contest import IN_SECONDS  # noqa: PLC0415  (a second)
+
     most_first = sorted(report.statuses.items(), key=lambda item: -item[1])
     by_status = ", ".join(f"{count} {status}" for status, count in most_first)
     lines = [
@@ -432,7 +435,9 @@ def _lines(report: Report) -> list[tuple[str, str]]:
         return [*lines, ("go on with", again)]
     lines += [("go on with", report.resume)]
     if report.ended == Ended.BUDGET:
-        lines += [("", "with a larger budget, as the budget ended it")]
+        in_seconds = Budget.each(report.settings["budget"])[-1].is_in_seconds
+        more = f"more seconds ({IN_SECONDS})" if in_seconds else "a larger budget"
+        lines += [("", f"with {more}, as the budget ended it")]
     return lines
 
 
@@ -453,7 +458,8 @@ _jobs = click.option(
 @click.command(short_help="Continue the run in a store.")
 @click.argument("store", type=click.Path())
 @click.option("--budget", type=Whole(1), help="Evaluations in all, more than before.")
-@click.option("--deadline", type=float, help="Seconds of wall time from now on.")
+@click.option("--seconds", type=float, help="Seconds of evaluation in all, more than before.")
+@click.option("--deadline", type=float, help="Seconds of wall time from now on; the budget stays.")
 @_jobs
 @click.option("--yes", is_flag=True, help="Run the program of the store without asking.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
@@ -462,6 +468,7 @@ def resume(
     store: str,
     *,
     budget: int | None,
+    seconds: float | None,
     deadline: float | None,
     jobs: int | None,
     yes: bool,
@@ -479,8 +486,14 @@ def resume(
     with reported():
         command, settings = _program_of(store, "racer.resume", yes=yes)
         n_jobs = settings.get("jobs", 1) if jobs is None else jobs
+        limit = None if seconds is None else Budget(evaluations=budget, seconds=seconds)
         result = run(
-            store, command, budget=budget, deadline=deadline, n_jobs=n_jobs, progress=not quiet
+            store,
+            command,
+            budget=limit or budget,
+            deadline=deadline,
+            n_jobs=n_jobs,
+            progress=not quiet,
         )
         give(result, settings, **form)
 

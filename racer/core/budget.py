@@ -133,6 +133,11 @@ class Budget:
         """Whether its end is not known in evaluations: it is in seconds or in money, too."""
         return self.seconds is not None or self.spend is not None
 
+    @property
+    def is_in_seconds(self) -> bool:
+        """Whether seconds are its only limit, as in one that is made of a deadline."""
+        return self.seconds is not None and self.evaluations is None and self.spend is None
+
     def share(self, *, evaluations: int, seconds: float, spent: float) -> float:
         """Return the fraction in [0, 1] that is used: of several limits, of the nearest one."""
         limits = (self.evaluations, self.seconds, self.spend)

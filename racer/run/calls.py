@@ -6,10 +6,16 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import suggests
-from racer.errors import SettingError, StoreError
+from racer.errors import SettingError, StoreError, warn
 from racer.evaluate.limits.limits import Limits
 from racer.run.job import Job, how_to_evaluate
-from racer.store.contest import contest_from_store, decode_setting
+from racer.store.contest import (
+    IN_SECONDS,
+    contest_from_store,
+    decode_setting,
+    is_used_up,
+    recorded_budgets,
+)
 from racer.store.load import load_record
 from racer.store.reader import no_race_in
 from racer.store.writer import Store
@@ -32,6 +38,7 @@ if TYPE_CHECKING:
     from racer.results.tuning import TuneResult
     from racer.run.drive import Ahead
     from racer.space.space import Space
+    from racer.store.reader import Reader
 
     Known = Result | str | PathLike[str]  # an earlier result, or its store
 
@@ -98,7 +105,8 @@ def race(
     budget : int or Budget
         An int means evaluations. It is never exceeded, and must reach to the first test. Or
         `racer.Budget` in seconds or in money: ``Budget(spend=20.0)``. None: what the workers can
-        do until the deadline, or, of a race that the store holds, the recorded one.
+        do until the deadline, or, of a race that the store holds, the recorded one; one of seconds
+        that is used up becomes larger by a longer deadline.
     deadline : float, optional
         Seconds of wall time, for any number of workers, after which no evaluation begins; those
         that run are finished (`timeout` bounds them). What is known by then is the result: `ended`
@@ -325,7 +333,8 @@ def tune(
         None: as in `racer.race`.
     deadline : float, optional
         Seconds of wall time, as in `racer.race`; evaluations on `test_instances` come at the end,
-        and are left out if it passes before.
+        and are left out if it passes before. Without a budget, the tuning in a store goes on from
+        its end with what a longer deadline adds.
     decider : str or Decider, optional
         Decides in each race; as in `racer.race`. None: "best-for-budget" ("bayesian-friedman" for
         run times that are capped), or, with a store, the recorded one.
@@ -453,6 +462,16 @@ def tune(
     return result
 
 
+def _warn_if_used_up(reader: Reader) -> None:
+    """Warn that a deadline adds no time to a used-up budget of seconds."""
+    last = recorded_budgets(reader)[-1]
+    if last.is_in_seconds and is_used_up(reader):
+        warn(
+            f"the race in {reader.path!r} has used up its budget of {last}, to which a deadline adds "
+            f"nothing: give more seconds ({IN_SECONDS})"
+        )
+
+
 def _loaded(initial: Any) -> Any:
     """Return initial configurations, paths of stores among them replaced by their results."""
     if isinstance(initial, str | os.PathLike):
@@ -505,8 +524,8 @@ def resume(
         As large as before, or larger. None: the recorded one. A list, for a tuning: as in
         `racer.tune`, the recorded budgets first.
     deadline : float, optional
-        As in `racer.race`, from now on. The budget stays as it is: give a larger one to a race that
-        was begun with a deadline alone, whose budget was what that allowed.
+        As in `racer.race`, from now on. The budget stays as it is: give a larger one in seconds to
+        a race that was begun with a deadline alone, whose budget was what that allowed.
     decider : str or Decider, optional
         As `candidates`: to be given again if it is of your own class.
     prices : callable, optional
@@ -553,6 +572,8 @@ def resume(
     with Store(store) as file:
         if not file.holds_a_race:
             raise no_race_in(file.path)
+        if budget is None and deadline is not None:
+            _warn_if_used_up(file.reader)
         recorded = file.reader.setup
         if recorded.kind == "ablation":
             raise StoreError(

@@ -18,7 +18,7 @@ from racer.run.deadline import Deadline, budget_within
 from racer.run.drive import drive
 from racer.run.rehearsal import FirstValues
 from racer.run.signals import exit_with_code, notify
-from racer.store.contest import VERSION, contest_for, described_objective
+from racer.store.contest import VERSION, contest_for, described_objective, may_grow_to
 from racer.store.reader import sense_made_of
 from racer.store.replay import Recording
 from racer.store.writer import Store
@@ -64,14 +64,17 @@ class Job:
     def run(self, kind: Kind, given: Mapping[str, Any]) -> Any:
         """Run the contest of these arguments, or continue the one in the store.
 
-        Of a new one without a budget, that is what the workers can do until the deadline.
+        Of a new one without a budget, that is what the workers can do until the deadline; that of a
+        recorded one may grow by a longer deadline.
         """
         check_jobs(self.n_jobs)
         with opened(self.store) as file:
-            is_new = file is None or not file.holds_a_race
-            if is_new and given["budget"] is None:
+            held = file.reader if file is not None and file.holds_a_race else None
+            has_time = self.deadline is not None and self.executor is None
+            if given["budget"] is None and (held is None or has_time):
                 found = budget_within(None, self.deadline, self.n_jobs, self.executor)
-                given = {**given, "budget": found}
+                if held is None or may_grow_to(held, found):
+                    given = {**given, "budget": found}
             return self.start(contest_for(file, kind, given), file)
 
     def start(self, contest: Contest[R], store: Store | None) -> R:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from racer.core.budget import Budget
+from racer.core.events import Ended
 from racer.core.prices import RecordedPrices, checked_prices
 from racer.errors import BudgetError, SettingError, StoreError, warn
 from racer.evaluate.command.command import IDENTITY, Command
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 VERSION = version("racer-tuning")
 """Read once: later the process may have lost the right to read what is installed."""
+
+IN_SECONDS = "budget=racer.Budget(seconds=..), or --seconds"
+"""How a budget of seconds is given."""
 
 _CALLS = {"race": "racer.race", "tuning": "racer.tune", "ablation": "racer.ablation"}
 _LEFT_OPEN = ("budget", "seed", "each_test", "deterministic", "decider", *MAY_LACK)  # by None
@@ -198,8 +202,7 @@ def contest_from_store(
         arguments = {name: _recorded(reader, name, recorded[name], numbered) for name in left}
         arguments |= given
         if "budget" in given:
-            written = decode_setting(reader.path, "budget", recorded["budget"])
-            arguments["budget"] = _budgets(reader, given["budget"], written)
+            arguments["budget"] = _budgets(reader, given["budget"])
         return _maker(setup.kind)(**arguments)
 
 
@@ -265,13 +268,36 @@ def decode_setting(path: str, name: str, encoded: Any) -> Any:
         ) from None
 
 
-def _budgets(reader: Reader, given: Any, recorded: Any) -> list[Budget]:
+def recorded_budgets(reader: Reader) -> tuple[Budget, ...]:
+    """Return the budgets of a store; StoreError if they make no sense."""
+    with sense_made_of(reader.path):
+        written = decode_setting(reader.path, "budget", reader.setup.settings["budget"])
+        try:
+            return Budget.each(written)
+        except BudgetError as error:
+            reader.damaged(f"its budget makes no sense ({error})")
+
+
+def may_grow_to(reader: Reader, budget: Budget) -> bool:
+    """Return True if the recorded budget may grow to one that is made of a deadline.
+
+    It must be of seconds alone, and smaller; that of a race must be used up, too, since the decider
+    of one in progress may plan by it.
+    """
+    last = recorded_budgets(reader)[-1]
+    is_larger = last.is_in_seconds and budget.is_larger(last)
+    return is_larger and (reader.setup.kind == "tuning" or is_used_up(reader))
+
+
+def is_used_up(reader: Reader) -> bool:
+    """Return True if the recorded contest was ended by its budget."""
+    ending = reader.ending()
+    return ending is not None and ending.ended == Ended.BUDGET
+
+
+def _budgets(reader: Reader, given: Any) -> list[Budget]:
     """Return the budgets of a contest that goes on with the one given: a tuning from its end."""
-    news = Budget.each(given)
-    try:
-        olds = Budget.each(recorded)
-    except BudgetError as error:
-        reader.damaged(f"its budget makes no sense ({error})")
+    news, olds = Budget.each(given), recorded_budgets(reader)
     if reader.setup.kind == "tuning" and len(news) == 1:
         if news[0].is_larger(olds[-1]):
             news = (*olds, *news)
@@ -279,8 +305,9 @@ def _budgets(reader: Reader, given: Any, recorded: Any) -> list[Budget]:
             news = olds
     is_one = len(olds) == len(news) == 1
     if news[: len(olds)] != olds and not (is_one and news[0].is_larger(olds[0])):
+        in_seconds = olds[-1].is_in_seconds and news[-1].seconds is None
+        remedy = f"more seconds ({IN_SECONDS})" if in_seconds else "that, a larger one"
         raise OtherStoreError(
-            f"budget is {news[-1]}, but the race in {reader.path!r} has {olds[-1]}: give that, a "
-            "larger one, or"
+            f"budget is {news[-1]}, but the race in {reader.path!r} has {olds[-1]}: give {remedy}, or"
         )
     return list(news)

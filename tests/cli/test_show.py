@@ -238,6 +238,24 @@ def test_check_names_the_command_that_goes_on(store):
     assert max(map(len, others)) <= 80
 
 
+@pytest.mark.filterwarnings("ignore:the budget ended")
+def test_a_run_with_a_budget_of_seconds_is_given_more_of_them(runner, tmp_path):
+    path = tmp_path / "run.db"
+    command = racer.Command([runner, "{x}", "{instance}", "{seed}", "{parameters}"])
+    given = {"budget": racer.Budget(seconds=1e-6), "first_test": 2, "seed": 1, "store": path}
+    assert racer.tune(SPACE, command, [0, 1], **given).ended == "budget"
+    done = said("check", path)
+    assert "with more seconds (budget=racer.Budget(seconds=..), or" in done.stdout
+    done = said("resume", path, "-q", "--deadline", 60)
+    assert "used up its budget of 1e-06 s, to which a deadline adds nothing: give more" in (
+        done.stderr
+    )
+    done = said("resume", path, "-q", "--budget", 40)
+    assert (done.exit_code, "give more seconds (" in done.stderr) == (1, True)
+    said("resume", path, "-q", "--seconds", 1e-5)
+    assert load_record(path).result.rules.budgets[-1] == racer.Budget(seconds=1e-5)
+
+
 def test_a_function_is_not_in_the_store(tmp_path):
     path = tmp_path / "race.db"
     racer.race([1, 2], lambda config, instance, seed: config, budget=20, seed=1, store=path)

@@ -1,11 +1,13 @@
 """A deadline on the wall, for any number of workers; a guess at any moment."""
 
 import math
+import random
 
 import pytest
 
 import racer
 from racer.errors import RacerWarning
+from racer.evaluate import attempt
 from racer.run import deadline as module
 
 POOL = [{"x": x / 5} for x in range(5)]
@@ -136,17 +138,56 @@ def test_more_workers_than_a_machine_has_are_refused(n_jobs, limit):
 
 @pytest.mark.parametrize("is_tuning", [False, True])
 @pytest.mark.filterwarnings("ignore:the deadline passed")
-def test_a_recorded_budget_holds_for_any_later_deadline(clock, is_tuning, tmp_path):
+def test_a_recorded_budget_that_is_not_used_up_holds_for_a_later_deadline(
+    clock, is_tuning, tmp_path
+):
     path = tmp_path / "run.db"
     call, pool = (racer.tune, SPACE) if is_tuning else (racer.race, POOL)
     given = {"seed": 1, "store": path}
     first = call(pool, at(clock), **given, deadline=100, n_jobs=1)
     assert first.rules.budget == racer.Budget(seconds=90.0)
-    for deadline in (5, 200):
+    for deadline in (5, 100 if is_tuning else 200):  # a tuning goes on from its end
         again = call(pool, at(clock), **given, deadline=deadline)
         assert again.rules.budget == racer.Budget(seconds=90.0)
     with pytest.raises(racer.StoreError, match="budget is 45 s, but the race in"):
         call(pool, at(clock), **given, budget=racer.Budget(seconds=45.0), deadline=1)
+
+
+@pytest.mark.parametrize("is_tuning", [False, True])
+def test_a_longer_deadline_buys_time_for_a_run_whose_budget_is_used_up(
+    clock, monkeypatch, is_tuning, tmp_path
+):
+    monkeypatch.setattr(attempt, "_clock", lambda: clock[0])
+    path = tmp_path / "run.db"
+    call, pool = (racer.tune, SPACE) if is_tuning else (racer.race, [0, 0.1, 0.2])
+    given = {"seed": 1, "store": path, "first_test": 5}
+
+    def noise(config, instance, seed):
+        clock[0] += 1.0
+        return random.Random(f"{config} {seed}").random()
+
+    for deadline, evaluations in ((60, 54), (60, 54), (30, 54), (120, 108)):
+        result = call(pool, noise, **given, deadline=deadline)
+        assert (result.ended, result.evaluations) == ("budget", evaluations)
+    with pytest.warns(RacerWarning, match=r"used up its budget of 108 s.* give more seconds \(b"):
+        assert racer.resume(path, noise, deadline=600).evaluations == 108
+    with pytest.raises(racer.StoreError, match=r"has 108 s: give more seconds \(budget=racer.Bud"):
+        racer.resume(path, noise, budget=200)
+    more = racer.resume(path, noise, budget=racer.Budget(seconds=120.0))
+    assert more.evaluations == 120
+    if is_tuning:
+        budgets = [racer.Budget(seconds=float(seconds)) for seconds in (54, 108, 120)]
+        del given["store"]
+        whole = racer.tune(pool, noise, **given, budget=budgets)
+        assert whole.table.equals(more.table)
+
+
+@pytest.mark.filterwarnings("ignore:the deadline passed")
+def test_a_deadline_adds_nothing_to_a_budget_of_evaluations(clock, tmp_path):
+    given = {"seed": 1, "store": tmp_path / "run.db"}
+    racer.tune(SPACE, at(clock), **given, budget=20)
+    assert racer.tune(SPACE, at(clock), **given, deadline=500).evaluations == 20
+    assert racer.resume(given["store"], at(clock), deadline=500).evaluations == 20
 
 
 def test_a_budget_without_end_leaves_the_deadline(clock):
