@@ -389,7 +389,7 @@ def check(store: str, *, quick: bool) -> None:
         report = check_store(store, quick=quick)
     if report.settings:
         for name, value in _lines(report):
-            line = f"{name:<15}{value}"
+            line = f"{name:<14} {value}"
             say(line if name == _TO_COPY else folded(line, indent=" " * 15))
     for problem in report.problems:
         tell(f"NOT SOUND: {problem}")

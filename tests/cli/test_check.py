@@ -39,6 +39,7 @@ def test_a_sound_store(path):
         r"first failure  ValueError: cold (in",
         r"blocks         5",
         r"best           #0",
+        r"evaluate_source ",
         r"seed           1",
         r"ended          decided",
         f"go on with     racer.resume({str(path)!r}, evaluate)",
