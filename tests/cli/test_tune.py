@@ -215,6 +215,14 @@ def test_a_tuning_without_success_codes_stops_at_the_first_block(folder):
     assert "success_codes" not in said("check-scenario").stdout
 
 
+def test_a_success_code_that_is_missing_is_added_to_those_given(folder):
+    (folder / "solver").write_text("#!/bin/sh\necho 1\n")
+    (folder / "solver").chmod(0o755)
+    words = ("--space", "parameters.txt", "--budget", 20, "--success-codes", 3, "--store", "")
+    done = said("tune", "-q", *words, "--", "./solver", "{parameters}")
+    assert "if exit code 0 is a success, add 0 to success_codes)" in done.stderr
+
+
 def test_options_of_irace_are_merged_with_its_scenario(folder):
     (folder / "list.txt").write_text("a\nmissing --x 3\n")
     (folder / "deep").mkdir()

@@ -446,8 +446,10 @@ def failing_code(message: str) -> int | None:
 
 def on_success_codes(code: int) -> str:
     """Return advice for a program that always ends with this exit code."""
-    codes = [*_OF_SAT] if code in _OF_SAT else [0, code]
-    return f"if exit code {code} is a success, set success_codes = {codes}"
+    sat = f"set success_codes = {[*_OF_SAT]}"
+    add = f"add {code} to success_codes" + (", by default [0]" if code else "")
+    advice = sat if code in _OF_SAT else add
+    return f"if exit code {code} is a success, {advice}"
 
 
 def check_some(evaluate: object, configs: Sequence[Any]) -> None:
