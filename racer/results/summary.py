@@ -243,7 +243,9 @@ def configurations(result: Result, most: int = 6) -> list[Section]:
     ]
     head = ("parameter", *(f"#{c}" for c in chosen))
     title = f"Configurations of the {result._survivor_label}"
-    return [Section(title, (Grid.of(head, rows, left="parameter"),))]
+    left = len(result.leaders) - len(result.leaders[:most])
+    rest = (f"And {left} more.",) if left else ()
+    return [Section(title, (Grid.of(head, rows, left="parameter"), *rest))]
 
 
 def cost(result: Result) -> str:

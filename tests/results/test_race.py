@@ -13,7 +13,7 @@ from playing import eliminated
 import racer
 from racer import Race
 from racer.results import scores
-from racer.results.summary import eliminations
+from racer.results.summary import configurations, eliminations
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +51,16 @@ def test_who_is_out_has_no_score(racing):
     assert result.table[0].isna().tolist() == [False, False, True, True, True]
     assert not result.table[[1, 2]].isna().any(axis=None)
     assert result.blocks["evaluated"].tolist() == [3, 3, 2, 2, 2]
+
+
+def test_configurations_that_are_left_out_are_counted(racing):
+    race = Race([{"x": x} for x in range(8)], decider=racing.Scripted({}), budget=80)
+    result = racing.play(race, lambda cell: cell.config["x"])
+    (section,) = configurations(result)
+    assert len(section.pieces[0].head) == 1 + 6
+    assert section.pieces[1:] == ("And 2 more.",)
+    (section,) = configurations(result, 8)
+    assert len(section.pieces) == 1
 
 
 def test_eliminations_have_a_row_each(result):
