@@ -225,7 +225,7 @@ def tune(
 
     The answer is on standard output, all else on standard error. Exit code 0: there is a best
     configuration; 1: an error; 2: wrong usage; 3: no best; 130, 143, 129: interrupted by Ctrl-C,
-    SIGTERM, SIGHUP, and all that was evaluated is recorded.
+    SIGTERM, SIGHUP, and all that was evaluated is in the store.
     """
     from racer.evaluate.command.command import Command  # noqa: PLC0415  (a second)
     from racer.run.calls import tune as run  # noqa: PLC0415
