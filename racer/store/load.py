@@ -248,4 +248,3 @@ def _fill(report: Report, reader: Reader, quick: bool) -> None:
                 f"store {reader.path!r}: its snapshot says otherwise than its outcomes: remove "
                 f"{reader.path + '.snapshot'!r}, which is not needed"
             )
-    report.candidates = len(report.result.configs)
