@@ -21,7 +21,7 @@ _OWN_LENGTH_SCALES = (0.03, 0.06, 0.15, 0.4)  # of each parameter's own part
 _OWN_FRACTIONS = (0.0, 0.1, 0.5)  # of the signal variance: that of the parameters' own parts
 _SIGNAL_VARIANCES = (1.0, 6.0, 36.0)  # relative to the variance of the costs
 _NUGGETS = (1e-6, 0.003, 0.03, 0.3)  # relative to the signal variance
-_ENTRIES = 257  # of a table of one parameter's own part
+_ENTRIES = np.linspace(0.0, 1.0, 257)  # of a table of one parameter's own part
 _BEYOND = 1e6  # more than effects differ by
 _KEPT = 3_000_000  # squared distances of candidates, in single parameters: 12 MB
 _AT_ONCE = 128  # points of which covariances stay within the processor's cache
@@ -112,9 +112,11 @@ class Surrogate:
             alike = np.bincount(mine[:, 1].astype(np.intp), self._weights, n)
             table = alike + np.exp(factor) * (self._weights.sum() - alike)
             return np.asarray(table[points[:, 1].astype(np.intp)])
-        grid = np.linspace(0.0, 1.0, _ENTRIES)
-        apart = (factor * (grid[:, None] - mine[:, 0]) ** 2).astype(np.float32)
-        return np.interp(points[:, 0], grid, np.exp(apart) @ self._weights)
+        apart = np.subtract.outer(_ENTRIES, mine[:, 0])
+        apart *= apart
+        apart *= factor
+        alike = apart.astype(np.float32)
+        return np.interp(points[:, 0], _ENTRIES, np.exp(alike, out=alike) @ self._weights)
 
     def lower_bound(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         """Posterior mean less its standard deviation, shape (k,), at features (k, d, 2)."""
