@@ -37,12 +37,13 @@ _SINGULAR = 1e-9  # fraction of the largest eigenvalue
 _RIDGE = 1e-10  # of a candidate's weight: estimates are determined up to a constant
 _EQUAL = 1e-9  # in units of the spread within a block: means that differ by less are the same
 _FAR = 6.0  # spreads of a block: a cost that is further from its median counts as that
-_WIDE = 1e4  # variance of the candidates, relative to the noise, from which on they are moved
-_GAP = 30.0  # noise standard deviations: the widest gap that is left then
-_NO_NOISE = 1e-9  # of what candidates usually differ by: less is rounding
-_HIDDEN = 1e-14  # of the largest difference: what is less is lost in rounding
+_GAP = 30.0  # noise standard deviations: wider gaps between candidates count as that
+_BY_LUCK = 9.0  # more of it, over the degrees of freedom: few tell the noise badly
+_HIDDEN = 1e-14  # of the largest cost: what is less is lost in rounding
+_NO_TIE = 1e-6  # of the largest cost: gaps are left that are not taken for ties
 _NOISELESS = 0.1  # of what candidates usually differ by: counts as the noise if there is none
-_TURNS = 6  # in which less noise comes to light behind the rounding
+_LITTLE = 1e-9  # of the sum of squares: what is left of less may be what a ridge hides
+_MOVES = 6  # in which less noise comes to light behind the rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,9 +130,9 @@ def best_posterior(
     leads by luck is drawn back towards the others. Elimination goes by observed costs alone, so
     that candidates that were eliminated early are compared fairly by what is known of them. The
     spread has a half-Cauchy prior (scale 0.25 of the noise's standard deviation) with a mass of
-    0.1 at no spread; the noise variance is integrated out, too. Where candidates are spread by more
-    than a hundred standard deviations of the noise, gaps between them of more than thirty count as
-    thirty: how far behind the worst is says nothing of the others.
+    0.1 at no spread; the noise variance is integrated out, too. Gaps between candidates of more than
+    thirty standard deviations of the noise (of more, if few blocks tell the noise) count as thirty:
+    how far behind the worst is says nothing of the others.
 
     A failed evaluation says nothing of costs, but how often a candidate fails does: a candidate
     either never fails, or with a share that has a uniform prior; at that share, a failure costs
@@ -343,11 +344,17 @@ def locations(
 ) -> Locations:
     """Return the posterior of `best_posterior` for costs (n, m), +inf where a cell failed."""
     seen = (~np.isnan(costs)).sum(axis=0)
-    additive = _additive(costs, by_block=by_block, strata=strata)
+    shared = correlation / (1.0 - correlation)
+    additive = _additive(costs, by_block=by_block, shared=shared, strata=strata)
     all_blocks = np.inf if n_blocks is None else n_blocks
     roots = [None] if kernels is None else [root_of(_of_unit_spread(k)) for k in kernels]
-    parts = _posteriors(additive, correlation / (1.0 - correlation), seen, all_blocks, roots)
-    parts = [part._replace(mean=part.mean + additive.moved) for part in parts]
+    parts = _posteriors(additive, shared, seen, all_blocks, roots)
+    moved = additive.moved
+    if kernels is not None and moved.any():  # unseen ones go with those that are most like them
+        is_seen = additive.weights > 0.0
+        alike = np.where(is_seen, sum(root @ root.T for root in roots if root is not None), -np.inf)
+        moved = np.where(is_seen, moved, moved[alike.argmax(axis=1)])
+    parts = [part._replace(mean=part.mean + moved) for part in parts]
     mean = sum((part.weight * part.mean for part in parts), np.zeros(costs.shape[1]))
     failing = _failing(costs, max(_FAILURE[0], _FAILURE[1] * float(np.ptp(mean))))
     return Locations(parts, additive.freedom, failing, additive.n_blocks, additive.unit)
@@ -367,7 +374,7 @@ class _Additive(NamedTuple):
     inflation: float  # of the noise variance
     n_blocks: int
     unit: float  # of what is centred, if that is the same in all blocks
-    moved: NDArray[np.float64] | float = 0.0  # what was taken off the costs of candidates, (m,)
+    moved: NDArray[np.float64] = np.zeros(1)  # what was taken off the costs of candidates, (m,)
 
 
 def plausible(costs: NDArray[np.float64], sought: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -403,7 +410,7 @@ def _bounded_below(costs: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _additive(
-    costs: NDArray[np.float64], *, by_block: bool, strata: Strata | None = None
+    costs: NDArray[np.float64], *, by_block: bool, shared: float, strata: Strata | None = None
 ) -> _Additive:
     """Return the sufficient statistics of costs (n, m), centred by block; NaN or inf if unknown."""
     known = np.isfinite(costs)
@@ -412,7 +419,7 @@ def _additive(
     n, m = costs.shape
     if not n:
         return _Additive(np.zeros((m, m)), np.zeros(m), 0.0, 1, np.zeros(m), 1.0, 0, 1.0)
-    moved = _wide_gaps(costs, known)
+    moved = wide_gaps(costs, known, shared)
     costs = costs - moved
     values, clipped, unit, relative = in_units(costs, by_block=by_block)
     inflation = _INFLATION / (1.0 - clipped) ** 2
@@ -430,36 +437,53 @@ def _additive(
     return found._replace(inflation=inflation, unit=unit, moved=moved)
 
 
-def _wide_gaps(costs: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
+def wide_gaps(
+    costs: NDArray[np.float64], known: NDArray[np.bool_], shared: float = 0.0
+) -> NDArray[np.float64]:
     """Return what candidates' costs (n, m) are above a range in which no gap is wide, (m,).
 
     Where a candidate is far worse than the others, blocks seem to be in other units after it has
     left, noise is less than rounding, and the spread beyond those of the prior; but how far away it
-    is says nothing of the others. All are 0 unless noise is a small part of the spread.
+    is says nothing of the others. `shared` is the variance common to all blocks, over the noise's.
     """
     seen = np.asarray(known.any(axis=0))
     moved = np.zeros(len(seen))
     left = int(known.sum()) - len(costs) - int(seen.sum()) + 1
-    for _ in range(_TURNS if left > 0 else 0):
+    if left < 1 or not _is_connected(known[:, seen]):
+        return moved
+    gap = _GAP * (1.0 + _BY_LUCK / left) * np.sqrt(1.0 + shared)
+    for _ in range(_MOVES):
         values, effects = np.where(known, costs - moved, 0.0), np.zeros(len(seen))
+        largest = float(np.abs(values).max())
         found = before = _sufficient(values, known, np.ones(len(seen)))
         ridge = before.precision.max() * (_RIDGE * np.eye(len(seen)) + 1.0 / len(seen))
-        for _ in range(2):  # if little is left, it may be what the ridge hides
+        for _ in range(2):
             effects += np.linalg.solve(before.precision + ridge, found.sums)
             found = _sufficient(values - known * effects, known, np.ones(len(seen)))
-            if found.squares > _NO_NOISE * before.squares:
+            if found.squares > _LITTLE * before.squares:
                 break
         noise = np.sqrt(found.squares / left)
-        sizes = np.abs(effects - np.median(effects[seen]))[seen]
-        size = float(np.median(sizes))
-        rounding = _HIDDEN * float(sizes.max())
-        if noise <= max(_NO_NOISE * size, rounding):
-            noise = _NOISELESS * size if size > rounding else 0.0
-        if not noise or effects[seen].var() <= _WIDE * noise**2:
-            break
+        if noise <= _HIDDEN * largest:
+            size = float(np.median(np.abs(effects - np.median(effects[seen]))[seen]))
+            noise = _NOISELESS * size if size > _HIDDEN * largest else np.inf
         order = np.flatnonzero(seen)[np.argsort(effects[seen])]
-        moved[order[1:]] += np.cumsum(np.maximum(np.diff(effects[order]) - _GAP * noise, 0.0))
+        widest = max(gap * noise, _NO_TIE * largest)
+        beyond = np.maximum(np.diff(effects[order]) - widest, 0.0)
+        if not beyond.any():
+            break
+        moved[order[1:]] += np.cumsum(beyond)
     return moved
+
+
+def _is_connected(known: NDArray[np.bool_]) -> bool:
+    """Return whether blocks (n, m) compare all candidates, some by way of others."""
+    reached = known[0].copy()
+    while not reached.all():
+        more = known[known[:, reached].any(axis=1)].any(axis=0)
+        if (more == reached).all():
+            return False
+        reached = more
+    return True
 
 
 def _sufficient(

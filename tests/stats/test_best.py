@@ -208,7 +208,7 @@ def test_candidates_of_very_different_sizes_can_be_compared():
         assert probability.sum() == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("far", [1e2, 1e4, 1e6, 1e9, 1e12])
+@pytest.mark.parametrize("far", [3.0, 5.0, 1e1, 1e2, 1e4, 1e6, 1e9, 1e12])
 @pytest.mark.parametrize("by_block", [True, False])
 def test_how_far_away_the_worst_is_says_nothing_of_the_others(far, by_block):
     """Its distance was beyond the spreads of the prior, hid the noise, and made blocks unlike."""
@@ -226,11 +226,36 @@ def test_how_far_away_the_worst_is_says_nothing_of_the_others(far, by_block):
         np.testing.assert_allclose(apart[3] / apart[1], (far - 0.1) / 0.4, rtol=0.2)
 
 
-def test_candidates_that_are_far_away_together_are_compared():
+@pytest.mark.parametrize("far", [1e6, 1e10])
+def test_candidates_that_are_far_away_together_are_compared(far):
     noise = np.random.default_rng(1).normal(0.0, 0.05, (20, 4))
-    found = best_posterior(np.array([0.9, 0.5, 1e6, 1e6 + 1.0]) + noise)
+    found = best_posterior(np.array([0.9, 0.5, far, far + 1.0]) + noise)
     assert found.best == 1
     assert found.probability_best[1] > 0.99
+
+
+def test_hardly_any_noise_makes_no_ties():
+    costs = np.tile([0.1, 0.2], (3, 1)) + 1e-13 * np.random.default_rng(0).normal(size=(3, 2))
+    assert best_posterior(costs).probability_best[0] > 0.99
+
+
+def test_who_was_not_seen_is_moved_with_those_that_are_most_like_it():
+    x = np.linspace(0.0, 1.0, 8)
+    alike = np.exp(-0.5 * (x[:, None] - x) ** 2 / 0.09)
+    costs = 1000.0 * x + np.random.default_rng(1).normal(size=(12, 8))
+    costs[:, 6] = NAN
+    mean = best_posterior(costs, covariances=alike[None]).mean
+    assert mean[5] <= mean[6] <= mean[7]
+
+
+def test_gaps_are_wide_beside_what_the_blocks_share():
+    """With highly correlated blocks, a gap of 25 standard deviations of the noise is little."""
+    noise = np.random.default_rng(0).normal(size=(10, 3))
+    near, far = (
+        best_posterior(np.array([0.0, 25.0, worst]) + noise, correlation=0.999).probability_best
+        for worst in (500.0, 2000.0)
+    )
+    close(near, far, 0.05)
 
 
 def test_without_noise_the_widest_gap_is_what_it_is():
