@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from racer._checks import as_floats, flag, whole
-from racer._numerics import impute_failed, one_blas_thread, power_near
+from racer._numerics import TIE, impute_failed, one_blas_thread, power_near
 from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
-from racer.stats.best import Locations, locations
+from racer.stats.best import Locations, locations, wide_gaps
 from racer.stats.smallest import lattice_points
 from racer.stats.strata import two_way
 from racer.stats.units import in_units
@@ -34,6 +34,7 @@ __all__ = [
 
 _CELLS = 1 << 15  # comparisons of one metric at once, which fit into a processor's cache
 _APART = 0.7  # of the logarithms of spreads along two axes
+_NOISELESS = 1e-2  # of the largest unit along an axis: less is no noise
 _TIE = 1e-7  # of the noise: what is equal is drawn apart by so little
 _LEAST_NOISE = 1e-6  # of what candidates differ by
 _ROUNDING = 1e-9  # of the range of a metric: less is no difference from a linear function
@@ -199,6 +200,7 @@ class _Metric(NamedTuple):
     costs: NDArray[np.float64]
     unit: float
     clipped: float  # share of the cells
+    moved: NDArray[np.float64]  # what was taken off the costs of candidates far away, (m,)
     level: float  # mean of the blocks' levels, in the unit of the costs
     error: float  # its standard deviation
 
@@ -244,6 +246,9 @@ class Means:
         self._by_block = by_block
         self._known = np.stack([known_means(costs[at]) for at in range(d)], axis=1)
         noisy = [at for at in range(d) if not exact[at] and _differs(costs[at])]
+        for same in {at for at in range(d) if not exact[at]} - {*noisy}:  # but for rounding
+            some = self._known[np.isfinite(self._known[:, same]), same]
+            self._known[:, same] = np.where(np.isfinite(self._known[:, same]), some[:1], np.inf)
         self._images = _images(costs, noisy)
         self._noisy = [at for at in noisy if at not in self._images]
         if not self._noisy:
@@ -304,6 +309,7 @@ class Means:
                 counts = np.isfinite(metric.costs).sum(axis=0)
                 place -= counts @ place / max(counts.sum(), 1)
                 place = metric.unit * place + (metric.level + metric.error * normal[n * k + at])
+                place += metric.moved[near, None]
                 place *= scaled.power
             for row in np.flatnonzero(scaled.far[near]):
                 candidate = near[row]
@@ -338,7 +344,10 @@ def drawn_fronts(
 def _differs(costs: NDArray[np.float64]) -> bool:
     """Return whether costs (n, m), +inf where a cell failed, are not all the same."""
     known = costs[np.isfinite(costs)]
-    return len(known) > 0 and (known.min() < known.max() or bool(np.isposinf(costs).any()))
+    if not len(known):
+        return False
+    apart = np.ptp(known / power_near(known)) > TIE * np.abs(known / power_near(known)).max()
+    return bool(apart or np.isposinf(costs).any())
 
 
 def _images(
@@ -349,22 +358,27 @@ def _images(
     Each with its slope and level. A failed cell is the worst, so a slope is positive if some failed.
     """
     found: dict[int, tuple[int, float, float]] = {}
+    near = {}  # cells over a power of two, and without wide gaps, beside which all is rounding
+    for at in noisy:
+        known, power = np.isfinite(costs[at]), power_near(costs[at])
+        values = np.where(known, costs[at] / power, np.nan)
+        several = known.sum(axis=1) > 1
+        if several.any():
+            values -= wide_gaps(values[several], known[several])
+        near[at] = values[known], power
+    kinds = np.isfinite(costs) + 2 * np.isposinf(costs)
     for place, at in enumerate(noisy):
-        known, failed = np.isfinite(costs[at]), np.isposinf(costs[at])
+        (other, power), failed = near[at], np.isposinf(costs[at]).any()
         for of in noisy[:place]:
-            same = (known == np.isfinite(costs[of])).all() and (
-                failed == np.isposinf(costs[of])
-            ).all()
-            if of in found or not same or not known.any():
-                continue
-            one, other = (costs[metric][known] / power_near(costs[metric]) for metric in (of, at))
+            one, power_of = near[of]
+            if of in found or len(one) < _LEAST or not np.array_equal(kinds[at], kinds[of]):
+                continue  # any two points are on a line
             centred = one - one.mean()
             slope = float(centred @ other) / max(float(centred @ centred), 1e-300)
             level = float(other.mean() - slope * one.mean())
             apart = np.abs(other - slope * one - level).max()
-            if slope and apart <= _ROUNDING * np.ptp(other) and (slope > 0.0 or not failed.any()):
-                sizes = power_near(costs[at]), power_near(costs[of])
-                found[at] = of, slope * sizes[0] / sizes[1], level * sizes[0]
+            if slope and apart <= _ROUNDING * np.ptp(other) and (slope > 0.0 or not failed):
+                found[at] = of, slope * power / power_of, level * power
                 break
     return found
 
@@ -393,8 +407,11 @@ def _in_units(table: NDArray[np.float64], *, by_block: bool, n_blocks: int | Non
     """Return a metric's costs (n, m) above their block's median, in units, and their level."""
     known = ~np.isnan(table)
     found, clipped, unit = np.full(table.shape, np.nan), 0.0, 1.0
+    moved = np.zeros(table.shape[1])
     several = known.sum(axis=1) > 1  # the others tell no candidates apart
     if several.any():
+        moved = wide_gaps(table[several], known[several])
+        table = table - moved
         values, clipped, unit, _ = in_units(table[several], by_block=by_block, by_noise=True)
         found[several] = np.where(known[several], values, np.nan)
     some = known.any(axis=1)
@@ -404,23 +421,26 @@ def _in_units(table: NDArray[np.float64], *, by_block: bool, n_blocks: int | Non
     n = len(of_block)
     share = 1.0 if n_blocks is None else max(1.0 - n / n_blocks, 0.0)
     error = float(np.sqrt(share * of_block.var(ddof=1) / n)) if n > 1 else 0.0
-    return _Metric(found, unit, clipped, float(of_block.mean()), error)
+    return _Metric(found, unit, clipped, moved, float(of_block.mean()), error)
 
 
 def _alike(fits: Sequence[Locations]) -> list[Locations]:
     """Return posteriors whose candidates have about the same spread along each axis.
 
-    Along the axis with the most noise, the spread is hardly known but by that of the others.
+    Along the axis with the most noise, the spread is hardly known but by that of the others. Axes
+    with next to nothing on them, such as rounding of a price, tell nothing of the others.
     """
     logs = [
         np.log(np.array([part.spread * found.unit**2 for part in found.parts]) + 1e-300)
         for found in fits
     ]
     weights = [np.array([part.weight for part in found.parts]) for found in fits]
+    widest = max(found.unit for found in fits)
+    told = {at for at, found in enumerate(fits) if found.unit > _NOISELESS * widest}
     coupled = []
     for at, found in enumerate(fits):
         own = weights[at].copy()
-        for other in set(range(len(fits))) - {at}:
+        for other in told - {at} if at in told else ():
             apart = (logs[at][:, None] - logs[other][None, :]) / _APART
             own *= (weights[other] / (1.0 + apart**2)).sum(axis=1)
         own /= own.sum()

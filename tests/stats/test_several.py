@@ -322,3 +322,41 @@ def test_a_metric_that_is_the_same_everywhere_tells_nothing_of_the_others():
         assert (chances.probability_front == 1.0).all()  # nobody is worse in all
         np.testing.assert_allclose(chances.high[:, 1], constant)
         np.testing.assert_allclose(chances.low[:, 0], front_posterior([error]).low[:, 0], atol=0.2)
+
+
+@pytest.mark.parametrize("far", [50.0, 1e4, 1e10])
+def test_who_is_far_behind_in_all_metrics_says_nothing_of_the_others(far):
+    """As a penalty in each: the axes of the noise were those of its effects."""
+    effects = np.array([[0.0, -1.2, 0.0, 0.0, 0.0], [0.0, 0.3, -0.5, 0.2, 0.0]])
+    costs = effects[:, None] + np.random.default_rng(0).normal(size=(2, 12, 5))
+    near, found = (
+        front_posterior(costs + worst * np.eye(5)[4]).probability_front for worst in (10.0, far)
+    )
+    np.testing.assert_allclose(found, near, atol=0.06)
+
+
+def test_metrics_of_one_block_are_no_functions_of_each_other():
+    one, other = (
+        front_posterior([[[0.0, 0.3]], [other]]).probability_front
+        for other in ([0.0, 0.5], [0.0, -0.5])
+    )
+    assert one[0] > one[1]
+    assert (other < 1.0).all()
+
+
+def test_a_rounded_linear_function_adds_little():
+    rng = np.random.default_rng(3)
+    tokens = rng.normal(size=(12, 4)) + np.array([5.0, 5.4, 5.8, 6.2])
+    error = rng.normal(size=(12, 4)) + np.array([0.5, 0.9, 0.3, -0.3])
+    one, other = (
+        front_posterior([error, tokens, *more]).probability_front
+        for more in ((), (np.round(2.0 * tokens, 4),))
+    )
+    np.testing.assert_allclose(other, one, atol=0.07)
+
+
+def test_what_differs_by_rounding_is_the_same():
+    error = np.random.default_rng(1).normal(size=(8, 4)) + np.arange(4.0)
+    price = np.full((8, 4), 0.3)
+    price[::2, 1] = 0.1 + 0.2
+    assert (front_posterior([error, price]).probability_front == 1.0).all()
