@@ -52,13 +52,22 @@ def power_near(values: NDArray[np.float64]) -> float:
     return math.ldexp(1.0, math.frexp(float(size))[1] - 1)
 
 
+_USUAL = 1e-3  # of the median size of a metric's costs: what is less may be a difference of such
 TIE = 1e-9  # of the larger of two costs: what differs by no more is a tie, wherever costs are compared
 
 
-def tie_sizes(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return by how much two costs may differ and be a tie, for each pair; 0 if one is infinite."""
-    sizes = TIE * np.maximum(np.abs(one), np.abs(other))
-    return np.asarray(np.where(np.isfinite(sizes), sizes, 0.0))
+def tie_sizes(
+    one: NDArray[np.float64], other: NDArray[np.float64], *, among: bool = False
+) -> NDArray[np.float64]:
+    """Return by how much two costs may differ and be a tie, for each pair; 0 if one is infinite.
+
+    `among`: the first are all costs of a metric. Beside 0, a thousandth of their median size counts:
+    so 0.1 + 0.2 - 0.3 is 0 among costs of 1.
+    """
+    sizes = np.maximum(np.abs(one), np.abs(other))
+    if among and np.isfinite(one).any():
+        sizes = np.maximum(sizes, _USUAL * np.median(np.abs(one[np.isfinite(one)])))
+    return np.asarray(np.where(np.isfinite(sizes), TIE * sizes, 0.0))
 
 
 def with_ties(costs: NDArray[np.float64], tolerance: float = TIE) -> NDArray[np.float64]:

@@ -179,7 +179,8 @@ def _sought(drawn: Floats, goal: Goal) -> Floats:
     others, limits = drawn[:, :, 1:], np.array(goal.limits)
     if goal.kind == "within":
         limits = limits + others.min(axis=1, keepdims=True)
-    at_most = limits + tie_sizes(others, limits)
+    sizes = [tie_sizes(one, at, among=True) for one, at in zip(others.T, limits.T, strict=True)]
+    at_most = limits + np.transpose(sizes)
     fits = (np.isfinite(others) & (others <= at_most)).all(axis=2)
     price = np.where(fits, drawn[:, :, 0], np.inf)
     first = fits & (price <= price.min(axis=1, keepdims=True))

@@ -532,3 +532,27 @@ def test_violations_of_several_limits_are_compared_in_spreads(kind):
     alike = np.array([[9, 5, 3], [8, 5, 2], [7, np.inf, 2.0]])  # the second metric separates none
     if kind == "constrained":
         assert best_first(goal, alike) == [1, 0, 2]
+
+
+@pytest.mark.parametrize(("memory", "limit"), [(0.1 + 0.2, 0.3), (0.1 + 0.2 - 0.3, 0.0)])
+@pytest.mark.parametrize("decider", ["goal-for-budget", None])
+def test_what_exceeds_a_limit_by_rounding_is_within_it(memory, limit, decider):
+    noise = np.random.default_rng(1).normal(0.0, 0.1, (60, 4))
+    at = [memory, limit - 1.0, limit - 1.0, limit - 1.0]
+
+    def evaluate(config, instance, seed):
+        return {
+            "seconds": (1.0, 50.0, 51.0, 52.0)[config] + noise[instance, config],
+            "mb": at[config],
+        }
+
+    result = racer.race(
+        *(range(4), evaluate, range(60)),
+        budget=100,
+        seed=1,
+        metrics={"seconds": "min", "mb": racer.Metric(exact=True)},
+        objective=racer.Constrained("seconds", mb=("<=", limit)),
+        **({} if decider is None else {"decider": decider}),
+    )
+    assert result.best == 0
+    assert result.probability_best[0] > 0.9

@@ -10,7 +10,7 @@ import numpy as np
 from racer._numerics import impute_failed, tie_sizes
 from racer.deciders.decider import Drop, Verdict
 from racer.deciders.parts.e_processes import as_e_values, with_frozen
-from racer.deciders.parts.mean_bets import MeanBets, apart, difference_bounds
+from racer.deciders.parts.mean_bets import MeanBets, difference_bounds
 from racer.errors import SettingError
 from racer.stats.hypervolume import thinned
 
@@ -212,10 +212,12 @@ def excess(goal: Goal, means: Floats) -> Floats:
 
     Of several limits, each counts in its metric's spread, so that units do not matter.
     """
-    others = means[:, 1:]
+    others, limits = means[:, 1:], np.array(goal.limits)
     if goal.kind == "within":
-        others = apart(others, others.min(axis=0)[None, :])
-    over = np.maximum(others - np.array(goal.limits), 0.0)
+        limits = limits + others.min(axis=0)
+    sizes = [tie_sizes(one, at, among=True) for one, at in zip(others.T, limits, strict=True)]
+    with np.errstate(invalid="ignore"):
+        over = np.where(others <= limits + np.transpose(sizes), 0.0, others - limits)
     if len(goal.limits) > 1:
         with np.errstate(invalid="ignore"):  # inf / inf, of one that failed
             over = np.nan_to_num(over / _spreads(means[:, 1:]), nan=np.inf, posinf=np.inf)
