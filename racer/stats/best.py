@@ -39,10 +39,11 @@ _EQUAL = 1e-9  # in units of the spread within a block: means that differ by les
 _FAR = 6.0  # spreads of a block: a cost that is further from its median counts as that
 _GAP = 30.0  # noise standard deviations: wider gaps between candidates count as that
 _BY_LUCK = 9.0  # more of it, over the degrees of freedom: few tell the noise badly
-_HIDDEN = 1e-14  # of the largest cost: what is less is lost in rounding
+_HIDDEN = 1e-14  # of the largest cost: smaller noise is lost in rounding
 _NO_TIE = 1e-6  # of the largest cost: gaps are left that are not taken for ties
 _NOISELESS = 0.1  # of what candidates usually differ by: counts as the noise if there is none
-_LITTLE = 1e-9  # of the sum of squares: what is left of less may be what a ridge hides
+_SURELY = 0.9  # of the widest gap: no gap is wider where the whole range is smaller
+_LITTLE = 1e-9  # of the sum of squares: a smaller rest may be what a ridge hides
 _MOVES = 6  # in which less noise comes to light behind the rounding
 
 
@@ -350,7 +351,7 @@ def locations(
     roots = [None] if kernels is None else [root_of(_of_unit_spread(k)) for k in kernels]
     parts = _posteriors(additive, shared, seen, all_blocks, roots)
     moved = additive.moved
-    if kernels is not None and moved.any():  # unseen ones go with those that are most like them
+    if kernels is not None and moved.any():  # unseen candidates go with the most similar ones
         is_seen = additive.weights > 0.0
         alike = np.where(is_seen, sum(root @ root.T for root in roots if root is not None), -np.inf)
         moved = np.where(is_seen, moved, moved[alike.argmax(axis=1)])
@@ -374,7 +375,7 @@ class _Additive(NamedTuple):
     inflation: float  # of the noise variance
     n_blocks: int
     unit: float  # of what is centred, if that is the same in all blocks
-    moved: NDArray[np.float64] = np.zeros(1)  # what was taken off the costs of candidates, (m,)
+    moved: NDArray[np.float64] = np.zeros(1)  # the amount taken off each candidate's costs, (m,)
 
 
 def plausible(costs: NDArray[np.float64], sought: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -453,15 +454,18 @@ def wide_gaps(
         return moved
     gap = _GAP * (1.0 + _BY_LUCK / left) * np.sqrt(1.0 + shared)
     for _ in range(_MOVES):
-        values, effects = np.where(known, costs - moved, 0.0), np.zeros(len(seen))
-        largest = float(np.abs(values).max())
-        found = before = _sufficient(values, known, np.ones(len(seen)))
+        values = np.where(known, costs - moved, 0.0)
+        before = _sufficient(values, known, np.ones(len(seen)))
         ridge = before.precision.max() * (_RIDGE * np.eye(len(seen)) + 1.0 / len(seen))
-        for _ in range(2):
+        effects = np.linalg.solve(before.precision + ridge, before.sums)
+        rest = before.squares - float(effects @ before.sums)
+        if np.ptp(effects[seen]) <= _SURELY * gap * np.sqrt(max(rest, 0.0) / left):
+            break
+        found = _sufficient(values - known * effects, known, np.ones(len(seen)))
+        if found.squares <= _LITTLE * before.squares:  # it may be what the ridge hides
             effects += np.linalg.solve(before.precision + ridge, found.sums)
             found = _sufficient(values - known * effects, known, np.ones(len(seen)))
-            if found.squares > _LITTLE * before.squares:
-                break
+        largest = float(np.abs(values).max())
         noise = np.sqrt(found.squares / left)
         if noise <= _HIDDEN * largest:
             size = float(np.median(np.abs(effects - np.median(effects[seen]))[seen]))
