@@ -200,7 +200,7 @@ class _Metric(NamedTuple):
     costs: NDArray[np.float64]
     unit: float
     clipped: float  # share of the cells
-    moved: NDArray[np.float64]  # what was taken off the costs of candidates far away, (m,)
+    moved: NDArray[np.float64]  # the amount taken off each candidate's costs, (m,)
     level: float  # mean of the blocks' levels, in the unit of the costs
     error: float  # its standard deviation
 
@@ -246,9 +246,9 @@ class Means:
         self._by_block = by_block
         self._known = np.stack([known_means(costs[at]) for at in range(d)], axis=1)
         noisy = [at for at in range(d) if not exact[at] and _differs(costs[at])]
-        for same in {at for at in range(d) if not exact[at]} - {*noisy}:  # but for rounding
-            some = self._known[np.isfinite(self._known[:, same]), same]
-            self._known[:, same] = np.where(np.isfinite(self._known[:, same]), some[:1], np.inf)
+        for at in {at for at in range(d) if not exact[at]} - {*noisy}:  # the same but for rounding
+            is_known = np.isfinite(self._known[:, at])
+            self._known[is_known, at] = self._known[is_known, at][:1]
         self._images = _images(costs, noisy)
         self._noisy = [at for at in noisy if at not in self._images]
         if not self._noisy:
@@ -343,10 +343,10 @@ def drawn_fronts(
 
 def _differs(costs: NDArray[np.float64]) -> bool:
     """Return whether costs (n, m), +inf where a cell failed, are not all the same."""
-    known = costs[np.isfinite(costs)]
+    known = costs[np.isfinite(costs)] / power_near(costs)
     if not len(known):
         return False
-    apart = np.ptp(known / power_near(known)) > TIE * np.abs(known / power_near(known)).max()
+    apart = np.ptp(known) > TIE * np.abs(known).max()
     return bool(apart or np.isposinf(costs).any())
 
 
