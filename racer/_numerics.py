@@ -49,10 +49,15 @@ def power_near(values: NDArray[np.float64]) -> float:
     size = np.max(np.abs(values), where=np.isfinite(values), initial=0.0)
     if size == 0.0 or 1.0 / _HUGE <= size <= _HUGE:
         return 1.0
-    return math.ldexp(1.0, math.frexp(float(size))[1] - 1)
+    return power_below(float(size))
 
 
-_USUAL = 1e-3  # of the median size of a metric's costs: what is less may be a difference of such
+def power_below(size: float) -> float:
+    """Return the largest power of two that is not above a positive size."""
+    return math.ldexp(1.0, math.frexp(size)[1] - 1)
+
+
+_USUAL = 1e-3  # of the median size of a metric's costs: smaller costs may be differences of these
 TIE = 1e-9  # of the larger of two costs: what differs by no more is a tie, wherever costs are compared
 
 
@@ -61,13 +66,20 @@ def tie_sizes(
 ) -> NDArray[np.float64]:
     """Return by how much two costs may differ and be a tie, for each pair; 0 if one is infinite.
 
-    `among`: the first are all costs of a metric. Beside 0, a thousandth of their median size counts:
-    so 0.1 + 0.2 - 0.3 is 0 among costs of 1.
+    `among`: the larger array has all costs of a metric. Beside 0, a thousandth of their median size
+    counts: so 0.1 + 0.2 - 0.3 is 0 among costs of 1.
     """
     sizes = np.maximum(np.abs(one), np.abs(other))
-    if among and np.isfinite(one).any():
-        sizes = np.maximum(sizes, _USUAL * np.median(np.abs(one[np.isfinite(one)])))
+    costs = max((one, other), key=np.size)
+    if among and np.isfinite(costs).any():
+        sizes = np.maximum(sizes, _USUAL * np.median(np.abs(costs[np.isfinite(costs)])))
     return np.asarray(np.where(np.isfinite(sizes), TIE * sizes, 0.0))
+
+
+def widened(limits: NDArray[np.float64], costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return limits (.., d) of d metrics plus a tie of each of costs (.., m, d) and its limit."""
+    sizes = [tie_sizes(one, at, among=True) for one, at in zip(costs.T, limits.T, strict=True)]
+    return np.asarray(limits + np.transpose(sizes))
 
 
 def with_ties(costs: NDArray[np.float64], tolerance: float = TIE) -> NDArray[np.float64]:

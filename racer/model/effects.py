@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from racer._numerics import tie_sizes
+from racer._numerics import power_below, tie_sizes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -94,7 +93,7 @@ def unit_near(costs: NDArray[np.float64]) -> float:
         ranges = high - low
     some = ranges[(ranges > tie_sizes(high, low)) & np.isfinite(ranges)]
     size = float(np.median(some)) if len(some) else float(np.nanmax(np.abs(finite)))
-    return math.ldexp(1.0, math.frexp(size)[1] - 1) if size > 0.0 else 1.0
+    return power_below(size) if size > 0.0 else 1.0
 
 
 def _additive(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from racer._numerics import tie_sizes
+from racer._numerics import widened
 from racer.stats._validation import frozen
 from racer.stats.best import BestPosterior
 from racer.stats.several import Means, drawn_fronts, intervals, known_means
@@ -179,9 +179,7 @@ def _sought(drawn: Floats, goal: Goal) -> Floats:
     others, limits = drawn[:, :, 1:], np.array(goal.limits)
     if goal.kind == "within":
         limits = limits + others.min(axis=1, keepdims=True)
-    sizes = [tie_sizes(one, at, among=True) for one, at in zip(others.T, limits.T, strict=True)]
-    at_most = limits + np.transpose(sizes)
-    fits = (np.isfinite(others) & (others <= at_most)).all(axis=2)
+    fits = (np.isfinite(others) & (others <= widened(limits, others))).all(axis=2)
     price = np.where(fits, drawn[:, :, 0], np.inf)
     first = fits & (price <= price.min(axis=1, keepdims=True))
     return np.asarray(first / np.maximum(first.sum(axis=1, keepdims=True), 1))

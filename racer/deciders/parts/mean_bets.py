@@ -37,10 +37,9 @@ class Known:
         self._sizes: Floats = np.zeros(0)
 
     def compare(self, one: Floats, other: Floats) -> None:
-        """Set the differences to those of one from the other; 0 where both are infinite."""
+        """Set by how much costs are larger than other costs; 0 where both are infinite."""
         self._values = apart(one, other)
-        costs = one if np.size(one) >= np.size(other) else other
-        self._sizes = tie_sizes(costs, other if costs is one else one, among=True)
+        self._sizes = tie_sizes(one, other, among=True)
 
     def log_e(self, null: int = 0) -> Floats:
         """Return +inf where differences are beyond the null of that place, else -inf."""

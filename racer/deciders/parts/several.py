@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racer._numerics import impute_failed, tie_sizes
+from racer._numerics import impute_failed, tie_sizes, widened
 from racer.deciders.decider import Drop, Verdict
 from racer.deciders.parts.e_processes import as_e_values, with_frozen
 from racer.deciders.parts.mean_bets import MeanBets, difference_bounds
@@ -215,12 +215,10 @@ def excess(goal: Goal, means: Floats) -> Floats:
     others, limits = means[:, 1:], np.array(goal.limits)
     if goal.kind == "within":
         limits = limits + others.min(axis=0)
-    sizes = [tie_sizes(one, at, among=True) for one, at in zip(others.T, limits, strict=True)]
-    with np.errstate(invalid="ignore"):
-        over = np.where(others <= limits + np.transpose(sizes), 0.0, others - limits)
-    if len(goal.limits) > 1:
-        with np.errstate(invalid="ignore"):  # inf / inf, of one that failed
-            over = np.nan_to_num(over / _spreads(means[:, 1:]), nan=np.inf, posinf=np.inf)
+    with np.errstate(invalid="ignore"):  # inf - inf and inf / inf, of one that failed
+        over = np.where(others <= widened(limits, others), 0.0, others - limits)
+        if len(goal.limits) > 1:
+            over = np.nan_to_num(over / _spreads(others), nan=np.inf, posinf=np.inf)
     return np.asarray(over.max(axis=1))
 
 
