@@ -22,19 +22,41 @@ def as_costs(values: NDArray[np.float64], *, maximize: bool) -> NDArray[np.float
     return -values if maximize else values
 
 
-def impute_failed(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+def impute_failed(costs: NDArray[np.float64], usual: float = 0.0) -> NDArray[np.float64]:
     """Return costs of any shape in which each failure, +inf, is their range behind their worst.
 
-    Where the range is 0, it is behind by the size of the worst, or by 1 if that is 0 too: the unit of
-    costs does not matter. ValueError if nothing but failures is known.
+    Where the range is 0, it is behind by a `usual` one; if that is 0, by the size of the worst, and
+    by 1 if that is 0 too. ValueError if nothing but failures is known.
     """
     if max(costs.ravel().tolist(), default=0.0) < np.inf:
         return costs
     failed = np.isinf(costs)
     known = costs[~failed]
     worst = float(known.max())
-    behind = worst - float(known.min()) or abs(worst) or 1.0
+    behind = worst - float(known.min()) or usual or abs(worst) or 1.0
     return np.where(failed, worst + behind, costs)
+
+
+def impute_by_block(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return costs (n, m) in which each failure, +inf, is a range of its block behind the worst.
+
+    Where the known costs of a block do not differ, it is the median range of those in which they
+    do: so neither the unit nor the level of costs matters. NaN: not evaluated, or all of the block
+    failed.
+    """
+    failed = np.isposinf(costs)
+    if not failed.any():
+        return costs
+    known = np.isfinite(costs)
+    worst = np.max(costs, axis=1, where=known, initial=-np.inf)
+    ranges = worst - np.min(costs, axis=1, where=known, initial=np.inf)
+    some = ranges[(ranges > 0.0) & (ranges < np.inf)]
+    usual = float(np.median(some)) if len(some) else 0.0
+    imputed = costs.copy()
+    for row in map(imputed.__getitem__, np.flatnonzero(failed.any(axis=1)).tolist()):
+        told = ~np.isnan(row)
+        row[told] = impute_failed(row[told], usual) if np.isfinite(row).any() else np.nan
+    return imputed
 
 
 _HUGE = 1e100  # sizes up to it, and from its reciprocal on, have squares with room for their sums

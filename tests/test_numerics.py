@@ -6,7 +6,15 @@ import sys
 import numpy as np
 import pytest
 
-from racer._numerics import TIE, RowBuffer, _blas, impute_failed, one_blas_thread, with_ties
+from racer._numerics import (
+    TIE,
+    RowBuffer,
+    _blas,
+    impute_by_block,
+    impute_failed,
+    one_blas_thread,
+    with_ties,
+)
 
 NOISY, PLAIN = 0.1 + 0.2, 0.3
 
@@ -53,6 +61,13 @@ class TestFailures:
         with pytest.raises(ValueError, match="zero-size"):
             impute_failed(np.array([self.INF]))
         assert impute_failed(np.empty((0, 3))).shape == (0, 3)
+
+    def test_without_a_range_in_a_block_the_usual_one_of_the_others_counts(self):
+        nan, inf = np.nan, self.INF
+        costs = np.array([[2.0, inf, nan], [1.0, 3.0, inf], [5.0, 5.0, inf], [inf, inf, nan]])
+        expected = [[2.0, 4.0, nan], [1.0, 3.0, 5.0], [5.0, 5.0, 7.0], [nan, nan, nan]]
+        np.testing.assert_array_equal(impute_by_block(costs), expected)
+        np.testing.assert_array_equal(impute_by_block(costs[[0]]), [[2.0, 4.0, nan]])  # its size
 
     def test_without_any_the_very_same_array_comes_back(self):
         costs = np.array([1.0, 2.0])

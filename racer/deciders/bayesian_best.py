@@ -10,6 +10,7 @@ import numpy as np
 from racer._checks import check_draws, choice
 from racer._numerics import one_blas_thread
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.parts.failures import FailedCells
 from racer.deciders.parts.plans import budget_after, required_budget, room, used_after
 from racer.deciders.parts.scores import By, block_scores
 from racer.deciders.parts.verdicts import best_of, drops
@@ -30,6 +31,7 @@ class _State:
     pending: list[NDArray[np.float64]] = field(default_factory=list)  # scores not yet in `drawn`
     blocks: int = 0
     used: int = 0  # evaluations
+    failed: FailedCells = field(default_factory=FailedCells)
 
     def keep(self, candidates: NDArray[np.intp]) -> None:
         kept = np.searchsorted(self.candidates, candidates)
@@ -115,7 +117,7 @@ class BayesianBest(Decider):
             state.keep(blocks.candidates)
         with np.errstate(over="ignore", invalid="ignore"):  # costs near the largest float
             for row in blocks.costs:
-                state.pending.append(block_scores(row, self.by))
+                state.pending.append(block_scores(row, self.by, state.failed))
                 state.totals += state.pending[-1]
             state.blocks += len(blocks.costs)
             state.used = used_after(state.used, blocks)

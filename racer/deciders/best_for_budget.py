@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from racer._checks import choice
-from racer._numerics import RowBuffer, impute_failed
+from racer._numerics import RowBuffer
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.parts.failures import FailedCells
 from racer.deciders.parts.plans import budget_after, required_budget, room, used_after
 from racer.deciders.parts.verdicts import best_of, drops
 
@@ -36,6 +37,7 @@ class _State:
     scales: RowBuffer  # of each block: its logarithm (-inf if all tie), and sampling variance
     is_robust: bool
     used: int = 0  # evaluations
+    failed: FailedCells = field(default_factory=FailedCells)
 
     def keep(self, candidates: NDArray[np.intp]) -> None:
         kept = np.searchsorted(self.candidates, candidates)
@@ -130,7 +132,7 @@ class BestForBudget(Decider):
 
 
 def _record(state: _State, row: NDArray[np.float64]) -> None:
-    known = impute_failed(row)
+    known = state.failed.imputed(row)
     above = known - _median(known)
     size = np.abs(above)
     scale = _MAD * float(_median(size)) or float(size.mean())

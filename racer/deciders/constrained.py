@@ -10,7 +10,7 @@ import numpy as np
 from racer._checks import check_fraction
 from racer.deciders.decider import Blocks, Decider, Setting, Verdict
 from racer.deciders.parts.mean_bets import Known, MeanBets
-from racer.deciders.parts.several import Sought, as_finite, required_goal, verdict_on_one
+from racer.deciders.parts.several import Sought, required_goal, verdict_on_one
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -100,7 +100,7 @@ class ConstrainedRace(Decider):
         state.keep(blocks.candidates)
         limits = np.array(state.goal.limits)
         for row in np.asarray(blocks.metrics):
-            costs = as_finite(row, state.goal)
+            costs = state.sought.finite.of(row)
             state.sought.add(costs)
             for over, under, values in zip(
                 state.over, state.under, (costs[:, 1:] - limits).T, strict=True

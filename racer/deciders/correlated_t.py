@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from racer._checks import check_draws, check_fraction
-from racer._numerics import RowBuffer, impute_failed
+from racer._numerics import RowBuffer
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.parts.failures import FailedCells
 from racer.deciders.parts.verdicts import best_of
 from racer.seeding import rng_for
 from racer.stats.correlated_t import (
@@ -31,6 +32,7 @@ class _State:
     candidates: NDArray[np.intp]
     costs: RowBuffer  # (n, m), failed cells imputed
     normal: RowBuffer  # (n, draws), standard normal: those of a block are the same at every test
+    failed: FailedCells = field(default_factory=FailedCells)
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ class CorrelatedTRace(Decider):
             for row in blocks.costs:
                 rng = rng_for(state.seed, "normal", len(state.costs))
                 state.normal.append(rng.standard_normal(self.draws))
-                state.costs.append(impute_failed(row))
+                state.costs.append(state.failed.imputed(row))
             standing = state.costs.rows.mean(axis=0)
             standing[np.isnan(standing)] = np.inf
             best = best_of(blocks.candidates, standing)

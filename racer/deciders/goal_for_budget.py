@@ -9,7 +9,7 @@ import numpy as np
 
 from racer.deciders.decider import Blocks, Decider, Setting, Verdict
 from racer.deciders.parts.plans import budget_after, required_budget, room, used_after
-from racer.deciders.parts.several import as_finite, best_first, exact_means
+from racer.deciders.parts.several import FiniteCosts, best_first, exact_means
 from racer.deciders.parts.verdicts import drops
 from racer.errors import SettingError
 
@@ -25,6 +25,7 @@ _UNKNOWN = 1e300  # of what is known exactly, where every cell failed
 @dataclass
 class _State:
     goal: Goal
+    finite: FiniteCosts
     first: int  # candidates at the start
     budget: float  # evaluations
     candidates: NDArray[np.intp]
@@ -75,7 +76,7 @@ class GoalForBudget(Decider):
             raise SettingError("decider='goal-for-budget' is for several metrics: give objective=")
         budget = required_budget(setting, "goal-for-budget")
         sums, counts = np.zeros((2, m, goal.n_metrics))
-        return _State(goal, m, budget, np.arange(m), sums, counts)
+        return _State(goal, FiniteCosts(goal), m, budget, np.arange(m), sums, counts)
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
         if len(blocks.candidates) != len(state.candidates):
@@ -83,7 +84,7 @@ class GoalForBudget(Decider):
             state.sums, state.counts = state.sums[kept], state.counts[kept]
             state.candidates = blocks.candidates
         for row in np.asarray(blocks.metrics):
-            costs = as_finite(row, state.goal)
+            costs = state.finite.of(row)
             state.sums += np.nan_to_num(costs)
             state.counts += ~np.isnan(costs)
             state.n += 1

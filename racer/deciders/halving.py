@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from racer._checks import choice
 from racer._numerics import RowBuffer
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.parts.failures import FailedCells
 from racer.deciders.parts.plans import required_budget, used_after
 from racer.deciders.parts.scores import By, block_scores
 from racer.deciders.parts.verdicts import best_of, drops
@@ -32,6 +33,7 @@ class _State:
     next_at: int = 0  # halve once so many evaluations are used
     planned_at: tuple[int, float, int] = (0, 0.0, 0)  # evaluations, share and blocks
     share: float = 0.0
+    failed: FailedCells = field(default_factory=FailedCells)
 
     def keep(self, candidates: NDArray[np.intp]) -> None:
         kept = np.searchsorted(self.candidates, candidates)
@@ -123,7 +125,7 @@ class SequentialHalving(Decider):
             state.plan()
         with np.errstate(over="ignore", invalid="ignore"):  # costs near the largest float
             for row in blocks.costs:
-                state.totals += block_scores(row, self.by)
+                state.totals += block_scores(row, self.by, state.failed)
                 state.costs.append(row)
             standing = np.nan_to_num(state.totals / max(state.blocks + len(blocks.costs), 1))
         state.blocks += len(blocks.costs)

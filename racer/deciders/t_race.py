@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from racer._checks import check_fraction
-from racer._numerics import RowBuffer, impute_failed
+from racer._numerics import RowBuffer
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.parts.failures import FailedCells
 from racer.deciders.parts.verdicts import best_of, drop_worse
 from racer.stats.multiplicity import Correction, adjust, check_correction
 
@@ -33,6 +34,7 @@ class _State:
     means: NDArray[np.float64]  # (m,)
     costs: RowBuffer
     against: dict[int, _Against]  # by candidate: those that have been the best
+    failed: FailedCells = field(default_factory=FailedCells)
 
     @property
     def n(self) -> int:
@@ -126,7 +128,7 @@ class TRace(Decider):
         # costs near the largest float overflow, and equal differences have no spread: see below
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             for row in blocks.costs:
-                state.add(impute_failed(row))
+                state.add(state.failed.imputed(row))
             standing = state.means.copy()
             standing[np.isnan(standing)] = np.inf
             best = best_of(blocks.candidates, standing)

@@ -10,7 +10,7 @@ import numpy as np
 from racer._checks import check_fraction
 from racer.deciders.decider import Blocks, Decider, Setting, Verdict
 from racer.deciders.parts.mean_bets import Known, MeanBets, difference_bounds
-from racer.deciders.parts.several import Sought, as_finite, required_goal, verdict_on_one
+from racer.deciders.parts.several import Sought, required_goal, verdict_on_one
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -109,7 +109,7 @@ class WithinRace(Decider):
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
         state.keep(blocks.candidates)
         for row in np.asarray(blocks.metrics):
-            costs = as_finite(row, state.goal)
+            costs = state.sought.finite.of(row)
             state.sought.add(costs)
             for bets, column in zip(state.pairs, costs.T[1:], strict=True):
                 if isinstance(bets, MeanBets):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from racer._numerics import power_below, tie_sizes
+from racer._numerics import impute_by_block, power_below, tie_sizes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,13 +60,9 @@ def natural_effects(costs: NDArray[np.float64], blocks: int | None = None) -> Ef
     Failures, +inf, are one range of their block behind the block's worst. Differences below 1e-12
     count as none, so costs are divided by `unit_near` first.
     """
+    costs = costs[np.isfinite(costs).any(axis=1)]
     known = ~np.isnan(costs)
-    finite = np.where(np.isfinite(costs), costs, np.nan)
-    solved = np.isfinite(costs).any(axis=1)
-    finite, known = finite[solved], known[solved]
-    worst = np.nanmax(finite, axis=1, keepdims=True)
-    behind = worst + np.maximum(worst - np.nanmin(finite, axis=1, keepdims=True), 1e-12)
-    full = np.where(known, np.where(np.isnan(finite), behind, finite), 0.0)
+    full = np.where(known, impute_by_block(costs), 0.0)
     level, value = _additive(full, known)
     rest = (full - level[:, None] - value) * known
     per_candidate = np.maximum(known.sum(axis=0), 1)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from racer._checks import did_you_mean, is_whole
-from racer._numerics import impute_failed
+from racer._numerics import impute_by_block
 from racer.core.contest import Unused
 from racer.core.table import Table, with_success
 from racer.deciders.correlated_t import CorrelatedTRace
@@ -226,8 +226,8 @@ class Result(AnyResult, ABC):
         tested = [c for c in self.leaders if self.held_out.of(c)]
         if not tested:
             return {}
-        costs = [impute_failed(row) for row in with_success(self.held_out.costs(tested))]
-        means_of = np.mean(costs, axis=0) if costs else np.full(len(tested), np.nan)
+        costs = impute_by_block(with_success(self.held_out.costs(tested)))
+        means_of = costs.mean(axis=0) if len(costs) else np.full(len(tested), np.nan)
         sign = -1.0 if self.rules.maximize else 1.0
         return dict(zip(tested, (sign * means_of).tolist(), strict=True))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from racer._checks import as_floats, flag, whole
-from racer._numerics import TIE, impute_failed, one_blas_thread, power_near
+from racer._numerics import TIE, impute_by_block, one_blas_thread, power_near
 from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
 from racer.stats.best import Locations, locations, wide_gaps
@@ -102,7 +102,8 @@ def front_posterior(
     """Return the posterior probability of each candidate that it is on the Pareto front.
 
     In each metric the model is that of `best_posterior`, along the principal axes of the noise of
-    all metrics. A failed cell is one range of its block behind the block's worst.
+    all metrics. A failed cell is one range of its block behind the block's worst; the usual range,
+    where the known costs of the block do not differ.
 
     Parameters
     ----------
@@ -256,7 +257,7 @@ class Means:
         with one_blas_thread():
             self._scaled = [_scaled(costs[at]) for at in self._noisy]
             self._metrics = [
-                _in_units(with_failed(one.costs), by_block=by_block, n_blocks=n_blocks)
+                _in_units(impute_by_block(one.costs), by_block=by_block, n_blocks=n_blocks)
                 for one in self._scaled
             ]
             values = np.stack([metric.costs for metric in self._metrics])
@@ -447,17 +448,6 @@ def _alike(fits: Sequence[Locations]) -> list[Locations]:
         parts = [p._replace(weight=float(w)) for p, w in zip(found.parts, own, strict=True)]
         coupled.append(found._replace(parts=parts))
     return coupled
-
-
-def with_failed(costs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return costs (n, m) with failed cells, +inf, imputed block by block; NaN where all failed."""
-    if not np.isposinf(costs).any():
-        return costs
-    imputed = costs.copy()
-    for row in map(imputed.__getitem__, np.flatnonzero(np.isposinf(costs).any(axis=1)).tolist()):
-        known = ~np.isnan(row)
-        row[known] = impute_failed(row[known]) if np.isfinite(row).any() else np.nan
-    return imputed
 
 
 def known_means(table: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from playing import ONE_NUMBER, eliminated
 from scipy import stats
 
+import racer
 from racer import Ended
 from racer.deciders import (
     AnytimeRace,
@@ -167,6 +168,25 @@ def test_the_unit_of_the_costs_changes_nothing(table, name, seed, power):
     other, _ = table.race_over(EVERY[name], costs * 2.0**power)
     assert eliminated(result) == eliminated(other)
     assert result.survivors == other.survivors
+
+
+@pytest.mark.parametrize("name", [*PLANNERS, "t-race", "correlated-t"])
+@pytest.mark.parametrize("level", [8.0, 1024.0])
+def test_the_level_of_the_costs_changes_nothing_though_one_of_two_fails(name, level):
+    costs = np.random.default_rng(5).integers(0, 16, size=(40, 2)).astype(float)
+    costs[:, 1] -= 4.0
+    costs[1::9, 1] = np.inf  # beside one success, there is no range
+
+    def won(costs):
+        def evaluate(candidate, block, seed):
+            if np.isinf(costs[block, candidate]):
+                raise ValueError
+            return costs[block, candidate]
+
+        result = racer.race([0, 1], evaluate, range(40), decider=name, budget=80, seed=1)
+        return result.survivors, eliminated(result)
+
+    assert won(costs + level) == won(costs)
 
 
 # -- block by block, or all at once

@@ -8,7 +8,7 @@ import pytest
 from racer import ScoresError, SettingError
 from racer.stats import front_posterior, several
 from racer.stats.hypervolume import contributions, hypervolume, thinned
-from racer.stats.several import intervals, on_front, with_failed
+from racer.stats.several import intervals, on_front
 
 
 def tables(means, n, seed, *, rho=0.0, noise=1.0):
@@ -240,11 +240,15 @@ def test_many_points_are_put_in_order_whatever_the_number_of_metrics(d):
     assert sorted(thinned(points, 80)) == list(range(80))
 
 
-def test_a_failure_beside_one_success_is_behind_by_its_size():
-    inf = np.inf
-    costs = np.array([[2e-3, inf, inf], [0.0, inf, np.nan], [-5.0, -5.0, inf], [1.0, 3.0, inf]])
-    expected = [[2e-3, 4e-3, 4e-3], [0.0, 1.0, np.nan], [-5.0, -5.0, 0.0], [1.0, 3.0, 5.0]]
-    np.testing.assert_array_equal(with_failed(costs), expected)
+@pytest.mark.parametrize("shift", [0.0, 8.0, -100.0])
+@pytest.mark.parametrize("unit", [1.0, 2.0**-20, 2.0**20])
+def test_neither_level_nor_unit_of_costs_with_failures_matters(shift, unit):
+    rng = np.random.default_rng(3)
+    costs = rng.normal(size=(2, 12, 2))
+    costs[:, ::4, 1] = np.inf
+    plain = front_posterior(costs).probability_front
+    found = front_posterior(costs * unit + shift * unit).probability_front
+    np.testing.assert_allclose(found, plain, atol=1e-6)
 
 
 @pytest.mark.parametrize("sizes", [(2.0**1000, 2.0**-1000), (2.0**-400, 2.0**400)])

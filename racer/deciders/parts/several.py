@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racer._numerics import impute_failed, tie_sizes, widened
+from racer._numerics import tie_sizes, widened
 from racer.deciders.decider import Drop, Verdict
 from racer.deciders.parts.e_processes import as_e_values, with_frozen
+from racer.deciders.parts.failures import FailedCells
 from racer.deciders.parts.mean_bets import MeanBets, difference_bounds
 from racer.errors import SettingError
 from racer.stats.hypervolume import thinned
@@ -39,20 +40,25 @@ def exact_means(sums: Floats, counts: Floats | NDArray[np.int64]) -> Floats:
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.inf)
 
 
-def as_finite(row: Floats, goal: Goal) -> Floats:
-    """Return the costs of a block, (m, d), failed cells as the worst there is.
+class FiniteCosts:
+    """Costs of one block after the other, failed cells as the worst there is, NaN if exact."""
 
-    For exact metrics they are NaN.
-    """
-    columns = []
-    for costs, bounds, exact in zip(row.T, goal.bounds, goal.exact, strict=True):
-        if exact:
-            columns.append(np.where(np.isfinite(costs), costs, np.nan))
-        elif bounds is None:
-            columns.append(impute_failed(costs))
-        else:
-            columns.append(np.clip(costs, *bounds))
-    return np.stack(columns, axis=1)
+    def __init__(self, goal: Goal) -> None:
+        self._goal, self._failed = goal, [FailedCells() for _ in goal.exact]
+
+    def of(self, row: Floats) -> Floats:
+        """Return those of a block, (m, d)."""
+        goal, columns = self._goal, []
+        for costs, bounds, exact, failed in zip(
+            row.T, goal.bounds, goal.exact, self._failed, strict=True
+        ):
+            if exact:
+                columns.append(np.where(np.isfinite(costs), costs, np.nan))
+            elif bounds is None:
+                columns.append(failed.imputed(costs))
+            else:
+                columns.append(np.clip(costs, *bounds))
+        return np.stack(columns, axis=1)
 
 
 @dataclass
@@ -60,6 +66,7 @@ class Sought:
     """State of a race for one candidate: sums of the metrics, and evidence on the first one."""
 
     goal: Goal
+    finite: FiniteCosts
     start: int  # candidates
     candidates: NDArray[np.intp]
     sums: Floats  # (m, d)
@@ -78,7 +85,14 @@ class Sought:
             possible = difference_bounds(goal.bounds[0])
             dearer = MeanBets((m, m), (0.0,), bounds=possible, n_blocks=setting.n_blocks)
         return cls(
-            *(goal, m, np.arange(m), np.zeros((m, goal.n_metrics)), np.zeros((m, goal.n_metrics))),
+            *(
+                goal,
+                FiniteCosts(goal),
+                m,
+                np.arange(m),
+                np.zeros((m, goal.n_metrics)),
+                np.zeros((m, goal.n_metrics)),
+            ),
             *(np.full(m, -np.inf), dearer),
             *(np.zeros(m, dtype=np.bool_), np.full((m, m), -np.inf)),
         )

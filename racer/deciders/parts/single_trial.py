@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from racer.deciders.parts.e_processes import Duels, Sized, log_e_of_signs
-from racer.deciders.parts.scores import block_scores
+from racer.deciders.parts.scores import rank_scores
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,7 +59,7 @@ def _leaders(others: NDArray[np.float64]) -> NDArray[np.intp]:
             order = np.lexsort((costs[known] / seen[known], ranks[known] / seen[known]))
             leaders[block] = known[order[0]]
         if len(sees):
-            ranks[sees] += block_scores(row[sees], "mean-rank")
+            ranks[sees] += rank_scores(row[sees])
             with np.errstate(over="ignore"):
                 costs[sees] += row[sees]
             seen[sees] += 1.0

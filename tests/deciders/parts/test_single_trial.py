@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from racer.deciders import AnytimeRace, Blocks, Setting
 from racer.deciders.parts.e_processes import log_e_of_signs
-from racer.deciders.parts.scores import block_scores
+from racer.deciders.parts.scores import rank_scores
 from racer.deciders.parts.single_trial import evidence_against
 
 LAWS = settings(max_examples=25, deadline=None, derandomize=True)
@@ -58,9 +58,7 @@ def leader_before(others, block):
     sees = np.flatnonzero(~np.isnan(others[block])).tolist()
     for row in others[:block]:
         seen = np.flatnonzero(~np.isnan(row)).tolist()
-        for j, score in zip(
-            seen, block_scores(row[seen], "mean-rank") if seen else (), strict=True
-        ):
+        for j, score in zip(seen, rank_scores(row[seen]) if seen else (), strict=True):
             scores.setdefault(j, []).append(score)
             costs.setdefault(j, []).append(row[j])
     n = {j: len(scores[j]) for j in sees if j in scores}

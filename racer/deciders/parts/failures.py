@@ -1,0 +1,34 @@
+"""What a failed cell counts where costs are numbers, not ranks."""
+
+from __future__ import annotations
+
+from bisect import insort
+from typing import TYPE_CHECKING
+
+from racer._numerics import impute_failed
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class FailedCells:
+    """Puts failed cells a range of their block behind the block's worst.
+
+    Where the known costs of a block do not differ, as where one candidate alone succeeded, the range
+    is the usual one of the blocks so far. Before any range is known, it is the size of the costs.
+    """
+
+    def __init__(self) -> None:
+        self._ranges: list[float] = []  # of blocks in which costs differ, ascending
+
+    def imputed(self, costs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return a block's costs (m,), without +inf; call it for each block in order."""
+        known = [cost for cost in costs.tolist() if cost < float("inf")]
+        found = max(known) - min(known)
+        if 0.0 < found < float("inf"):
+            insort(self._ranges, found)
+        if len(known) == len(costs):
+            return costs
+        usual = self._ranges[len(self._ranges) // 2] if self._ranges else 0.0
+        return impute_failed(costs, usual)
