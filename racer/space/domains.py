@@ -240,7 +240,10 @@ class Continuum:
         return min(max((math.log(value) - low) / (high - low), 0.0), 1.0)
 
     def clean(self, value: Any) -> float:
-        slack = 0.0 if self.decimals is None else _SLACK * 10.0**-self.decimals
+        if self.decimals is None:  # as  shows the ends
+            slack = 1e-12 * max(abs(self.low), abs(self.high))
+        else:
+            slack = _SLACK * 10.0**-self.decimals
         if not is_real(value) or not self.low - slack <= value <= self.high + slack:
             raise ValueError(self._says())
         if self.decimals is not None:

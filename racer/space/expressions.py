@@ -434,7 +434,10 @@ class Arithmetic(Term):
     parts: tuple[Term, ...]
 
     def value(self, values: Mapping[str, Any]) -> Any:
-        """Return the number, or UNKNOWN where there is none (0/0, a remainder of 0)."""
+        """Return the number to 15 digits, so that 1 - 0.07 is 0.93.
+
+        UNKNOWN where there is none (0/0, a remainder of 0).
+        """
         numbers = [part.value(values) for part in self.parts]
         if not all(map(is_real, numbers)):
             return UNKNOWN
@@ -442,7 +445,9 @@ class Arithmetic(Term):
             number = OPERATIONS[self.operation][2](*numbers)
         except (ArithmeticError, ValueError):
             return UNKNOWN
-        return UNKNOWN if number != number else number  # noqa: PLR0124  (NaN)
+        if number != number:  # noqa: PLR0124  (NaN)
+            return UNKNOWN
+        return float(f"{number:.15g}") if isinstance(number, float) else number
 
     def to_json(self) -> dict[str, Any]:
         return {"do": self.operation, "with": [part.to_json() for part in self.parts]}

@@ -23,6 +23,8 @@ __all__ = ["Integer", "Real"]
 _MOST = 2**50  # numbers on a linear grid that a float between 0 and 1 can tell apart
 _MOST_LOG = 10**12  # the same on a logarithmic grid
 _ONE = Fraction(1)
+_ROUNDING = 2.0**-51  # of a number, twice what one operation loses ..
+_LITTLE = 1e-3  # .. and, of a step, at most
 _STORED = ("low", "high", "log", "step", "digits")
 _NOT_POSITIVE = Empty("has no logarithm: it needs bounds > 0")
 _TOO_MANY = Empty("has too many values for floats: use a narrower range, or Real without step")
@@ -52,6 +54,19 @@ def _exact(number: float) -> Fraction:
 def _lattice(first: Fraction, step: Fraction = _ONE, n: int = 1, **how: bool) -> Lattice:
     parts = math.lcm(first.denominator, step.denominator)
     return Lattice(int(first * parts), int(step * parts), parts, n, **how)
+
+
+def _evenly(low: float, high: float, step: float) -> tuple[int, Fraction]:
+    """Return how many numbers low, low + step, .. there are up to `high`, and their exact step.
+
+    Where the last one is `high` but for the rounding of the three, it is `high`.
+    """
+    wide, exact = _exact(high) - _exact(low), _exact(step)
+    steps = round(wide / exact)
+    rounding = _ROUNDING * (abs(low) + abs(high) + float(wide)) / step
+    if steps and steps <= _MOST and abs(wide / exact - steps) <= min(rounding, _LITTLE):
+        return steps + 1, wide / steps
+    return wide // exact + 1, exact
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +124,7 @@ class Bounded(Record):
                 f"{name}: {kind} with low={self.low!r} above high={self.high!r}: exchange them"
             )
         step = getattr(self, "step", None)
-        if step is not None and 0 < _exact(self.high) - _exact(self.low) < _exact(step):
+        if step is not None and self.low < self.high and _evenly(self.low, self.high, step)[0] == 1:
             raise SettingError(
                 f"{name}: {kind} from {self.low!r} to {self.high!r} with step={step!r} has one value: "
                 "give a smaller step, or the value itself"
@@ -177,8 +192,7 @@ class Real(Bounded):
         if not math.isfinite(high - low):
             return Empty("is wider than the largest float: use a narrower range")
         if self.step is not None:
-            step = _exact(self.step)
-            n = (_exact(high) - _exact(low)) // step + 1
+            n, step = _evenly(low, high, self.step)
             return _lattice(_exact(low), step, n) if n <= _MOST else _TOO_MANY
         if self.digits is not None:
             step = Fraction(1, 10**self.digits)

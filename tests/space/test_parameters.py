@@ -179,3 +179,50 @@ def test_records_are_equal_when_their_settings_are():
     assert hash(Real(0, 1)) == hash(Real(0.0, 1.0))
     assert Integer(0, 1) != Real(0, 1)
     assert Categorical([1]) != Categorical([True])
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "step", "n"),
+    [
+        (0.0, math.pi, math.pi / 8, 9),
+        (-1.0, 1.333333333333333, 1 / 3, 8),
+        (1 / 3, 1.0333333333333332, 0.7, 2),
+        (0.0, 1.0, 0.1, 11),
+        (0.0, 1.0, 0.33333334, 3),  # 3 steps would be above 1 by more than rounding
+        (1e-9, 1.0, 0.1, 10),
+    ],
+)
+def test_the_end_of_steps_is_a_value_if_rounding_alone_parts_them(low, high, step, n):
+    values = [*Real(low, high, step=step).domain({}).values()]
+    assert len(values) == n
+    assert values[0] == low
+    assert values[-1] <= high
+    assert (values[-1] == high) is (high - values[-1] < step / 2.0)
+
+
+def test_computed_bounds_are_what_they_are_on_paper():
+    space = Space(
+        {
+            "x": Real(0.0, 1.0, digits=2),
+            "y": Real(0.0, 1.0 - Param("x"), digits=2),
+            "z": Real(0.0, 1.0 - Param("x")),
+            "k": Integer(0, Param("x") * 100),
+        }
+    )
+    for i in range(101):
+        rest = round(1 - i / 100, 2)
+        config = {"x": i / 100, "y": rest, "z": rest, "k": i}
+        assert space.check(config) == config
+
+
+def test_computed_sums_are_compared_as_on_paper():
+    tenths = {name: Real(0.0, 1.0, digits=1) for name in "xyz"}
+    space = Space(tenths, forbidden=[Param("x") + Param("y") + Param("z") != 1.0])
+    parts = [(a, b, 10 - a - b) for a in range(11) for b in range(11 - a)]
+    assert all({n: p / 10 for n, p in zip("xyz", of, strict=True)} in space for of in parts)
+
+
+def test_an_end_is_a_value_as_it_is_shown():
+    with pytest.raises(CandidateError, match=r"from 0 to 0\.93$"):
+        Space({"y": Real(0.0, 1 - 0.07)}).check({"y": 0.931})
+    assert Space({"y": Real(0.0, 1 - 0.07)}).check({"y": 0.93})["y"] == 1 - 0.07
