@@ -12,7 +12,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -59,6 +59,17 @@ def impute_by_block(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     return imputed
 
 
+def mean_of(values: Sequence[float]) -> float:
+    """Return the mean of finite values, also of those near the largest float."""
+    try:
+        return math.fsum(values) / len(values)
+    except OverflowError:
+        small = [math.ldexp(value, _DOWN) for value in values]
+        mean = math.fsum(small) / len(small)
+        return math.ldexp(min(max(mean, min(small)), max(small)), -_DOWN)
+
+
+_DOWN = -64  # powers of two: so many of the largest floats have a sum
 _HUGE = 1e100  # sizes up to it, and from its reciprocal on, have squares with room for their sums
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from racer._numerics import as_costs
+from racer._numerics import as_costs, mean_of
 from racer.evaluate.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -406,7 +406,7 @@ class Table:
         try:
             total = math.fsum(new)
         except OverflowError:  # values near the largest float
-            return math.fsum(value / len(values) for value in values)
+            return mean_of(values)
         rest = math.fsum([*new, -total])
         least = math.fsum([*new, -total, -rest])
         self._sums[candidate] = len(values), (total, rest, least)

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
+from racer._numerics import mean_of
 from racer.core.events import BlockCompleted, CandidatesAdded, RaceCompleted, RaceEnded
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Record:
     def mean(self) -> float | None:
         """The mean over the blocks that did not fail, None without one."""
         known = [value for value in self.values.values() if math.isfinite(value)]
-        return math.fsum(known) / len(known) if known else None
+        return mean_of(known) if known else None
 
     @property
     def params(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from racer._numerics import as_json, impute_failed, shown_probability
+from racer._numerics import as_json, impute_failed, mean_of, shown_probability
 from racer.plots import bars
 from racer.plots._canvas import empty
 from racer.render.sections import Drawing, Grid, Section, number, parameters
@@ -161,7 +161,7 @@ class AblationResult(AnyResult):
             known = {c: sign * mean for c, mean in means.items() if mean is not None}
         elif self.path and any(self.known.mean(c) is not None for c in self.path):
             costs = self._costs(*self.path)
-            means_of = [math.fsum((column / len(costs)).tolist()) for column in costs.T]
+            means_of = [mean_of(column.tolist()) for column in costs.T]
             known = dict(zip(self.path, means_of, strict=True))
         else:
             known = {}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from racer._checks import did_you_mean, is_whole
-from racer._numerics import impute_by_block
+from racer._numerics import impute_by_block, mean_of
 from racer.core.contest import Unused
 from racer.core.table import Table, with_success
 from racer.deciders.correlated_t import CorrelatedTRace
@@ -453,4 +453,4 @@ def mean_on(known: Table, candidate: int, blocks: Sequence[int]) -> float | None
         scores = [known.runtime.score(column[block]) for block in blocks if block in column]
         return math.fsum(scores) / len(scores) if scores else None
     values = column.values_on(blocks)
-    return math.fsum((np.array(values) / len(values)).tolist()) if values else None
+    return mean_of(values) if values else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racer._numerics import as_costs, shown_probability
+from racer._numerics import as_costs, mean_of, shown_probability
 from racer.errors import SettingError
 from racer.plots import bars, boxes, courses, front, parallel, quality, race, sampling
 from racer.plots._canvas import empty, require
@@ -212,8 +212,9 @@ def gap(known: Table, one: int, best: int) -> tuple[float, float]:
         return math.nan, math.nan
     costs = as_costs(np.array(pairs), maximize=known.maximize)
     differences, n = costs[:, 0] - costs[:, 1], len(pairs)
-    error = float(np.std(differences, ddof=1)) / math.sqrt(n) if n > 1 else math.nan
-    return math.fsum(d / n for d in differences.tolist()), error
+    with np.errstate(over="ignore", invalid="ignore"):  # costs near the largest float
+        error = float(np.std(differences, ddof=1)) / math.sqrt(n) if n > 1 else math.nan
+    return mean_of(differences.tolist()), error
 
 
 def _quality(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from racer._numerics import mean_of
 from racer.core.blocks import Order
 from racer.core.table import Row, Table
 from racer.deciders.parts.wrappers import protected
@@ -263,7 +263,7 @@ class Match:
             return self._caps.told.mean(position)
         known = self._ledger.known.of(self.entrants[position])
         values = [v for block in self._blocks if (v := known[block].value) is not None]
-        return math.fsum(values) / len(values) if values else None
+        return mean_of(values) if values else None
 
 
 class Idle:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -116,6 +117,9 @@ def test_a_mean_does_not_depend_on_when_it_is_asked(values, data):
 def test_means_of_the_largest_floats_are_finite():
     table = table_of({(0, block): 1.7e308 for block in range(3)})
     assert table.mean(0) == pytest.approx(1.7e308)
+    largest = sys.float_info.max
+    for n in range(1, 40):
+        assert table_of({(0, block): largest for block in range(n)}).mean(0) == largest
 
 
 def test_outcomes_by_candidate_and_common_blocks():

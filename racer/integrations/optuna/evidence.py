@@ -10,7 +10,7 @@ import numpy as np
 from optuna.trial import TrialState
 
 from racer._checks import check_fraction
-from racer._numerics import as_costs, with_ties
+from racer._numerics import as_costs, mean_of, with_ties
 from racer.errors import ScoresError, SettingError
 from racer.integrations.optuna.metrics import metrics_of, recorded_aim, sought
 from racer.integrations.optuna.reports import (
@@ -18,7 +18,6 @@ from racer.integrations.optuna.reports import (
     costs_on,
     is_feasible,
     is_maximized,
-    mean,
     usable,
 )
 from racer.stats.best import best_posterior
@@ -214,7 +213,12 @@ def best_trials_by_evidence(study: Study, *, confidence: float = 0.95) -> Eviden
         tuple(steps),
         {trial.number: len(values) for trial, values in seen},
         _rows=tuple(
-            (t.state.name, t.value, mean([*v.values()]), _beats(v, usable(best), maximize=maximize))
+            (
+                t.state.name,
+                t.value,
+                mean_of([*v.values()]),
+                _beats(v, usable(best), maximize=maximize),
+            )
             for t, v in seen
         ),
     )

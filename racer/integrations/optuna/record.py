@@ -20,7 +20,7 @@ import optuna
 from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import TrialState
 
-from racer._numerics import as_costs
+from racer._numerics import as_costs, mean_of
 from racer.core.table import Row, Table
 from racer.deciders.parts.several import best_first
 from racer.errors import RaceStateError, SettingError
@@ -31,7 +31,7 @@ from racer.integrations.optuna.metrics import (
     outcomes_of_trial,
     settings_of,
 )
-from racer.integrations.optuna.reports import is_feasible, is_maximized, mean, report_mean
+from racer.integrations.optuna.reports import is_feasible, is_maximized, report_mean
 from racer.seeding import check_seed
 from racer.store.jsonable import dumps, encode, same, shown
 
@@ -150,9 +150,9 @@ class StudyRecord:
         told = [self.of(number)[block] for block in blocks]
         values = np.array([outcome.value for outcome in told], dtype=np.float64)
         if self.aim is None:
-            return [mean(as_costs(values, maximize=self.table.maximize).tolist())]
+            return [mean_of(as_costs(values, maximize=self.table.maximize).tolist())]
         row = Row.of(0, list(range(len(told))), told)
-        return [mean(column.tolist()) for column in np.atleast_2d(self.aim.costs(row).T)]
+        return [mean_of(column.tolist()) for column in np.atleast_2d(self.aim.costs(row).T)]
 
     def is_feasible(self, number: int) -> bool:
         """Return whether a trial violates no constraint; also of one that has not ended.
@@ -263,9 +263,9 @@ class StudyRecord:
     def _means(self, told: Sequence[Outcome]) -> list[float]:
         """Return the mean of each direction's values."""
         if self.aim is None:
-            return [mean([o.value for o in told if o.value is not None])]
+            return [mean_of([o.value for o in told if o.value is not None])]
         names = self.aim.metrics
-        return [mean([o.metrics[name] for o in told if o.metrics is not None]) for name in names]
+        return [mean_of([o.metrics[name] for o in told if o.metrics is not None]) for name in names]
 
     def fail(self, number: int) -> None:
         """Record a trial without outcomes as failed."""
