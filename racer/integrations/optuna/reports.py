@@ -9,7 +9,7 @@ import numpy as np
 import optuna
 from optuna.study import Study, StudyDirection
 
-from racer._numerics import as_costs
+from racer._numerics import as_costs, mean_of
 from racer.errors import SettingError
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _SURE = 5.0  # log of how much more probable
 _SCALES = 1.5  # standard deviation of the logarithm of the scales of instances
 _LEAST = 1e-4  # share of a step's variance that is not between trials
+_ROUNDING = 1e-9  # of the largest value: costs that differ by less tie
 _TRIALS = 4  # the fewest from which running means are distinguished from values
 _STEPS = 5  # the fewest that can have a trend
 _STEPS_OF_A_CURVE = 8
@@ -137,16 +138,19 @@ def are_running_means(costs: NDArray[np.float64]) -> bool:
     steps, trials = known.shape
     if steps < 3 or trials < _TRIALS:
         return False
+    size = float(np.abs(known).max())
+    if size == 0.0:
+        return False
+    known = known / size  # squares neither overflow nor vanish
     both = known, from_running_means(known)
     tables = [table - table.mean(axis=1, keepdims=True) for table in both]
-    rounding = 1e-9 * np.abs(known).max()
     gain = trials * math.lgamma(steps + 1) * (steps - 1) / steps
     for sign, rest in zip((1.0, -1.0), tables, strict=True):
         squares = ((rest - rest.mean(axis=0)) ** 2).sum(axis=0)
-        if (squares < rounding**2).any():
+        if (squares < _ROUNDING**2).any():
             return False
         gain += sign * (steps - 1) / 2.0 * np.log(squares).sum()
-    if gain <= _SURE or any((np.abs(rest).max(axis=1) < rounding).any() for rest in tables):
+    if gain <= _SURE or any((np.abs(rest).max(axis=1) < _ROUNDING).any() for rest in tables):
         return False
     of_costs, of_values = (_log_likelihood(rest @ rest.T, trials - 1) for rest in tables)
     return bool(of_values - of_costs + (trials - 1) * math.lgamma(steps + 1) > _SURE)
@@ -183,11 +187,6 @@ def _log_likelihood(products: NDArray[np.float64], freedom: int) -> float:
         bounds=[*zip(lowest, lowest + 10.0, strict=True), (middle - 25.0, middle + 12.0)],
     )
     return -float(found.fun)
-
-
-def mean(values: Sequence[float]) -> float:
-    """Return the mean, also of values near the largest float."""
-    return math.fsum(value / len(values) for value in values)
 
 
 def finish(trial: optuna.Trial) -> NoReturn:
@@ -241,4 +240,4 @@ def report_mean(trial: optuna.Trial, known: FrozenTrial, step: int | None = None
     if step is None:
         step = max(known.intermediate_values) + 1
     trial.set_user_attr(MEAN_STEP, step)  # first: a mean that is not named would be an instance
-    trial.report(mean(values), step)
+    trial.report(mean_of(values), step)

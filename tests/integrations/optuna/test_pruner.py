@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import sys
 import threading
 from contextlib import nullcontext
 
@@ -185,6 +186,27 @@ def test_values_that_are_not_finite_prune_nobody(add, run, bad, decider):
     study = study_of(RacingPruner(decider))
     add(study, [*good()[:1], *[bad] * 29])
     assert run(study, good(seed=1) + 9.0) is None
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("value", [0.0, -0.0, 1.0, 1e-310, sys.float_info.max])
+def test_values_that_all_tie_prune_nobody(add, run, value):
+    study = study_of(RacingPruner())
+    for _ in range(6):
+        add(study, [value] * 8)
+    assert run(study, [value] * 8) is None
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("unit", [1e-310, 1e-170, 1e160, 1e307])
+def test_the_unit_of_values_does_not_matter(add, run, unit):
+    def last(unit):
+        study = study_of(RacingPruner())
+        for seed in range(6):
+            add(study, np.array(good(seed=seed)) * unit)
+        return run(study, (np.array(good(seed=9)) + 9.0) * unit)
+
+    assert last(unit) == last(1.0) is not None
 
 
 @pytest.mark.parametrize("bad", [NAN, INF])
