@@ -118,8 +118,8 @@ class PortfolioResult:
     @property
     def gain(self) -> float:
         """By how much the best member on each instance is better than the single best."""
-        difference = self.single_best_value - self.oracle_value
-        return -difference if self.maximize else difference
+        one, each = self.single_best_value, self.oracle_value
+        return each - one if self.maximize else one - each
 
     def gain_interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the credible interval of the gain on instances like these.

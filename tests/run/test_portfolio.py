@@ -102,6 +102,17 @@ def test_larger_is_better():
     assert mirrored.gain == pytest.approx(found.gain)
 
 
+def test_members_that_add_nothing_gain_nothing_and_the_objective_is_not_blamed(recwarn):
+    def evaluate(config, instance, seed):
+        return config["x"] + instance
+
+    space = racer.Space({"x": racer.Integer(0, 9)})
+    given = {"size": 2, "budget": 100, "deterministic": True, "maximize": True, "seed": 1}
+    found = racer.portfolio(space, evaluate, [1, 2, 3], **given)
+    assert not recwarn.list
+    assert str(found.gain) == "0.0"
+
+
 def test_a_member_costs_what_the_best_of_all_costs():
     beside = Complement(lambda c, i, s: c * i, (1.0, 2.0), (3.0, 1.0), maximize=False)
     assert [beside(2.0, 0, 0), beside(2.0, 1, 0)] == [2.0, 1.0]
