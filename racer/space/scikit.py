@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
@@ -18,7 +19,7 @@ from racer.space.numeric import Integer, Real
 from racer.space.parameters import Categorical, Listed, Ordinal
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Callable, Hashable, Iterable
 
     from racer.space.parameters import Parameter, Scale
 
@@ -156,11 +157,18 @@ def _of_distribution(name: str, given: Any) -> Parameter:
             "racer.Space"
         )
     low, high = (float(end) for end in given.support())
-    if kind in ("uniform", "loguniform", "reciprocal"):
-        return Real(low, high, log=kind != "uniform")
+    if kind == "uniform":
+        return Real(low, high)
+    if kind in ("loguniform", "reciprocal") and _is_even(given.ppf, low, high):
+        return Real(low, high, log=True)
     if kind == "randint":
         return Integer(int(low), int(high))
     return Quantiles.of(given)
+
+
+def _is_even(quantile: Callable[[float], float], low: float, high: float) -> bool:
+    """Return whether a distribution is uniform in the logarithm: one with `loc` is not."""
+    return low > 0.0 and math.isclose(quantile(0.5), math.sqrt(low) * math.sqrt(high))
 
 
 def _joined(grids: Sequence[Mapping[str, Parameter]]) -> dict[str, Any]:

@@ -389,8 +389,8 @@ class Space(Structure):
         """Return the space of the `param_distributions`, or the `param_grid`, of a search.
 
         Lists are choices, of numbers in ascending or descending order levels. Of SciPy's
-        distributions uniform, loguniform and randint are ranges, and of the others there are a
-        thousand quantiles. Several dicts are one space, with conditions, if a parameter tells
+        distributions uniform, loguniform and randint are ranges, and of the others there are the
+        values of a thousand quantiles, each as likely. Several dicts are one space, with conditions, if a parameter tells
         them apart: one with a list in each of them, without a common value. An object other than text,
         number, True, False or None, such as an estimator, is named by its repr; so is the later of
         two numbers that differ by their type alone, such as 1 and 1.0.

@@ -34,7 +34,16 @@ def test_lists_and_distributions(given, made):
     assert parameter(given) == made
 
 
-@pytest.mark.parametrize("given", [stats.expon(scale=3.0), stats.norm(), stats.beta(2, 5)])
+@pytest.mark.parametrize(
+    "given",
+    [
+        stats.expon(scale=3.0),
+        stats.norm(),
+        stats.beta(2, 5),
+        stats.loguniform(1.0, 10.0, loc=-0.999),  # not a range of logarithms
+        stats.loguniform(1.0, 10.0, loc=-1.0),
+    ],
+)
 def test_other_distributions_by_their_quantiles(given):
     space = Space.from_sklearn({"x": given})
     drawn = [config["x"] for config in space.sample(500, seed=1)]
