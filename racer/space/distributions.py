@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from racer.errors import MissingExtraError, SettingError
@@ -16,6 +15,9 @@ if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
 
     from racer.space.parameters import Parameter
+
+
+_MOST = 10**6  # values with a step: of more, Optuna does not tell a value from its neighbours
 
 
 _FROM: dict[str, Callable[[Any], Parameter]] = {
@@ -62,6 +64,6 @@ def to_distribution(name: str, parameter: Parameter) -> BaseDistribution:
         lattice = parameter.domain({})
         if lattice is not None:
             low, high = lattice.decode(0.0), lattice.decode(1.0)
-            if 1 < lattice.n < math.inf:  # else a step is too small for floats
+            if 1 < lattice.n <= _MOST:
                 step = float(f"1e-{parameter.digits}")
     return optuna.FloatDistribution(low, high, log=parameter.log, step=step)
