@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import whole
-from racer._files import read_bytes
+from racer._files import as_path, read_bytes
 from racer.errors import RacerError, SettingError
 from racer.evaluate.command.command import Command
 from racer.results.verification import Verification
@@ -90,7 +90,7 @@ def verify(
     ((), 10)
     """
     again, seed = whole(again, "again", least=0), check_seed(seed)
-    data = read_bytes(path, MOST_BYTES)
+    data = read_bytes(as_path(path, "path"), MOST_BYTES)
     found = hashlib.sha256(data).hexdigest()
     if sha256 is not None and sha256.strip().lower() != found:
         return Verification(found, (f"its SHA-256 is {found}, not {sha256}",))

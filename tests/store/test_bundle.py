@@ -191,3 +191,9 @@ def test_a_bundle_verifies_in_another_clone_after_asking(programs):
     gone = racer.verify(path, folder=folder / "three")
     assert gone.problems == ()
     assert f"2 of 3 files of the run are not in {folder}/three" in gone.notes
+
+
+def test_what_is_no_path_is_refused():
+    result = racer.race(range(3), lambda x, i, seed: x + seed % 7, budget=30, seed=1)
+    with pytest.raises(racer.SettingError, match="path="):
+        racer.verify(result)
