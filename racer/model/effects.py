@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -114,7 +115,10 @@ def _one_scale(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     spread = 1.4826 * _median(np.abs(centred))
     count = np.isfinite(costs).sum(axis=1)
     logs, common = np.full(len(spread), np.nan), 0.0
-    if (spread > 0).any():
+    if not (spread > 0).any():  # most costs of each block tie
+        size = float(np.nanmean(np.abs(centred)))
+        common = math.log(size) if size > 0.0 else 0.0
+    else:
         logs[spread > 0] = np.log(spread[spread > 0])
         many = (spread > 0) & (count >= np.median(count[spread > 0]))
         common = float(np.median(logs[many]))

@@ -191,6 +191,7 @@ def _noise_by_candidate(
     return np.asarray(np.exp(logs - logs[ok].mean()))
 
 
+@np.errstate(over="ignore")
 def unequal_noise(
     values: NDArray[np.float64], known: NDArray[np.bool_], costs: NDArray[np.float64]
 ) -> NDArray[np.float64] | None:
