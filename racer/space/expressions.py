@@ -447,7 +447,7 @@ class Arithmetic(Term):
             return UNKNOWN
         if number != number:  # noqa: PLR0124  (NaN)
             return UNKNOWN
-        return float(f"{number:.15g}") if isinstance(number, float) else number
+        return number if isinstance(number, int) else float(f"{number:.15g}")
 
     def to_json(self) -> dict[str, Any]:
         return {"do": self.operation, "with": [part.to_json() for part in self.parts]}
