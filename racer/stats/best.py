@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -352,7 +352,7 @@ def locations(
     parts = _posteriors(additive, shared, seen, all_blocks, roots)
     moved = additive.moved
     if kernels is not None and moved.any():  # unseen candidates go with the most similar ones
-        is_seen = additive.weights > 0.0
+        is_seen = additive.design.by_candidate > 0.0
         alike = np.where(is_seen, sum(root @ root.T for root in roots if root is not None), -np.inf)
         moved = np.where(is_seen, moved, moved[alike.argmax(axis=1)])
     parts = [part._replace(mean=part.mean + moved) for part in parts]
@@ -364,14 +364,54 @@ def locations(
 Strata = tuple["NDArray[np.intp]", bool]  # the instance of each block, whether to generalize
 
 
+@dataclass(frozen=True, eq=False)
+class _Design:
+    """Weights of the cells that are known, and what follows from them alone."""
+
+    known: NDArray[np.bool_]  # (n, m)
+    weights: NDArray[np.float64]  # (n, m)
+    by_block: NDArray[np.float64]  # sums of the weights, (n, 1)
+    by_candidate: NDArray[np.float64]  # the same, (m,)
+    precision: NDArray[np.float64]  # of the candidates' effects for noise of variance 1, (m, m)
+
+    @classmethod
+    def of(cls, known: NDArray[np.bool_], relative: NDArray[np.float64] | float = 1.0) -> _Design:
+        """Return the design of cells (n, m), given candidates' noise variances, (m,)."""
+        weights = known / relative
+        by_block, by_candidate = weights.sum(axis=1, keepdims=True), weights.sum(axis=0)
+        precision = np.diag(by_candidate) - (weights / by_block).T @ weights
+        return cls(known, weights, by_block, by_candidate, precision)
+
+    @cached_property
+    def axes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Eigenvalues (m,) and eigenvectors (m, m) of the precision."""
+        values, vectors = np.linalg.eigh(self.precision)
+        return values, vectors
+
+    def fit(self, values: NDArray[np.float64]) -> _Additive:
+        """Return the sufficient statistics of values (n, m)."""
+        level = (self.weights * values).sum(axis=1, keepdims=True) / self.by_block
+        apart = np.where(self.known, values - level, 0.0)
+        centred = self.weights * apart
+        squares, n = float((centred * apart).sum()), len(values)
+        freedom = int(self.known.sum()) - n
+        return _Additive(self, centred.sum(axis=0), squares, freedom, 1.0, n, 1.0)
+
+    def effects(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the estimates of the candidates' effects (m,) that have no prior."""
+        values, vectors = self.axes
+        clear = values > _SINGULAR * values.max()
+        inverse = np.where(clear, 1.0 / np.where(clear, values, 1.0), 0.0)
+        return np.asarray(vectors @ (inverse * (vectors.T @ sums)))
+
+
 class _Additive(NamedTuple):
     """Sufficient statistics of costs less their blocks' effects."""
 
-    precision: NDArray[np.float64]  # (m, m), for noise of variance 1
+    design: _Design
     sums: NDArray[np.float64]  # (m,)
     squares: float
     freedom: int
-    weights: NDArray[np.float64]  # of what was seen of each candidate, (m,)
     inflation: float  # of the noise variance
     n_blocks: int
     unit: float  # of what is centred, if that is the same in all blocks
@@ -417,21 +457,25 @@ def _additive(
     known = np.isfinite(costs)
     several = known.sum(axis=1) > 1
     costs, known = np.where(known, costs, np.nan)[several], known[several]
+    design = _Design.of(known)
     n, m = costs.shape
     if not n:
-        return _Additive(np.zeros((m, m)), np.zeros(m), 0.0, 1, np.zeros(m), 1.0, 0, 1.0)
-    moved = wide_gaps(costs, known, shared)
+        return _Additive(design, np.zeros(m), 0.0, 1, 1.0, 0, 1.0)
+    moved = _beyond_gaps(costs, design, shared)
     costs = costs - moved
     values, clipped, unit, relative = in_units(costs, by_block=by_block)
     inflation = _INFLATION / (1.0 - clipped) ** 2
-    found = _sufficient(values, known, relative)
     noise = None
     if strata is not None:
         noise = noise_by_instance(values, known, strata[0][several], generalize=strata[1])
     if noise is not None:
         found = _with_noise(values, known, noise)
-    elif not by_block:
-        found = _placed(found, values, known, costs / unit)
+    else:
+        if (relative != 1.0).any():
+            design = _Design.of(known, relative)
+        found = design.fit(values)
+        if not by_block:
+            found = _placed(found, values, costs / unit)
     if moved.any():
         above = costs - np.nanmedian(costs, axis=1, keepdims=True)
         moved *= np.abs(values).sum() / np.nansum(np.abs(above))
@@ -447,24 +491,30 @@ def wide_gaps(
     left, noise is less than rounding, and the spread beyond those of the prior; but how far away it
     is says nothing of the others. `shared` is the variance common to all blocks, over the noise's.
     """
-    seen = np.asarray(known.any(axis=0))
+    return _beyond_gaps(costs, _Design.of(known), shared)
+
+
+def _beyond_gaps(costs: NDArray[np.float64], design: _Design, shared: float) -> NDArray[np.float64]:
+    """Return what `wide_gaps` does, for cells of equal weight."""
+    known, seen = design.known, design.by_candidate > 0.0
     moved = np.zeros(len(seen))
     left = int(known.sum()) - len(costs) - int(seen.sum()) + 1
     if left < 1 or not _is_connected(known[:, seen]):
         return moved
     gap = _GAP * (1.0 + _BY_LUCK / left) * np.sqrt(1.0 + shared)
+    ridge = design.precision.max() * (_RIDGE * np.eye(len(seen)) + 1.0 / len(seen))
+    ridged = design.precision + ridge
     for _ in range(_MOVES):
         values = np.where(known, costs - moved, 0.0)
-        before = _sufficient(values, known, np.ones(len(seen)))
-        ridge = before.precision.max() * (_RIDGE * np.eye(len(seen)) + 1.0 / len(seen))
-        effects = np.linalg.solve(before.precision + ridge, before.sums)
+        before = design.fit(values)
+        effects = np.linalg.solve(ridged, before.sums)
         rest = before.squares - float(effects @ before.sums)
         if np.ptp(effects[seen]) <= _SURELY * gap * np.sqrt(max(rest, 0.0) / left):
             break
-        found = _sufficient(values - known * effects, known, np.ones(len(seen)))
+        found = design.fit(values - known * effects)
         if found.squares <= _LITTLE * before.squares:  # it may be what the ridge hides
-            effects += np.linalg.solve(before.precision + ridge, found.sums)
-            found = _sufficient(values - known * effects, known, np.ones(len(seen)))
+            effects += np.linalg.solve(ridged, found.sums)
+            found = design.fit(values - known * effects)
         largest = float(np.abs(values).max())
         noise = np.sqrt(found.squares / left)
         if noise <= _HIDDEN * largest:
@@ -490,47 +540,32 @@ def _is_connected(known: NDArray[np.bool_]) -> bool:
     return True
 
 
-def _sufficient(
-    values: NDArray[np.float64], known: NDArray[np.bool_], relative: NDArray[np.float64]
-) -> _Additive:
-    """Return the sufficient statistics of values (n, m), given candidates' noise variances, (m,)."""
-    weights = known / relative
-    total = weights.sum(axis=1, keepdims=True)
-    apart = np.where(known, values - (weights * values).sum(axis=1, keepdims=True) / total, 0.0)
-    centred = weights * apart
-    precision = np.diag(weights.sum(axis=0)) - (weights / total).T @ weights
-    squares, n = float((centred * apart).sum()), len(values)
-    freedom, seen = int(known.sum()) - n, weights.sum(axis=0)
-    return _Additive(precision, centred.sum(axis=0), squares, freedom, seen, 1.0, n, 1.0)
-
-
-def _placed(
-    found: _Additive,
-    values: NDArray[np.float64],
-    known: NDArray[np.bool_],
-    costs: NDArray[np.float64],
-) -> _Additive:
+def _placed(found: _Additive, values: NDArray[np.float64], costs: NDArray[np.float64]) -> _Additive:
     """Return the statistics of values (n, m) with estimates that large costs of some do not move.
 
     By least squares, a large cost makes its block look hard, and whoever was eliminated soon after
     it look good. The estimates are those of weighted least squares if candidates are not equally
     noisy; how uncertain they are stays as it is, since a large cost may also hit the others.
     """
-    relative = unequal_noise(values, known, costs)
+    design = found.design
+    relative = unequal_noise(values, design.known, costs)
     if relative is None:
         return found
-    weighted = _sufficient(values, known, relative)
-    size = np.sqrt(np.where(weighted.weights > 0.0, weighted.weights, 1.0))
+    weighted = _Design.of(design.known, relative)
+    seen = weighted.by_candidate
+    size = np.sqrt(np.where(seen > 0.0, seen, 1.0))
     laplacian = weighted.precision / np.outer(size, size) + _RIDGE * np.eye(len(size))
-    sums = found.precision @ (np.linalg.solve(laplacian, weighted.sums / size) / size)
-    before, after = (float(s @ _observed(found._replace(sums=s))) for s in (found.sums, sums))
+    effects = np.linalg.solve(laplacian, weighted.fit(values).sums / size) / size
+    sums = design.precision @ effects
+    before, after = (float(s @ design.effects(s)) for s in (found.sums, sums))
     return found._replace(sums=sums, squares=max(found.squares - before, 0.0) + after)
 
 
 def _with_noise(values: NDArray[np.float64], known: NDArray[np.bool_], noise: Noise) -> _Additive:
     """Return the sufficient statistics of values (n, m), with a noise variance estimated elsewhere."""
-    found = _sufficient(values, known, noise.relative)
-    explained = float(found.sums @ _observed(found))
+    design = _Design.of(known, noise.relative)
+    found = design.fit(values)
+    explained = float(found.sums @ design.effects(found.sums))
     freedom = max(round(noise.freedom), 1)
     squares = noise.variance * freedom + explained
     return found._replace(squares=squares, freedom=freedom + int(known.any(axis=0).sum()) - 1)
@@ -566,11 +601,12 @@ class _Axes(NamedTuple):
     @classmethod
     def of(cls, found: _Additive, root: NDArray[np.float64] | None) -> _Axes:
         """Return the axes of a prior covariance with this root; None: the identity."""
-        precision = found.precision if root is None else root.T @ found.precision @ root
-        values, vectors = np.linalg.eigh(precision)
-        basis = vectors if root is None else root @ vectors
-        least = 1.0
-        if root is not None:
+        if root is None:
+            values, basis = found.design.axes
+            least = 1.0
+        else:
+            values, vectors = np.linalg.eigh(root.T @ found.design.precision @ root)
+            basis = root @ vectors
             prior = np.abs(root @ root.T)
             least = max(float((2.0 * np.diag(prior) - prior.sum(axis=1)).min()), 0.0)
         return cls(basis, np.maximum(values, 0.0), basis.T @ found.sums, least)
@@ -605,7 +641,7 @@ def _posteriors(
     weights[weights < _NEGLIGIBLE * weights.sum()] = 0.0
     weights /= weights.sum()
     ahead = 1.0 - seen / n_blocks  # the share of the blocks that is not known
-    observed = _observed(found) if n_blocks < np.inf else 0.0
+    observed = found.design.effects(found.sums) if n_blocks < np.inf else 0.0
     parts = []
     for of, at in np.argwhere(weights).tolist():
         basis, rest = axes[of].basis, shrinkage[of, at]
@@ -614,7 +650,7 @@ def _posteriors(
         mean = kept * (basis @ (rest * axes[of].along))
         covariance = noise * kept**2 * (basis * rest) @ basis.T
         least = axes[of].least * prior[at]
-        own = noise * kept**2 * least / (1.0 + least * found.weights)
+        own = noise * kept**2 * least / (1.0 + least * found.design.by_candidate)
         if shared:
             covariance += noise * kept * shared * np.eye(m)
             own += noise * kept * shared
@@ -626,14 +662,6 @@ def _posteriors(
             Part(float(weights[of, at]), mean, covariance, float(spreads[at] * noise), own)
         )
     return parts
-
-
-def _observed(found: _Additive) -> NDArray[np.float64]:
-    """Return the estimates of the candidates' effects that have no prior."""
-    values, vectors = np.linalg.eigh(found.precision)
-    clear = values > _SINGULAR * values.max()
-    inverse = np.where(clear, 1.0 / np.where(clear, values, 1.0), 0.0)
-    return np.asarray(vectors @ (inverse * (vectors.T @ found.sums)))
 
 
 @lru_cache(maxsize=1)
