@@ -55,7 +55,7 @@ class Part(NamedTuple):
 
     def of(self, some: NDArray[np.intp]) -> Part:
         """Return the part of some of the candidates."""
-        covariance = self.covariance[np.ix_(some, some)]
+        covariance = self.covariance[some][:, some]
         own = None if self.own is None else self.own[some]
         return Part(self.weight, self.mean[some], covariance, self.spread, own)
 
@@ -211,7 +211,7 @@ def _drawn(
         weights[here] = part.weight / (end - first)
         tie[here] = _TIE * float(np.ptp(part.mean))
     if freedom < math.inf:
-        scale = lattice.scale(freedom)[:p]
+        scale = lattice.scale(freedom, p)
         places /= scale
         deviations /= scale
     for part, first, end in zip(parts, [0, *ends[:-1]], ends, strict=True):
@@ -305,7 +305,7 @@ def lattice_points(
     p = _POINTS // 4 if fewer else _POINTS
 
     def scale(freedom: float) -> NDArray[np.float64]:
-        return lattice.scale(freedom)[:p]
+        return lattice.scale(freedom, p)
 
     return lattice.normal[turn : turn + m, :p], scale
 
@@ -318,12 +318,12 @@ class _Lattice(NamedTuple):
     levels: NDArray[np.intp]
     shift: NDArray[np.float64]  # from 0 to 1
 
-    def scale(self, freedom: float) -> NDArray[np.float64]:
-        """Return the root of a common scale with these degrees of freedom at each point."""
+    def scale(self, freedom: float, p: int) -> NDArray[np.float64]:
+        """Return the root of a common scale with these degrees of freedom at the first p points."""
         if math.isinf(freedom):
-            return np.ones(len(self.first))
+            return np.ones(p)
         scales = np.sqrt(2.0 * scipy.special.gammaincinv(0.5 * freedom, _middles()) / freedom)
-        return np.asarray(scales[self.first])
+        return np.asarray(scales[self.first[:p]])
 
 
 def _middles() -> NDArray[np.float64]:

@@ -64,20 +64,21 @@ def in_units(costs: NDArray[np.float64], *, by_block: bool, by_noise: bool = Fal
     above, scale, many_tie = above_median(with_ties(costs), count)
     if by_block and not many_tie and not _are_scales_chance(above, count):
         scales = _noise_scales(above, known) if by_noise else _shrunk_scales(scale, count)
-        values = np.where(known, _in_units(above, scales[:, None]), 0.0)
+        values = _in_units(above, scales[:, None])
         fit = exact_residuals if by_noise else partial(residuals, count=count)
         values, clipped, left = _clipped(values, known, count, fit)
         noise = _noise_by_candidate(left, known, count)
         return Units(values, clipped, 1.0, noise)
     usual = float(np.mean(scale[scale > 0.0])) if (scale > 0.0).any() else 1.0
-    values = np.where(known, _in_units(above, usual), 0.0)
+    values = _in_units(above, usual)
     return Units(values, 0.0, usual, np.ones(costs.shape[1]))
 
 
 def _in_units(above: NDArray[np.float64], scale: NDArray[np.float64] | float) -> Any:
     """Return costs in units of a scale, 0 where there is none, at most so large that sums hold."""
     with np.errstate(over="ignore"):
-        return np.nan_to_num(np.clip(above / scale, -_LARGEST, _LARGEST))
+        values = np.clip(above / scale, -_LARGEST, _LARGEST)
+    return np.where(np.isnan(values), 0.0, values)
 
 
 def above_median(
@@ -87,7 +88,8 @@ def above_median(
     above = costs - _median(costs, count)[:, None]
     size = np.abs(above)
     scale = _MAD * _median(size, count)
-    mean = np.nanmean(size, axis=1) / (_MEAN_SIZE * np.sqrt(np.maximum(count - 1.0, 1.0) / count))
+    mean = np.nansum(size, axis=1) / count
+    mean = mean / (_MEAN_SIZE * np.sqrt(np.maximum(count - 1.0, 1.0) / count))
     nearly = np.where(count >= _MANY, _NEARLY * mean, 0.0)
     many_tie = bool((scale <= nearly)[count > 2].sum() * 2 > (count > 2).sum() > 0)
     return above, np.where((scale > 0.0) & (count >= _MANY), scale, mean), many_tie
@@ -100,16 +102,23 @@ def _are_scales_chance(above: NDArray[np.float64], count: NDArray[np.intp]) -> b
     halved in the order of their sizes, relative to others of the block, not in that of their
     numbers, which means nothing.
     """
-    size = np.abs(above[count >= _MANY])
+    many = count >= _MANY
+    size, count = np.abs(above[many]), count[many]
     if len(size) < 2:
         return False
-    relative = size / np.maximum(np.nanmean(size, axis=1, keepdims=True), 1e-300)
-    seen = np.maximum((~np.isnan(size)).sum(axis=0), 1)
-    size = size[:, np.argsort(np.nansum(relative, axis=0) / seen, kind="stable")]
-    place = (~np.isnan(size)).cumsum(axis=1) % 2
-    halves = [np.where(place == half, size, np.nan) for half in (0, 1)]
-    logs = np.log([np.maximum(_median(half), 1e-300) for half in halves])
-    sampling = sum(_LOG_SCALE / ((~np.isnan(half)).sum(axis=1) - 1) for half in halves)
+    known = ~np.isnan(size)
+    mean = np.nansum(size, axis=1) / count
+    relative = size / np.maximum(mean, 1e-300)[:, None]
+    order = np.argsort(
+        np.nansum(relative, axis=0) / np.maximum(known.sum(axis=0), 1), kind="stable"
+    )
+    size, is_odd = size[:, order], known[:, order].cumsum(axis=1) % 2 == 1
+    halves = [
+        (np.where(is_odd, np.nan, size), count // 2),
+        (np.where(is_odd, size, np.nan), (count + 1) // 2),
+    ]
+    logs = np.log([np.maximum(_median(half, n), 1e-300) for half, n in halves])
+    sampling = sum(_LOG_SCALE / (n - 1) for _, n in halves)
     most = _DISAGREE[0] + _DISAGREE[1] / math.sqrt(len(size))
     apart = (logs[0] - logs[1]) / np.sqrt(sampling)  # by candidates alone, the same in all blocks
     return float(apart.var(ddof=1)) > most
@@ -168,10 +177,10 @@ def _noise_by_candidate(
     """
     seen = known.sum(axis=0)
     freedom = np.maximum(seen - 1.0, 1.0)
-    width = (known * count[:, None]).sum(axis=0) / np.maximum(seen, 1)  # candidates of its blocks
+    width = count @ known / np.maximum(seen, 1)  # candidates of its blocks
     own = 1.0 - 2.0 / np.maximum(width, 2.0)
     if by_median:
-        size = np.nan_to_num(_median(np.where(known, np.abs(left), np.nan).T)) ** 2
+        size = np.nan_to_num(_median(np.where(known, np.abs(left), np.nan).T, seen)) ** 2
     else:
         size = (left**2).sum(axis=0) / freedom
     ok = (seen >= (_FOR_MAD if by_median else 2)) & (own >= _OWN) & (size > 0.0)
@@ -275,8 +284,8 @@ def _clipped(
     """
     left = fit(values, known)
     seen = known.sum(axis=0)
-    shown = np.where(known, values, np.nan)
-    is_tied = np.nanmax(shown, axis=1) == np.nanmin(shown, axis=1)
+    least, most = (np.where(known, values, end) for end in (np.inf, -np.inf))
+    is_tied = least.min(axis=1) == most.max(axis=1)
     telling = known & (seen > 1) & ~is_tied[:, None]
     cells = int(telling.sum())
     if not cells:
@@ -321,6 +330,9 @@ def _median(
     `count` (n,): of how many values each row is, but for its NaN, if that is known.
     """
     count = np.maximum((~np.isnan(rows)).sum(axis=1) if count is None else count, 1)
-    ordered = np.sort(rows, axis=1)  # NaN last
-    each = np.arange(len(rows))
-    return np.asarray((ordered[each, (count - 1) // 2] + ordered[each, count // 2]) / 2.0)
+    ordered = rows.copy()  # in the order in which it is sorted
+    ordered.sort(axis=1)  # NaN last
+    first = np.arange(0, ordered.size, ordered.shape[1])
+    return np.asarray(
+        (ordered.take(first + (count - 1) // 2) + ordered.take(first + count // 2)) / 2.0
+    )
