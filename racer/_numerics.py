@@ -79,7 +79,7 @@ def power_near(values: NDArray[np.float64]) -> float:
     It is near the largest finite size; 1 where that is ordinary. Quotients are exact but for
     subnormal numbers.
     """
-    size = np.max(np.abs(values), where=np.isfinite(values), initial=0.0)
+    size = np.abs(values[np.isfinite(values)]).max(initial=0.0)
     if size == 0.0 or 1.0 / _HUGE <= size <= _HUGE:
         return 1.0
     return power_below(float(size))

@@ -440,14 +440,15 @@ def plausible(costs: NDArray[np.float64], sought: NDArray[np.bool_]) -> NDArray[
 
 def _bounded_below(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return finite costs for -inf: a range of the block (if 0, of the widest) below its least."""
-    if not np.isneginf(costs).any():
+    is_below = costs == -np.inf
+    if not is_below.any():
         return costs
     known = np.isfinite(costs)
     least = np.min(costs, axis=1, where=known, initial=np.inf, keepdims=True)
     least[np.isinf(least)] = 0.0  # nothing is known
     ranges = np.max(np.where(known, costs, least), axis=1, keepdims=True) - least
     ranges[ranges == 0.0] = ranges.max() or 1.0
-    return np.where(np.isneginf(costs), least - ranges, costs)
+    return np.where(is_below, least - ranges, costs)
 
 
 def _additive(
@@ -573,10 +574,11 @@ def _with_noise(values: NDArray[np.float64], known: NDArray[np.bool_], noise: No
 
 def _failing(costs: NDArray[np.float64], price: float) -> Failing | None:
     """Return the model of failures, +inf in costs (n, m), at a price for each; None without any."""
-    failed = np.isposinf(costs).sum(axis=0)
-    tried = failed + np.isfinite(costs).sum(axis=0)
-    if not failed.any():
+    is_failed = costs == np.inf
+    if not is_failed.any():
         return None
+    failed = is_failed.sum(axis=0)
+    tried = failed + np.isfinite(costs).sum(axis=0)
     never = float(((failed == 0).sum() + 1.0) / (len(failed) + 2.0))
     by_luck = (1.0 - never) / (tried + 1.0)
     reliable = np.where(failed == 0, never / (never + by_luck), 0.0)

@@ -160,8 +160,8 @@ def _differences(covariance: NDArray[np.float64], own: NDArray[np.float64]) -> N
     """Return the covariance (k, k) of what candidates share, above its mean over candidates."""
     apart = covariance.copy()
     apart.flat[:: len(own) + 1] -= own
-    apart -= apart.mean(axis=0)
-    apart -= apart.mean(axis=1, keepdims=True)
+    apart -= apart.sum(axis=0) / len(own)
+    apart -= apart.sum(axis=1, keepdims=True) / len(own)
     return apart
 
 
@@ -235,17 +235,17 @@ def _integrated(found: _Drawn) -> NDArray[np.float64]:
     """
     k, p = found.places.shape
     won = np.zeros(k)
+    low, high = ((found.places + tail * found.deviations).min(axis=0) for tail in _TAILS)
+    apart = (high - low) / _NODES
+    nodes = low + apart * (np.arange(_NODES)[:, None] + found.shift)
+    inverses = 1.0 / found.deviations
     step = max(_AT_ONCE // (_NODES * k), 1)
     for first in range(0, p, step):
         here = slice(first, first + step)
-        place, deviation = found.places[:, here], found.deviations[:, here]
-        low = (place + _TAILS[0] * deviation).min(axis=0)
-        apart = ((place + _TAILS[1] * deviation).min(axis=0) - low) / _NODES
-        nodes = low + apart * (np.arange(_NODES)[:, None] + found.shift[here])
-        inverse = 1.0 / deviation
-        z = nodes - place[:, None]
-        z *= inverse[:, None]
-        np.maximum(z, _LEAST_PLACE, out=z)
+        inverse = inverses[:, None, here]
+        z = nodes[:, here] - found.places[:, None, here]
+        z *= inverse
+        np.clip(z, _LEAST_PLACE, math.inf, out=z)  # in a quarter of the time of np.maximum
         square = z * z
         beyond = square * _LOG_ODDS[2]  # the reciprocal of its probability
         beyond += _LOG_ODDS[1]
@@ -257,9 +257,9 @@ def _integrated(found: _Drawn) -> NDArray[np.float64]:
         square *= -0.5
         hazard = np.exp(square, out=square)
         hazard *= beyond
-        hazard *= inverse[:, None]
+        hazard *= inverse
         with np.errstate(over="ignore"):
-            nobody = found.weights[here] * apart / (beyond.prod(axis=0) * _ROOT_2_PI)
+            nobody = found.weights[here] * apart[here] / (beyond.prod(axis=0) * _ROOT_2_PI)
         won += hazard.reshape(k, -1) @ nobody.ravel()
     return won
 
@@ -281,16 +281,16 @@ def _contenders(parts: Sequence[Part], freedom: float) -> NDArray[np.intp]:
 
 def root_of(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return a lower triangle whose product with its transpose is the covariance."""
-    size = float(np.trace(covariance)) / len(covariance)
+    size = float(covariance.trace()) / len(covariance)
     if size == 0.0:
         return np.zeros_like(covariance)
     jitter, raised = 0.0, covariance
     while True:
-        try:
-            return np.asarray(scipy.linalg.cholesky(raised, lower=True, check_finite=False))
-        except np.linalg.LinAlgError:
-            jitter = max(10.0 * jitter, 1e-12 * size)
-            raised = covariance + jitter * np.eye(len(covariance))
+        root, failed = scipy.linalg.lapack.dpotrf(raised, lower=1)
+        if not failed:
+            return np.asarray(root)
+        jitter = max(10.0 * jitter, 1e-12 * size)
+        raised = covariance + jitter * np.eye(len(covariance))
 
 
 def lattice_points(

@@ -88,7 +88,7 @@ def above_median(
     above = costs - _median(costs, count)[:, None]
     size = np.abs(above)
     scale = _MAD * _median(size, count)
-    mean = np.nansum(size, axis=1) / count
+    mean = np.where(np.isnan(size), 0.0, size).sum(axis=1) / count
     mean = mean / (_MEAN_SIZE * np.sqrt(np.maximum(count - 1.0, 1.0) / count))
     nearly = np.where(count >= _MANY, _NEARLY * mean, 0.0)
     many_tie = bool((scale <= nearly)[count > 2].sum() * 2 > (count > 2).sum() > 0)
@@ -107,18 +107,15 @@ def _are_scales_chance(above: NDArray[np.float64], count: NDArray[np.intp]) -> b
     if len(size) < 2:
         return False
     known = ~np.isnan(size)
-    mean = np.nansum(size, axis=1) / count
-    relative = size / np.maximum(mean, 1e-300)[:, None]
-    order = np.argsort(
-        np.nansum(relative, axis=0) / np.maximum(known.sum(axis=0), 1), kind="stable"
-    )
-    size, is_odd = size[:, order], known[:, order].cumsum(axis=1) % 2 == 1
-    halves = [
-        (np.where(is_odd, np.nan, size), count // 2),
-        (np.where(is_odd, size, np.nan), (count + 1) // 2),
-    ]
-    logs = np.log([np.maximum(_median(half, n), 1e-300) for half, n in halves])
-    sampling = sum(_LOG_SCALE / (n - 1) for _, n in halves)
+    shown = np.where(known, size, 0.0)
+    mean = np.maximum(shown.sum(axis=1) / count, 1e-300)
+    relative = (shown / mean[:, None]).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    order = np.argsort(relative, kind="stable")
+    size, is_odd = size[:, order], np.logical_xor.accumulate(known[:, order], axis=1)
+    halves = np.where(is_odd, np.nan, size), np.where(is_odd, size, np.nan)
+    counts = count // 2, (count + 1) // 2
+    logs = np.log([np.maximum(_median(*half), 1e-300) for half in zip(halves, counts, strict=True)])
+    sampling = sum(_LOG_SCALE / (n - 1) for n in counts)
     most = _DISAGREE[0] + _DISAGREE[1] / math.sqrt(len(size))
     apart = (logs[0] - logs[1]) / np.sqrt(sampling)  # by candidates alone, the same in all blocks
     return float(apart.var(ddof=1)) > most
@@ -180,7 +177,8 @@ def _noise_by_candidate(
     width = count @ known / np.maximum(seen, 1)  # candidates of its blocks
     own = 1.0 - 2.0 / np.maximum(width, 2.0)
     if by_median:
-        size = np.nan_to_num(_median(np.where(known, np.abs(left), np.nan).T, seen)) ** 2
+        middle = _median(np.where(known, np.abs(left), np.nan).T, seen)
+        size = np.where(seen > 0, middle, 0.0) ** 2
     else:
         size = (left**2).sum(axis=0) / freedom
     ok = (seen >= (_FOR_MAD if by_median else 2)) & (own >= _OWN) & (size > 0.0)
@@ -193,7 +191,7 @@ def _noise_by_candidate(
         sampling, bias = _LOG_MAD[0] / freedom, _LOG_MAD[1] / freedom
     else:
         sampling, bias = (
-            scipy.special.polygamma(1, 0.5 * freedom),
+            scipy.special.zeta(2.0, 0.5 * freedom),  # trigamma
             scipy.special.digamma(0.5 * freedom) - np.log(0.5 * freedom),
         )
     logs = _drawn_together(logs - bias, sampling, ok)
@@ -295,14 +293,14 @@ def _clipped(
     scale = np.sqrt(_noise_by_candidate(apart, known, count, by_median=True))
     unit = scale * np.sqrt(own)
     found = (left / unit)[telling]
-    usual = _MAD * float(np.median(np.abs(found)))
+    usual = _MAD * float(_median(np.abs(found)[None])[0])
     if usual == 0.0 or float((found**2).mean()) <= (_TAILS[0] + _TAILS[1] / cells) * usual**2:
         return values, 0.0, left
     inside, far = values, apart
     for step in range(_STEPS):
         if step:
             far = values - inside + fit(inside, known)
-        most = _CLIP * _MAD * float(np.median(np.abs(far / unit)[telling])) * scale
+        most = _CLIP * _MAD * float(_median(np.abs(far / unit)[telling][None])[0]) * scale
         is_far = telling & (np.abs(far) > most)
         inside = np.where(is_far, values - far + np.clip(far, -most, most), values)
     return inside, min(float(is_far.sum()) / cells, 0.5), fit(inside, known)
