@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg  # has a BLAS of its own, which `one_blas_thread` limits once it is loaded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -45,7 +45,8 @@ _LAST = Kernel(*(len(values) - 1 for values in _GRID))
 class Surrogate:
     """A Gaussian process: a smooth joint part, rougher parts of single parameters, and a nugget.
 
-    `features` is (m, d, 2), `effects` of the m candidates; `start` is the last fit's kernel.
+    `features` is (m, d, 2), `effects` of the m candidates; `start` is the last fit's kernel;
+    `correlations` are those of the features, if they are known.
     Rasmussen and Williams (2006), algorithm 2.1; Duvenaud et al. (NIPS 2011) on additive kernels.
     """
 
@@ -54,6 +55,7 @@ class Surrogate:
         features: NDArray[np.float64],
         effects: Effects,
         start: Kernel | None = None,
+        correlations: Correlations | None = None,
         *,
         search: bool = True,
     ) -> None:
@@ -62,7 +64,7 @@ class Surrogate:
         self._costs = effects.value - self._mean
         self._noise = effects.variance
         self._spread = max(float(self._costs.var()), 1e-12)
-        self._covariance = _Covariance(features, features, self._spread)
+        self.correlations = Correlations(features) if correlations is None else correlations
         self._tried: dict[Kernel, float] = {}
         self.kernel: Kernel = start if start is not None and not search else self._search(start)
         self._root, whitened = self._solve(self.kernel)
@@ -77,53 +79,59 @@ class Surrogate:
         """Return the posterior mean, shape (k,), at features of shape (k, d, 2)."""
         own = _OWN_FRACTIONS[self.kernel.own_fraction]
         scale = _SIGNAL_VARIANCES[self.kernel.signal_variance] * self._spread
+        codes = np.maximum(self._features[:, :, 1].max(axis=0), features[:, :, 1].max(axis=0))
+        codes = codes.astype(np.intp)
         mean = np.full(len(features), self._mean)
-        mean += (1.0 - own) * scale * self._joint(features)
+        mean += (1.0 - own) * scale * self._joint(features, codes)
         if own:
-            for j in range(features.shape[1]):
-                mean += own * scale / features.shape[1] * self._own(j, features[:, j])
+            for part in self._own(features, codes):
+                mean += own * scale / len(codes) * part
         return mean
 
-    def _joint(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _joint(self, features: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the weighted sum of the joint part's correlations, shape (k,)."""
         factor = -0.5 / _LENGTH_SCALES[self.kernel.length_scale] ** 2
-        codes = self._features[:, :, 1].max(axis=0).astype(np.intp)
-        codes = np.maximum(codes, features[:, :, 1].max(axis=0).astype(np.intp))
         others = _coordinates(self._features, codes)
         squares = factor * (others**2).sum(axis=1)
         others *= -2.0 * factor
         sums = []
-        for some in np.split(features, range(_AT_ONCE, len(features), _AT_ONCE)):
-            points = _coordinates(some, codes)
+        all_points = _coordinates(features, codes)
+        for points in np.split(all_points, range(_AT_ONCE, len(features), _AT_ONCE)):
             apart = points @ others.T + squares
             apart += factor * (points**2).sum(axis=1)[:, None]
             sums.append(np.exp(apart.astype(np.float32)) @ self._weights)
         return np.concatenate(sums)
 
-    def _own(self, j: int, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the weighted sum of one parameter's own correlations, shape (k,), points (k, 2).
+    def _own(
+        self, features: NDArray[np.float64], codes: NDArray[np.intp]
+    ) -> Iterator[NDArray[np.float64]]:
+        """Yield the weighted sum of each parameter's own correlations, shape (k,).
 
         A function of that parameter alone: looked up in a table, between its entries on a line.
         """
         factor = -0.5 / _OWN_LENGTH_SCALES[self.kernel.own_length_scale] ** 2
-        mine = self._features[:, j]
-        if mine[:, 1].any() or points[:, 1].any():
-            n = int(max(mine[:, 1].max(), points[:, 1].max())) + 1
-            alike = np.bincount(mine[:, 1].astype(np.intp), self._weights, n)
-            table = alike + np.exp(factor) * (self._weights.sum() - alike)
-            return np.asarray(table[points[:, 1].astype(np.intp)])
-        apart = np.subtract.outer(_ENTRIES, mine[:, 0])
-        apart *= apart
-        apart *= factor
-        alike = apart.astype(np.float32)
-        return np.interp(points[:, 0], _ENTRIES, np.exp(alike, out=alike) @ self._weights)
+        apart = np.empty((len(_ENTRIES), len(self._features)))
+        exponent = np.empty(apart.shape, np.float32)
+        mine, theirs = (f.transpose(2, 1, 0).copy() for f in (self._features, features))
+        for j, code in enumerate(codes.tolist()):
+            if code:
+                alike = np.bincount(mine[1, j].astype(np.intp), self._weights, code + 1)
+                table = alike + np.exp(factor) * (self._weights.sum() - alike)
+                yield table[theirs[1, j].astype(np.intp)]
+            else:
+                np.subtract.outer(_ENTRIES, mine[0, j], out=apart)
+                apart *= apart
+                np.multiply(apart, factor, out=exponent)
+                np.exp(exponent, out=apart)
+                yield np.interp(theirs[0, j], _ENTRIES, apart @ self._weights)
 
     def lower_bound(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         """Posterior mean less its standard deviation, shape (k,), at features (k, d, 2)."""
         variance = _SIGNAL_VARIANCES[self.kernel.signal_variance] * self._spread
         bounds = []
         for some in np.split(features, range(_AT_ONCE, len(features), _AT_ONCE)):
-            covariance = _Covariance(some, self._features, self._spread)(self.kernel)
+            correlations = _Between(some, self._features)
+            covariance = _covariance(correlations, self.kernel, self._spread)
             known = _solved(self._root, covariance.T)
             left = np.maximum(variance - (known**2).sum(axis=0), 0.0)
             bounds.append(covariance @ self._weights - np.sqrt(left))
@@ -136,7 +144,8 @@ class Surrogate:
         found = []
         for kernel in kernels:
             variance = _SIGNAL_VARIANCES[kernel.signal_variance] * self._spread
-            found.append(self._covariance(kernel) / variance + _NUGGETS[kernel.nugget] * nugget)
+            covariance = _covariance(self.correlations, kernel, self._spread)
+            found.append(covariance / variance + _NUGGETS[kernel.nugget] * nugget)
         return np.array(found)
 
     def _search(self, start: Kernel | None) -> Kernel:
@@ -157,7 +166,7 @@ class Surrogate:
     def _solve(self, kernel: Kernel) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the Cholesky factor, of which only the lower triangle is set, and L⁻¹ costs."""
         nugget = _NUGGETS[kernel.nugget] * _SIGNAL_VARIANCES[kernel.signal_variance] * self._spread
-        covariance = self._covariance(kernel)
+        covariance = _covariance(self.correlations, kernel, self._spread)
         while True:
             covariance.flat[:: len(covariance) + 1] += self._noise + nugget
             # its transpose is the same matrix in the order of LAPACK
@@ -202,47 +211,83 @@ def _coordinates(features: NDArray[np.float64], codes: NDArray[np.intp]) -> NDAr
     return np.concatenate([features[:, codes == 0, 0], *choices], axis=1)
 
 
-class _Covariance:
-    """Covariances of two sets of points under any kernel; single precision quarters the time."""
+class Correlations:
+    """Correlations of points (m, d, 2) with each other, by the parts of any kernel.
 
-    def __init__(self, one: NDArray[np.float64], other: NDArray[np.float64], spread: float) -> None:
+    Those of points that were in `before`, such as those of the last fit, are taken away from there,
+    so that both are not in memory, and not computed again.
+    """
+
+    def __init__(self, points: NDArray[np.float64], before: Correlations | None = None) -> None:
+        self.points = points
+        self.parts: dict[tuple[str, int], NDArray[np.float64]] = {}
+        self._known = {} if before is None else before.parts
+        known = [] if before is None else [point.tobytes() for point in before.points]
+        places = dict(zip(known, range(len(known)), strict=True))
+        self._places = np.array([places.get(point.tobytes(), -1) for point in points])
+        self._fresh = np.flatnonzero(self._places < 0)
+
+    def __call__(self, part: str, at: int) -> NDArray[np.float64]:
+        """Return the joint or own part, (m, m), with a length scale of its list."""
+        key = part, at
+        if key not in self.parts:
+            known = self._known.pop(key, None)
+            self.parts[key] = self._all(*key) if known is None else self._extended(key, known)
+        return self.parts[key]
+
+    @cached_property
+    def _all(self) -> _Between:
+        return _Between(self.points, self.points)
+
+    @cached_property
+    def _new(self) -> _Between:
+        return _Between(self.points[self._fresh], self.points)
+
+    def _extended(self, key: tuple[str, int], known: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return a part that is known for the points that were there before."""
+        part = known[self._places][:, self._places]
+        if len(self._fresh):
+            part[self._fresh] = new = self._new(*key)
+            part[:, self._fresh] = new.T
+        return part
+
+
+class _Between:
+    """Correlations of two sets of points, by part; single precision quarters the time."""
+
+    def __init__(self, one: NDArray[np.float64], other: NDArray[np.float64]) -> None:
         self._left, self._right = (
             f.transpose(1, 2, 0).astype(np.float32, order="C") for f in (one, other)
         )
         self._shape = len(one), len(other)
-        few = one.shape[1] * len(one) * len(other) <= _KEPT
-        self._kept = [*self._computed()] if few else None
-        self._spread = spread
-        self._parts: dict[tuple[str, int], NDArray[np.float64]] = {}
+        self._is_choice = (self._left[:, 1].any(axis=1) | self._right[:, 1].any(axis=1)).tolist()
+        self._kept: NDArray[np.float32] | None = None
+        if (d := len(self._left)) * len(one) * len(other) <= _KEPT:
+            # one array, as memory of many small ones is given back after each fit
+            self._kept = np.empty((d, *self._shape), np.float32)
+            for j, distances in enumerate(self._kept):
+                self._compute(j, distances)
 
-    def __call__(self, kernel: Kernel) -> NDArray[np.float64]:
-        """Return them, shape (len(one), len(other)); a new array."""
-        own = _OWN_FRACTIONS[kernel.own_fraction]
-        variance = _SIGNAL_VARIANCES[kernel.signal_variance] * self._spread
-        covariance = (1.0 - own) * variance * self._part("joint", kernel.length_scale)
-        if own:
-            covariance += own * variance * self._part("own", kernel.own_length_scale)
-        return covariance
+    def __call__(self, part: str, at: int) -> NDArray[np.float64]:
+        """Return the joint or own part, (len(one), len(other)), with a length scale of its list."""
+        return self._joint_part(at) if part == "joint" else self._own_part(at)
 
-    def _part(self, name: str, at: int) -> NDArray[np.float64]:
-        if (name, at) not in self._parts:
-            part = self._joint_part(at) if name == "joint" else self._own_part(at)
-            self._parts[name, at] = part
-        return self._parts[name, at]
-
-    def _computed(self) -> Iterator[NDArray[np.float32]]:
-        """Yield squared distances in each parameter, (len(one), len(other))."""
-        for left, right in zip(self._left, self._right, strict=True):
-            squares = np.subtract.outer(left[0], right[0])
-            squares *= squares
-            if left[1].any() or right[1].any():  # choices
-                squares += left[1, :, None] != right[1]
-            yield squares
+    def _compute(self, j: int, out: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return squared distances in one parameter, (len(one), len(other)), in the array `out`."""
+        left, right = self._left[j], self._right[j]
+        np.subtract.outer(left[0], right[0], out=out)
+        out *= out
+        if self._is_choice[j]:
+            out += left[1, :, None] != right[1]
+        return out
 
     @property
     def _distances(self) -> Iterable[NDArray[np.float32]]:
-        """The same, kept if few: many would be most of the memory of a tuning."""
-        return self._computed() if self._kept is None else self._kept
+        """The same in each parameter, kept if few: many would be most of the memory of a tuning."""
+        if self._kept is not None:
+            return self._kept
+        out = np.empty(self._shape, np.float32)
+        return (self._compute(j, out) for j in range(len(self._left)))
 
     @cached_property
     def _distance(self) -> NDArray[np.float32]:
@@ -261,6 +306,18 @@ class _Covariance:
         for distances in self._distances:  # one by one, which stay in the processor's cache
             total += np.exp(np.multiply(distances, factor, out=part), out=part)
         return np.asarray(total / np.float32(len(self._left)), dtype=np.float64)
+
+
+def _covariance(
+    correlations: Callable[[str, int], NDArray[np.float64]], kernel: Kernel, spread: float
+) -> NDArray[np.float64]:
+    """Return covariances under a kernel, without its nugget; a new array."""
+    own = _OWN_FRACTIONS[kernel.own_fraction]
+    variance = _SIGNAL_VARIANCES[kernel.signal_variance] * spread
+    covariance = (1.0 - own) * variance * correlations("joint", kernel.length_scale)
+    if own:
+        covariance += own * variance * correlations("own", kernel.own_length_scale)
+    return covariance
 
 
 def _neighbours(kernel: Kernel) -> list[Kernel]:

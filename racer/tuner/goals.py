@@ -10,7 +10,7 @@ import numpy as np
 from racer._numerics import one_blas_thread
 from racer.deciders.parts.several import best_first
 from racer.model.effects import Effects, effects, natural_effects, unit_near
-from racer.model.surrogate import Surrogate
+from racer.model.surrogate import Correlations, Surrogate
 from racer.seeding import rng_for
 from racer.tuner.drafts import to_learn
 
@@ -68,6 +68,7 @@ class GoalModel:
     seed: int
     views: list[View] = field(default_factory=list)
     kernels: list[Kernel | None] = field(default_factory=list)
+    correlations: Correlations | None = None  # of the candidates that were learnt from last
     costs: dict[int, Floats] = field(default_factory=dict)  # by candidate, (d,), in views' units
     n_fits: int = 0
 
@@ -94,10 +95,12 @@ class GoalModel:
         chosen = to_learn(places, at)
         points = features_of(candidates[chosen])
         kernels = self.kernels or [None] * len(known)
+        learnt = [Effects(found.value[chosen], found.variance[chosen]) for found in known]
         with one_blas_thread():
+            self.correlations = like = Correlations(points, self.correlations)
             surrogates = tuple(
-                Surrogate(points, Effects(found.value[chosen], found.variance[chosen]), kernel)
-                for found, kernel in zip(known, kernels, strict=True)
+                Surrogate(points, found, kernel, like)
+                for found, kernel in zip(learnt, kernels, strict=True)
             )
             self.kernels = [surrogate.kernel for surrogate in surrogates]
             posterior = np.stack([surrogate.posterior for surrogate in surrogates], axis=1)

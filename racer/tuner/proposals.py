@@ -11,7 +11,7 @@ import numpy as np
 from racer._numerics import one_blas_thread
 from racer.model.effects import Effects, effects
 from racer.model.quadratic import is_near, upper_bounds
-from racer.model.surrogate import Guarded, Surrogate
+from racer.model.surrogate import Correlations, Guarded, Surrogate
 from racer.seeding import rng_for
 from racer.space.vectors import choice_counts, features, vectors_around
 from racer.tuner.branches import Branches, Copies
@@ -72,7 +72,7 @@ class Proposals:
         self._keys: set[Any] = set()
         self._configs: list[dict[str, Any]] = []
         self._vectors: list[NDArray[np.float64]] = []
-        self._kernel: Kernel | None = None
+        self._last: Surrogate | None = None  # fitted to all costs; the next fit begins with it
         self._kernels: tuple[Kernel | None, Kernel | None] = (None, None)  # where some fail
         self._surrogate: Surrogate | Guarded | None = None
         self._branches_of: list[bytes] = []
@@ -118,10 +118,13 @@ class Proposals:
         learnt = Effects(known.value[chosen], known.variance[chosen])
         with one_blas_thread():
             points = features(vectors, self._choices)
-            self._surrogate = surrogate = Surrogate(points, learnt, self._kernel)
-            self._kernel = surrogate.kernel
+            last = self._last
+            correlations = Correlations(points, None if last is None else last.correlations)
+            kernel = None if last is None else last.kernel
+            surrogate = Surrogate(points, learnt, kernel, correlations)
+            self._last = self._surrogate = surrogate
             if failed is not None and failed[chosen].any():
-                self._learn_failures(points, learnt, failed[chosen])
+                self._learn_failures(correlations, learnt, failed[chosen])
             posterior = surrogate.posterior
         self._note_best(candidates, known.value, chosen, posterior)
         return posterior[np.searchsorted(chosen, at)]
@@ -173,17 +176,18 @@ class Proposals:
         self.branches.note(order, [self._branches_of[c] for c in order])
 
     def _learn_failures(
-        self, points: NDArray[np.float64], known: Effects, failed: NDArray[np.bool_]
+        self, correlations: Correlations, known: Effects, failed: NDArray[np.bool_]
     ) -> None:
         """Fit one surrogate to the costs of those that succeeded, and one to failures."""
         ok = ~failed
         if ok.sum() < _FEW:
             return
+        points = correlations.points
         costs = Surrogate(
             points[ok], Effects(known.value[ok], known.variance[ok]), self._kernels[0]
         )
         certain = Effects(failed.astype(np.float64), np.full(len(failed), _LABEL_NOISE))
-        failures = Surrogate(points, certain, self._kernels[1])
+        failures = Surrogate(points, certain, self._kernels[1], correlations)
         self._kernels = (costs.kernel, failures.kernel)
         self._surrogate = Guarded(costs, failures)
 

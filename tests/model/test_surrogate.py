@@ -8,7 +8,7 @@ import pytest
 from racer import Categorical, Integer, Real, Space
 from racer.model import surrogate as module
 from racer.model.effects import Effects
-from racer.model.surrogate import Kernel, Surrogate
+from racer.model.surrogate import Correlations, Kernel, Surrogate
 from racer.space.vectors import choice_counts, features
 
 
@@ -154,8 +154,8 @@ def test_two_choices_are_as_far_apart_as_the_ends_of_a_range():
     assert choices.tolist() == [3, 0]
     corners = [{"kind": k, "x": x} for k, x in (("a", 0), ("b", 0), ("c", 0), ("a", 1))]
     vectors = np.array([*(space.encode(config) for config in corners), [np.nan, np.nan]])
-    covariance = module._Covariance(features(vectors, choices), features(vectors, choices), 1.0)
-    distances = covariance._distance
+    some = features(vectors, choices)
+    distances = module._Between(some, some)._distance
     assert distances[0].tolist() == [0.0, 1.0, 1.0, 1.0, 1.25]  # absent: another choice, the middle
     assert distances[4, 4] == 0.0
 
@@ -172,3 +172,50 @@ def test_distances_that_are_not_kept_give_the_same(monkeypatch):
     assert anew.kernel == kept.kernel
     assert anew(some).tolist() == kept(some).tolist()
     assert anew.lower_bound(some).tolist() == kept.lower_bound(some).tolist()
+
+
+def keys():
+    """Return all parts of all kernels."""
+    joint = [("joint", at) for at in range(len(module._LENGTH_SCALES))]
+    return [*joint, *(("own", at) for at in range(len(module._OWN_LENGTH_SCALES)))]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (range(30), range(40)),  # some are new
+        (range(40), [35, 3, 17, 2, 3]),  # in another order, one twice
+        ([4, 4, 8], [8, 50, 4, 51, 4]),
+        (range(20), range(20, 40)),  # all are new
+        (range(20), range(20)),
+    ],
+)
+def test_correlations_of_the_last_fit_are_those_that_are_computed_anew(before, after):
+    vectors = np.random.default_rng(5).random((60, 4))
+    some = features(vectors, np.array([0, 0, 3, 0]))
+    known = Correlations(some[[*before]])
+    for key in keys()[::2]:
+        known(*key)
+    found, anew = Correlations(some[[*after]], known), Correlations(some[[*after]])
+    for key in keys():
+        assert found(*key).tolist() == anew(*key).tolist()
+
+
+def test_known_correlations_are_not_computed_again(monkeypatch):
+    some = points(30)
+    first = Correlations(some[:25])
+    Surrogate(some[:25], Effects(smooth(some[:25]), np.full(25, 0.01)), Kernel(), first)
+    computed = []
+    compute = module._Between._compute
+
+    def counted(self, j, out):
+        computed.append(out.shape)
+        return compute(self, j, out)
+
+    monkeypatch.setattr(module._Between, "_compute", counted)
+    second = Correlations(some, first)
+    Surrogate(some, Effects(smooth(some), np.full(30, 0.01)), Kernel(), second)
+    assert {*computed} == {(5, 30)}
+    computed.clear()
+    Surrogate(some, Effects(smooth(some)[::-1], np.full(30, 0.01)), Kernel(), second)
+    assert not computed

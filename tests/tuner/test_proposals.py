@@ -262,9 +262,9 @@ def test_of_many_candidates_the_best_the_present_and_the_latest_are_learnt_from(
     seen = []
     surrogate = module.Surrogate
 
-    def spy(features, effects, start):
+    def spy(features, effects, *last):
         seen.append(effects.value)
-        return surrogate(features, effects, start)
+        return surrogate(features, effects, *last)
 
     monkeypatch.setattr(module, "Surrogate", spy)
     monkeypatch.setattr(drawing, "_LEARNT", 40)
