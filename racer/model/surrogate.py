@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from racer.model.effects import Effects
 
+    _Solved = tuple[NDArray[np.float64], NDArray[np.float64]]
+
 _LENGTH_SCALES = (0.2, 0.4, 0.8, 1.6, 3.2)  # of the joint part; parameters range from 0 to 1
 _OWN_LENGTH_SCALES = (0.03, 0.06, 0.15, 0.4)  # of each parameter's own part
 _OWN_FRACTIONS = (0.0, 0.1, 0.5)  # of the signal variance: that of the parameters' own parts
@@ -66,8 +68,10 @@ class Surrogate:
         self._spread = max(float(self._costs.var()), 1e-12)
         self.correlations = Correlations(features) if correlations is None else correlations
         self._tried: dict[Kernel, float] = {}
+        self._solved: dict[Kernel, _Solved] = {}  # of the likeliest kernel so far
         self.kernel: Kernel = start if start is not None and not search else self._search(start)
-        self._root, whitened = self._solve(self.kernel)
+        solved = self._solved.get(self.kernel)
+        self._root, whitened = self._solve(self.kernel) if solved is None else solved
         self._weights = _solved(self._root, whitened, transposed=True)
 
     @property
@@ -158,12 +162,14 @@ class Surrogate:
 
     def _likelihood(self, kernel: Kernel) -> float:
         if kernel not in self._tried:
-            root, whitened = self._solve(kernel)
+            root, whitened = solved = self._solve(kernel)
             fit = -0.5 * float(whitened @ whitened) - float(np.log(np.diag(root)).sum())
+            if fit > max(self._tried.values(), default=-np.inf):
+                self._solved = {kernel: solved}
             self._tried[kernel] = fit
         return self._tried[kernel]
 
-    def _solve(self, kernel: Kernel) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _solve(self, kernel: Kernel) -> _Solved:
         """Return the Cholesky factor, of which only the lower triangle is set, and L⁻¹ costs."""
         nugget = _NUGGETS[kernel.nugget] * _SIGNAL_VARIANCES[kernel.signal_variance] * self._spread
         covariance = _covariance(self.correlations, kernel, self._spread)
@@ -249,7 +255,7 @@ class Correlations:
         if len(self._fresh):
             part[self._fresh] = new = self._new(*key)
             part[:, self._fresh] = new.T
-        return part
+        return np.asarray(part)
 
 
 class _Between:
@@ -260,7 +266,7 @@ class _Between:
             f.transpose(1, 2, 0).astype(np.float32, order="C") for f in (one, other)
         )
         self._shape = len(one), len(other)
-        self._is_choice = (self._left[:, 1].any(axis=1) | self._right[:, 1].any(axis=1)).tolist()
+        self._is_choice = np.asarray(self._left[:, 1].any(axis=1) | self._right[:, 1].any(axis=1))
         self._kept: NDArray[np.float32] | None = None
         if (d := len(self._left)) * len(one) * len(other) <= _KEPT:
             # one array, as memory of many small ones is given back after each fit
