@@ -36,20 +36,25 @@ def vectors_around(
     spread: NDArray[np.float64],
     choices: NDArray[np.intp],
     rng: np.random.Generator,
+    each: int = 1,
 ) -> NDArray[np.float64]:
-    """Draw a vector around each parent, (k, d); `spread` (k,), `choices` (d,) from `choice_counts`.
+    """Draw `each` vectors around each parent (k, d), one after the other: (k * each, d).
+
+    `spread` is (k,), `choices` (d,) from `choice_counts`.
 
     Numbers and levels come from a normal distribution truncated to the range; a choice is kept with
     probability 1 - spread, else any is equally probable; those that the parent lacks are uniform.
     """
-    u, kept = rng.random(parents.shape), rng.random(parents.shape)
-    absent = np.isnan(parents)
-    middle = np.where(absent, 0.5, parents)
-    drawn = truncated_normal(middle, spread[:, None], u)
+    k, d = parents.shape
+    u, kept = rng.random((k, each, d)), rng.random((k, each, d))
+    absent, spread = np.isnan(parents)[:, None], spread[:, None, None]
+    middle = np.where(absent, 0.5, parents[:, None])
+    drawn = truncated_normal(middle, spread, u)
     anew = (np.floor(u * choices) + 0.5) / np.maximum(choices, 1)
-    chosen = np.where(kept < spread[:, None], anew, middle)
+    chosen = np.where(kept < spread, anew, middle)
     drawn = np.where(choices > 0, chosen, drawn)
-    return np.where(absent, np.where(choices > 0, anew, u), drawn)
+    drawn = np.where(absent, np.where(choices > 0, anew, u), drawn)
+    return drawn.reshape(k * each, d)
 
 
 def features(vectors: NDArray[np.float64], choices: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -109,9 +109,7 @@ def drafts_around(
     middles, own = centres[of_each, np.arange(d)], spreads[parents]
     if is_late:  # in narrow ones, noise hides the slopes that the surrogate has to learn
         own = np.where(rng.random(n) < 0.5, np.maximum(own, _WIDER), own)
-    drafts = vectors_around(
-        np.repeat(middles, each, axis=0), np.repeat(own, each), choices, rng
-    ).reshape(n, each, d)
+    drafts = vectors_around(middles, own, choices, rng, each).reshape(n, each, d)
     drafts = _with_few_varied(drafts, middles, rng)
     if to_ends:
         may = ~np.isnan(middles) & (choices == 0)
@@ -209,9 +207,9 @@ def _put_in_order(
     there: NDArray[np.float64],
 ) -> None:
     """Put the drafts of some children in the order of keys, shape (children, each)."""
-    order = keys.argsort(axis=1, kind="stable")[:, :, None]
+    order = keys.argsort(axis=1, kind="stable")
     for vectors in (drafts, there):
-        vectors[children] = np.take_along_axis(vectors[children], order, axis=1)
+        vectors[children] = vectors[children[:, None], order]
 
 
 def is_alike(vector: NDArray[np.float64], others: NDArray[np.float64]) -> bool:

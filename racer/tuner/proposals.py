@@ -316,7 +316,7 @@ class Proposals:
         centres = np.array([self._vectors[c] for c in best.values()])
         k = len(centres)
         around = np.repeat(centres, _LOOKS, axis=0)
-        drafts = vectors_around(around, np.full(k * _LOOKS, WIDEST), self._choices, rng)
+        drafts = vectors_around(centres, np.full(k, WIDEST), self._choices, rng, _LOOKS)
         drafts = np.where(np.isnan(around), np.nan, np.where(self._choices > 0, around, drafts))
         points = features(
             np.concatenate([self._vectors[elite][None], centres, drafts]), self._choices
