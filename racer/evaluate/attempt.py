@@ -44,13 +44,14 @@ _clock = time.perf_counter  # an objective may replace that of `time`
 
 
 _last_seed: tuple[int, int, Any] = (-1, 0, None)  # how often in a row, and the state it makes
-_OFTEN = 16
+_OFTEN = 5
 
 
 def _seed(seed: int) -> None:
     """Seed `random`; where a seed comes often, as in a large block, restore the state it makes.
 
-    Restoring takes half as long as seeding, but keeping the state longer than that.
+    Restoring takes half as long as seeding, but keeping the state as long as five times what that
+    saves.
     """
     global _last_seed  # noqa: PLW0603  (as `random` is one for the process)
     last, times, state = _last_seed
