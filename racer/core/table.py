@@ -368,6 +368,12 @@ class Table:
 
     def _values_of(self, candidate: int) -> array[float]:
         """Return the values of a candidate's successful cells, as they came."""
+        if self._n_in_successes < len(self.rows):
+            self._sort_successes()
+        return self._successes.get(candidate, array("d"))
+
+    def _sort_successes(self) -> None:
+        """Sort the values of new rows by candidate."""
         successes = self._successes
         new = [r for r in self.rows[self._n_in_successes :] if r.block not in self._repeated]
         if len(new) >= _MANY:
@@ -384,7 +390,6 @@ class Table:
                         known = successes[number] = array("d")
                     known.append(value)
         self._n_in_successes = len(self.rows)
-        return self._successes.get(candidate, array("d"))
 
     def mean(self, candidate: int) -> float | None:
         """Return the mean value of a candidate over its successful cells, None without any.

@@ -49,6 +49,8 @@ def plain(value: Any) -> Any:
 
 def token(value: Any) -> Hashable:
     """Return something equal for equal values only: 1 is 1.0, but True is not 1."""
+    if type(value) is float:  # most of them
+        return (False, value)
     if isinstance(value, tuple | list):
         return tuple(token(part) for part in value)
     return (isinstance(value, bool), value)
@@ -224,7 +226,7 @@ class Continuum:
             value = round(float(value), decimals) + 0.0
         except OverflowError:  # near the largest float
             value = float(value)
-        return min(max(value, self.low), self.high)
+        return value if self.low <= value <= self.high else min(max(value, self.low), self.high)
 
     def decode(self, u: float) -> float:
         if not self.log:

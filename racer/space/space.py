@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from json import JSONDecodeError
 from types import MappingProxyType
@@ -280,12 +281,12 @@ class Space(Structure):
 
     def located(self, clean: Config) -> tuple[tuple[Hashable, ...], NDArray[np.float64]]:
         """Return `key` and `encode` of a configuration that `check` or `sample` has returned."""
-        vector = np.full(len(self.parameters), np.nan)
-        for i, name in enumerate(self.parameters):
-            domain = self.domain(name, clean) if name in clean else None
-            if domain is not None:
-                vector[i] = domain.encode(clean[name])
-        return self.key_of(clean), vector
+        domains = [self.domain(name, clean) if name in clean else None for name in self.parameters]
+        vector = [
+            math.nan if domain is None else domain.encode(clean[name])
+            for name, domain in zip(self.parameters, domains, strict=True)
+        ]
+        return self.key_of(clean), np.array(vector, dtype=np.float64)
 
     def decode(self, vector: ArrayLike) -> Config:
         """Return the configuration at a point; absent parameters may be anything.

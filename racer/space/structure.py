@@ -235,7 +235,7 @@ class Structure:
     @property
     def may_be_absent(self) -> bool:
         """Whether there is a parameter that does not exist in every configuration."""
-        return bool(self._conditions) or any(p.names() for p in self._parameters.values())
+        return bool(self._conditions) or len(self._fixed) < len(self._parameters)
 
     def related(self) -> frozenset[str]:
         """Return the parameters that others, or forbidden combinations, depend on."""
