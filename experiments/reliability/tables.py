@@ -82,7 +82,8 @@ class Said(NamedTuple):
     candidates: int  # of the table, race or tuning
     probability: NDArray[np.float64]  # (k,)
     truth: NDArray[np.float64]  # (k,), sums to 1
-    covered: float  # whether the credible set holds the best
+    claimed: float  # probability of the credible set
+    covered: float  # whether it holds the best
     regret: float  # of the best by the posterior
     leader_regret: float  # of the one that the decider puts first
 
@@ -116,10 +117,11 @@ def said(
     truth = np.zeros(len(quality))
     truth[some] = quality[some] <= quality[some].min() + 1e-12
     truth /= truth.sum()
-    gap = quality - quality.min()
+    gap, credible = quality - quality.min(), list(found.credible_set())
     return Said(
         *(source, world, len(quality), found.probability_best[some], truth[some]),
-        covered=float(truth[list(found.credible_set())].sum()),
+        claimed=float(found.probability_best[credible].sum()),
+        covered=float(truth[credible].sum()),
         regret=float(gap[found.best]),
         leader_regret=math.nan if leader is None else float(gap[leader]),
     )
@@ -228,6 +230,8 @@ class Summary(NamedTuple):
     Attributes
     ----------
     tables : int
+    claimed : float
+        Probability of the credible sets on average: at least .95, and more of few candidates.
     covered : float
         Share of the credible sets that hold the best.
     worst : float
@@ -240,6 +244,7 @@ class Summary(NamedTuple):
     """
 
     tables: int
+    claimed: float
     covered: float
     worst: float
     regret: float
@@ -248,7 +253,7 @@ class Summary(NamedTuple):
 
     def __str__(self) -> str:
         """In a sentence."""
-        said = f"the credible set holds the best in {self.covered:.3f}"
+        said = f"the credible set holds the best in {self.covered:.3f}, {self.claimed:.3f} by itself"
         if not math.isnan(self.worst):
             said += f"; said less true, at worst {self.worst:+.2f}"
         if self.races:
@@ -266,6 +271,7 @@ def summary(rows: Sequence[Said]) -> Summary:
     worst = float(errors[np.abs(errors).argmax()]) if errors else math.nan
     return Summary(
         len(rows),
+        round(float(np.mean([row.claimed for row in rows])), 4),
         round(float(np.mean([row.covered for row in rows])), 4),
         round(worst, 4),
         round(float(gaps.mean()), 5) if len(gaps) else math.nan,

@@ -83,7 +83,13 @@ def test_the_worst_bin_and_the_regret_are_those_of_enough_candidates(monkeypatch
     posterior = tables.BestPosterior(np.array([0.7, 0.3]), np.zeros(2), 1)
     quality = np.array([1.0, 0.0])
     found = tables.summary([tables.said("f-race", "w", quality, posterior, 1)] * 2)
-    assert found == (2, 1.0, -0.7, 1.0, 0.0, 2)
+    assert found == (2, 1.0, 1.0, -0.7, 1.0, 0.0, 2)
+
+
+def test_a_credible_set_claims_what_its_candidates_have():
+    posterior = tables.BestPosterior(np.array([0.9, 0.08, 0.02]), np.zeros(3), 1)
+    found = tables.said("tables", "w", np.array([2.0, 1.0, 0.0]), posterior)
+    assert (found.claimed, found.covered) == (pytest.approx(0.98), 0.0)
 
 
 def test_the_exact_posterior_is_right_on_average_over_its_worlds():
