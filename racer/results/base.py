@@ -368,8 +368,8 @@ def posterior_of(
         if rules.cost_bounds is not None:
             costs = np.minimum(costs, rules.cost_bounds[1])
     else:
-        costs = with_success(costs_shown(known, n_candidates, stream, rules)[:, eligible])
-        n_blocks = _n_groups_of(known, stream, rules)
+        shown = costs_shown(known, n_candidates, stream, rules)
+        costs, n_blocks = with_success(shown[:, eligible]), _n_groups_of(known, stream, len(shown))
     if rules.runtime is not None:
         costs = rules.runtime.as_costs(costs)
     by_means = rules.runtime is not None or rules.decider.by_means
@@ -434,13 +434,16 @@ def n_blocks_of(
     return blocks if blocks >= seen else None
 
 
-def _n_groups_of(known: Table, stream: Stream, rules: Rules) -> int | None:
-    """Return how many groups a decider may be shown, if each instance is used once."""
-    if stream.length is None or stream.groups is None or rules.bounds is not None:
+def _n_groups_of(known: Table, stream: Stream, shown: int) -> int | None:
+    """Return how many groups a decider may be shown, if each instance is used once.
+
+    `shown` are those so far: as many less as are complete and set aside.
+    """
+    if stream.length is None or stream.groups is None:
         return stream.n_blocks
-    unsolved = {stream.instance(block) for block in known.set_aside if block < stream.length}
-    members = stream.groups.members
-    return len(members) - sum(unsolved.issuperset(group) for group in members)
+    blocks = {row.block for row in known.rows} - known.repeated
+    complete = sum(stream.groups.ends(stream.instance(block) or 0) for block in blocks)
+    return len(stream.groups.members) - (complete - shown)
 
 
 def mean_on(known: Table, candidate: int, blocks: Sequence[int]) -> float | None:

@@ -383,3 +383,24 @@ def test_tuning_on_bounded_scores():
     # candidates that come later have not seen the first items, as confidence sequences need
     assert "Mean scores" not in str(result)
     assert "mean_scores" not in result.to_dict()
+
+
+@pytest.mark.parametrize(
+    "decider", ["t-race", "correlated-t", "best-for-budget", "halving", "bayesian-friedman", None]
+)
+def test_a_group_in_which_every_candidate_fails_somewhere_is_set_aside(decider):
+    def evaluate(candidate, item, seed):
+        if item in (2, 3, 4) and candidate == item - 2:  # items 2 to 4 are the second group
+            raise ValueError
+        value = candidate + seed % 7 / 20
+        return {"a": value, "b": value} if decider is None else value
+
+    labels = [0, 0, 1, 1, 1, *range(2, 22)]
+    how = {"groups": labels, "budget": 200, "seed": 1, "first_test": 2, "decider": decider}
+    if decider is None:
+        how |= {"metrics": {"a": "min", "b": "min"}}
+        how |= {"objective": racer.Constrained("a", b=("<=", 9.0))}
+    result = racer.race(range(3), evaluate, range(25), **how)
+    assert result.best == 0
+    shown = costs_shown(result.known, 3, result.stream, result.rules)
+    assert np.isfinite(shown).any(axis=1).all()

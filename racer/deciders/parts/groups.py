@@ -51,7 +51,8 @@ class GroupMeans:
     def add(self, instance: int, costs: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
         """Add the costs of a block, None if it is set aside; return the mean of a complete group.
 
-        None while it is not complete, and for a group whose blocks are all set aside.
+        None while it is not complete, and for a group that is set aside: in which all blocks are, or
+        every candidate failed somewhere.
         """
         if costs is not None:
             self.rows.append(costs)
@@ -59,7 +60,7 @@ class GroupMeans:
             return None
         mean: NDArray[np.float64] = np.mean(self.rows, axis=0)
         self.rows = []
-        return mean
+        return mean if np.isfinite(mean).any() else None
 
 
 def grouped(decider: Decider, groups: Groups, first: int) -> Decider:
