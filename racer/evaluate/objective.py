@@ -190,15 +190,16 @@ SPEND = "spend"
 
 
 def without_spend(answer: Mapping[Any, Any], metrics: object) -> tuple[Any, float | None]:
-    """Return the value of `evaluate` and its spend; Misbehaved if that is no amount.
+    """Return the value of `evaluate` and its spend, None if unknown; Misbehaved if it is no amount.
 
-    Without `metrics`, one number beside the spend is returned as that number.
+    Without `metrics`, one number in the mapping is returned as that number.
     """
-    if SPEND not in answer:
-        return answer, None
-    _, spend, message = judge(answer[SPEND])
-    if spend is None or spend < 0.0:
-        raise Misbehaved("invalid", f"{NO_MONEY}: {message or f'returned {spend}, less than 0'}")
+    spend = None
+    if answer.get(SPEND) is not None:
+        _, spend, message = judge(answer[SPEND])
+        if spend is None or spend < 0.0:
+            why = message or f"returned {spend}, less than 0"
+            raise Misbehaved("invalid", f"{NO_MONEY}: {why}")
     rest = {name: value for name, value in answer.items() if name != SPEND}
     return (rest.popitem()[1] if metrics is None and len(rest) == 1 else rest), spend
 

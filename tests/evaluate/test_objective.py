@@ -115,7 +115,9 @@ def test_finite_numbers_are_taken(answer, value):
         pytest.param([1.0], "returned a list, not a number", id="list"),
         pytest.param((1.0,), "returned a tuple, not a number", id="tuple"),
         pytest.param(
-            {"cost": 1.0}, r"returned several metrics, \{'cost': \.\.\}: give metrics=", id="dict"
+            {"cost": 1.0, "size": 2.0},
+            r"returned several metrics, \{'cost': \.\., 'size': \.\.\}: give metrics=",
+            id="dict",
         ),
         pytest.param(Number("2"), "returned a Number, not a number", id="__float__ lies"),
         pytest.param(
@@ -318,3 +320,9 @@ class Callable3:
 )
 def test_whatever_can_be_called_with_three_arguments_passes(evaluate):
     check_objective(evaluate)
+
+
+@pytest.mark.parametrize("spend", [{}, {"spend": None}, {"spend": 0.5}])
+def test_one_number_by_name_is_that_number_with_its_price_or_without(spend):
+    outcome = evaluate_cell(returning({"cost": 1.5} | spend), CELL)
+    assert (outcome.status, outcome.value, outcome.spend) == ("ok", 1.5, spend.get("spend"))
