@@ -253,7 +253,9 @@ class Summary(NamedTuple):
 
     def __str__(self) -> str:
         """In a sentence."""
-        said = f"the credible set holds the best in {self.covered:.3f}, {self.claimed:.3f} by itself"
+        said = (
+            f"the credible set holds the best in {self.covered:.3f}, {self.claimed:.3f} by itself"
+        )
         if not math.isnan(self.worst):
             said += f"; said less true, at worst {self.worst:+.2f}"
         if self.races:
