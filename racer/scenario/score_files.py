@@ -32,8 +32,11 @@ __all__ = ["read_csv", "read_scores", "score_table"]
 
 COLUMNS = ("algorithm", "instance", "score")
 _DELIMITERS = (",", ";", "\t")
-_WITH_SPREAD = re.compile(r"([-+]?\d[\d.,eE+-]*?)\s*(?:±|\+/?-|\\pm)\s*[\d.,]+%?")  # 61.8 ± 1.2
+_SIGN = r"\s*(?:±|\+/?-|\\pm)\s*"
+_WITH_SPREAD = re.compile(rf"([-+]?\d[\d.,eE+-]*?){_SIGN}[\d.,]+%?")  # 61.8 ± 1.2
 _WITH_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
+_WITH_MARK = re.compile(r"[-+]?\d*([.,])\d+(?:[eE][-+]?\d+)?")
+_AS_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}")  # 1,234
 _SAMPLES = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+\.jsonl")  # task, time
 _MOST_BYTES = 1_000_000_000  # records of whole conversations are large
 _SAMPLE = {"doc_id", "filter", "metrics"}  # what lm_eval writes of each
@@ -261,9 +264,9 @@ def read_csv(path: Path) -> tuple[pd.DataFrame, bool]:
 
     The header's most frequent of comma, semicolon and tab separates; numbers may have a decimal
     comma, or a spread behind them (61,8 ± 1,2), which is left out with a RacerWarning. ScoresError
-    names the line that does not fit.
+    names the line that does not fit, or a number that may have thousands, such as 1,234.
     """
-    names, *rows = csv_lines(path)
+    delimiter, (names, *rows) = _lines_of_csv(path)
     if len(names) == 1:
         raise ScoresError(
             f"{path}: the header is one column, {names[0]!r}: separate columns by commas, "
@@ -275,12 +278,18 @@ def read_csv(path: Path) -> tuple[pd.DataFrame, bool]:
             f"{path}: the first row is all numbers, so there is no header: add one, with a name "
             "for each column"
         )
-    columns = [_column(*_numbers(texts)) for texts in zip(*rows, strict=True)]
-    spread = [
-        name
-        for name, texts in zip(names, zip(*rows, strict=True), strict=True)
-        if _has_spread(texts)
-    ]
+    fields = [*zip(*rows, strict=True)]
+    read = [_numbers(texts) for texts in fields]
+    of_numbers = [texts for texts, (_, all_) in zip(fields, read, strict=True) if None not in all_]
+    doubtful = _maybe_thousands(of_numbers, delimiter)
+    if doubtful is not None:
+        other = "," if "." in doubtful else "."
+        raise ScoresError(
+            f"{path}: {doubtful} may be {re.sub('[.,]', '', doubtful)} or have decimals: leave out "
+            f"the mark of thousands, and for decimals write {re.sub('[.,]', other, doubtful)}"
+        )
+    columns = [_column(*both) for both in read]
+    spread = [name for name, texts in zip(names, fields, strict=True) if _has_spread(texts)]
     if spread:
         warn(f"{path}: of columns {', '.join(spread)}, mean ± spread, the means are read alone")
     indexed = False
@@ -299,6 +308,11 @@ def read_csv(path: Path) -> tuple[pd.DataFrame, bool]:
 
 def csv_lines(path: Path) -> list[list[str]]:
     """Return the fields of all lines that are not empty, as many each; the names first."""
+    return _lines_of_csv(path)[1]
+
+
+def _lines_of_csv(path: Path) -> tuple[str, list[list[str]]]:
+    """Return the delimiter, and the fields of all lines that are not empty; the names first."""
     text = _text(path)
     head = text.partition("\n")[0]
     delimiter = max(_DELIMITERS, key=head.count)
@@ -318,7 +332,7 @@ def csv_lines(path: Path) -> list[list[str]]:
             )
     if not rows:
         raise ScoresError(f"{path} has a header and no rows")
-    return [names, *rows]
+    return delimiter, [names, *rows]
 
 
 def _has_spread(texts: Sequence[str]) -> bool:
@@ -332,6 +346,18 @@ def _numbers(texts: Sequence[str]) -> tuple[list[str], list[float | None]]:
         found = [text.replace(",", ".") if _WITH_COMMA.fullmatch(text) else text for text in found]
     numbers = [*map(tables.number_in, found)]
     return (list(texts) if None in numbers else found), numbers
+
+
+def _maybe_thousands(columns: Sequence[Sequence[str]], delimiter: str) -> str | None:
+    """Return the first number whose mark may be one of thousands: no other has it for decimals."""
+    texts = [
+        part for column in columns for text in column for part in re.split(_SIGN, text.strip())
+    ]
+    marked = {text: match[1] for text in texts if (match := _WITH_MARK.fullmatch(text))}
+    decimal = {mark for text, mark in marked.items() if not _AS_THOUSANDS.fullmatch(text)}
+    if not decimal:
+        decimal = {".", ","} if delimiter == ";" else {"."}
+    return next((text for text, mark in marked.items() if mark not in decimal), None)
 
 
 def _column(texts: Sequence[str], numbers: list[float | None]) -> NDArray[Any]:

@@ -256,3 +256,40 @@ def test_the_mean_of_mean_and_spread_is_read_with_a_warning(tmp_path):
     with pytest.warns(racer.RacerWarning, match="of columns A, mean ± spread, the means are read"):
         frame, _ = read_csv(path)
     assert frame["A"].tolist() == [61.8, 60.25, 61.5]
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "decimal"),
+    [
+        ('d,a,b\nx,"1,234",987\ny,"2,345",999\nz,3456,"1,001"\n', "1,234", "1.234"),
+        ('d,a,b\nx,"1,234",0.5\ny,"2,345",0.25\n', "1,234", "1.234"),
+        ("d\ta\tb\nx\t-1,234\t1\ny\t987\t2\n", "-1,234", "-1.234"),
+        ("d;a;b\nx;1,234;0.5\ny;987;0.25\n", "1,234", "1.234"),
+        ("d;a;b\nx;1.234;0,5\ny;987;0,25\n", "1.234", "1,234"),
+    ],
+)
+def test_a_number_that_may_have_thousands_is_refused(csv, text, number, decimal):
+    whole = number.replace(",", "").replace(".", "")
+    with pytest.raises(racer.ScoresError, match=f"{number} may be {whole} .* write {decimal}$"):
+        racer.read_scores(csv(text))
+    for meant in (whole, decimal):
+        corrected = text.replace(number, meant).replace("2,345", "2345").replace("1,001", "1001")
+        assert table(csv(corrected)).loc["x", "a"] == float(meant.replace(",", "."))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'd,a,b\nx,"1,234",1\ny,"0,987",2\n',
+        'd,a,b\nx,"1,234",1\ny,"987","61,8"\n',
+        'd,a,b\nx,"1,234 ± 0,056",1\ny,"2,345 ± 0,06",2\n',
+        "d;a;b\nx;1,234;1\ny;2,345;2\n",
+        "d;a;b\nx;1,234;1.5\ny;2,5;2.25\n",
+        "d\ta\tb\nx\t1,234\t1\ny\t2,3\t2\n",
+        "d;a;b\nx;1.234;1\ny;2.345;2\n",
+        "d,a,b\nx,1.234,1\ny,2.345,2\n",
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*mean ± spread:racer.RacerWarning")
+def test_three_decimals_are_read_where_the_file_shows_its_decimal_mark(csv, text):
+    assert table(csv(text)).loc["x", "a"] == 1.234
