@@ -148,14 +148,14 @@ def compare_command(
     try:
         given = Columns(*(settings[role] for role in Columns._fields))
         if is_csv(scores):
-            table, indexed = read_csv(scores)
-            paired = settings["design"] == "paired"
-            ids = numbered(table, given, counted=not indexed) if paired else None
+            file, paired = read_csv(scores), settings["design"] == "paired"
+            ids = numbered(file.table, given, counted=not file.indexed) if paired else None
+            named = given._replace(data_set=ids or given.data_set)
+            table, found = file.with_labels(named, paired=paired)
+            settings |= found._asdict()
         else:
             table, ids = read_scores(scores, **given._asdict()), None
             settings["score"] = None
-        if ids is not None:
-            settings["data_set"] = ids
         comparison = compare(table, **settings)
         for name in more:
             comparison = comparison.with_section(name)

@@ -8,7 +8,7 @@ import json
 import re
 import reprlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ import pandas as pd
 from racer._checks import is_real
 from racer._files import as_path, read_bytes
 from racer.comparison import scores as tables
-from racer.comparison.columns import Columns, numbered
+from racer.comparison.columns import Columns, is_numeric, numbered, recognised, row_numbers
 from racer.errors import ScoresError, SettingError, warn
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ _SIGN = r"\s*(?:±|\+/?-|\\pm)\s*"
 _WITH_SPREAD = re.compile(rf"([-+]?\d[\d.,eE+-]*?){_SIGN}[\d.,]+%?")  # 61.8 ± 1.2
 _WITH_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
 _WITH_MARK = re.compile(r"[-+]?\d*([.,])\d+(?:[eE][-+]?\d+)?")
+_WHOLE = re.compile(r"[-+]?\d+\.0")  # as a float is written
 _AS_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}")  # 1,234
 _SAMPLES = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+\.jsonl")  # task, time
 _MOST_BYTES = 1_000_000_000  # records of whole conversations are large
@@ -243,24 +244,43 @@ def _number(value: Any, name: str, where: str) -> float:
 
 def _of_csv(path: Path, columns: Columns) -> Iterator[Row]:
     """Yield the scores of a CSV file, means over folds."""
-    table, indexed = read_csv(path)
-    ids = numbered(table, columns, counted=not indexed)
-    if ids is not None and numbered(table, columns, counted=False) is None:
+    file = read_csv(path)
+    ids = numbered(file.table, columns, counted=not file.indexed)
+    if ids is not None and numbered(file.table, columns, counted=False) is None:
         warn(
             f"{path}: column {ids!r}, of numbers, names the instances and is not an algorithm; were "
             "it one, put a column of names before it"
         )
-    found = tables.read_scores(
-        table, columns._replace(data_set=ids or columns.data_set), maximize=False
-    )
+    table, roles = file.with_labels(columns._replace(data_set=ids or columns.data_set))
+    found = tables.read_scores(table, roles, maximize=False)
     for algorithm, column in zip(found.algorithms, found.costs.T.tolist(), strict=True):
         for data_set, value in zip(found.data_sets, column, strict=True):
             if not np.isnan(value):
                 yield algorithm, data_set, value
 
 
-def read_csv(path: Path) -> tuple[pd.DataFrame, bool]:
-    """Return a table with a header, and whether an index without a name stood before it.
+class CsvTable(NamedTuple):
+    """A CSV file, whose columns of numbers are numbers."""
+
+    table: pd.DataFrame
+    texts: dict[str, Sequence[str]]  # its columns as they stand in the file
+    indexed: bool  # whether an index without a name stood before it
+
+    def with_labels(self, given: Columns, *, paired: bool = True) -> tuple[pd.DataFrame, Columns]:
+        """Return the table with labels as in the file (1.10 is not 1.1), and which columns they are."""
+        index = row_numbers(self.table, given)
+        rest = self.table if index is None else self.table.drop(columns=index)
+        found = recognised(rest, given, paired=paired)
+        table = self.table.copy()
+        for name in filter(None, (found.data_set, found.algorithm, found.fold)):
+            texts = [text.strip() for text in self.texts[name]]
+            if is_numeric(table[name]) and not all(map(_WHOLE.fullmatch, texts)):
+                table[name] = pd.Series(texts, dtype=object).where(table[name].notna(), None)
+        return table, found
+
+
+def read_csv(path: Path) -> CsvTable:
+    """Return a table with a header.
 
     The header's most frequent of comma, semicolon and tab separates; numbers may have a decimal
     comma, or a spread behind them (61,8 ± 1,2), which is left out with a RacerWarning. ScoresError
@@ -292,18 +312,18 @@ def read_csv(path: Path) -> tuple[pd.DataFrame, bool]:
     spread = [name for name, texts in zip(names, fields, strict=True) if _has_spread(texts)]
     if spread:
         warn(f"{path}: of columns {', '.join(spread)}, mean ± spread, the means are read alone")
-    indexed = False
-    if names[0] == "":  # as a table is written with an index that has no name
-        if list(columns[0]) == list(range(len(rows))):
-            names, columns, indexed = names[1:], columns[1:], True
-        else:
-            names[0] = "data set"
+    indexed = names[0] == "" and list(columns[0]) == list(range(len(rows)))
+    if indexed:  # as a table is written with an index that has no name
+        names, columns, fields = names[1:], columns[1:], fields[1:]
+    elif names[0] == "":
+        names[0] = "data set"
     if "" in names:
         raise ScoresError(f"{path}: column {names.index('') + 1} has no name")
     repeated = [name for name in names if names.count(name) > 1]
     if repeated:
         raise ScoresError(f"{path}: column {repeated[0]!r} occurs twice; give each its own name")
-    return pd.DataFrame(dict(zip(names, columns, strict=True))), indexed
+    table = pd.DataFrame(dict(zip(names, columns, strict=True)))
+    return CsvTable(table, dict(zip(names, fields, strict=True)), indexed)
 
 
 def csv_lines(path: Path) -> list[list[str]]:

@@ -284,3 +284,12 @@ def test_a_warning_of_the_table_is_one_line(tmp_path):
     (line,) = done.stderr.splitlines()
     assert line.startswith("racer: ")
     assert line.endswith("of columns a, mean ± spread, the means are read alone")
+
+
+def test_versions_are_algorithms_of_their_own(tmp_path):
+    path = tmp_path / "versions.csv"
+    path.write_text("algorithm,time\n1.1,3\n1.1,4\n1.10,5\n1.10,6\n1.2,9\n1.2,9.5\n", "utf-8")
+    names = ("--algorithm", "algorithm", "--score", "time", "--json")
+    done = run(path, "--design", "unpaired", *names)
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["algorithms"] == ["1.1", "1.10", "1.2"]

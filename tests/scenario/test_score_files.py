@@ -243,7 +243,7 @@ def test_columns_that_blanks_or_bars_separate_are_refused_as_one(csv, text):
 def test_a_decimal_comma_is_read(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text(EUROPEAN, encoding="utf-8")
-    frame, _ = read_csv(path)
+    frame = read_csv(path).table
     assert frame["A"].tolist()[:2] == [61.8, 60.0]
     assert np.isnan(frame["A"][2])
     assert frame["B"].tolist() == [0.5, 12.5, 7.0]
@@ -254,7 +254,7 @@ def test_the_mean_of_mean_and_spread_is_read_with_a_warning(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text(WITH_SPREAD.replace("$x$", r"61.5 \pm 2"), encoding="utf-8")
     with pytest.warns(racer.RacerWarning, match="of columns A, mean ± spread, the means are read"):
-        frame, _ = read_csv(path)
+        frame = read_csv(path).table
     assert frame["A"].tolist() == [61.8, 60.25, 61.5]
 
 
@@ -293,3 +293,26 @@ def test_a_number_that_may_have_thousands_is_refused(csv, text, number, decimal)
 @pytest.mark.filterwarnings("ignore:.*mean ± spread:racer.RacerWarning")
 def test_three_decimals_are_read_where_the_file_shows_its_decimal_mark(csv, text):
     assert table(csv(text)).loc["x", "a"] == 1.234
+
+
+def test_labels_that_look_like_numbers_stay_as_they_are(csv):
+    versions = csv("algorithm,task,score\n1.1,01,3\n1.10,01,5\n1.1,1,4\n1.10,1,6\n")
+    assert table(versions, score="score").to_dict() == {
+        "1.1": {"01": 3.0, "1": 4.0},
+        "1.10": {"01": 5.0, "1": 6.0},
+    }
+    large = csv("id,a,b\n9007199254740993,1,2\n9007199254740992,2,3\n5,3,4\n")
+    assert list(table(large).index) == ["9007199254740993", "9007199254740992", "5"]
+    folds = csv("task,fold,a,b\nx,1.1,1,2\nx,1.10,3,2\n")
+    assert table(folds).loc["x", "a"] == 2.0
+
+
+def test_labels_that_are_whole_floats_are_the_same_as_whole_numbers(csv):
+    floats = csv("task,a,b\n1.0,1,2\n12.0,3,4\n")
+    assert list(table(floats).index) == ["1", "12"]
+
+
+def test_a_label_that_is_missing_is_refused(csv):
+    for gap in ("", "nan"):
+        with pytest.raises(racer.ScoresError, match="column 'task' has no value in row 1"):
+            racer.read_scores(csv(f"task,a,b\n1,1,2\n{gap},3,4\n"))
