@@ -136,10 +136,11 @@ def called(
 
 
 def is_numeric(column: pd.Series[Any]) -> bool:
-    """Return whether a column holds numbers, not text."""
+    """Return whether a column holds numbers, such as the Decimals of a database, not text."""
     import pandas as pd  # noqa: PLC0415
 
-    return bool(pd.api.types.is_numeric_dtype(column))
+    numeric = pd.api.types.is_numeric_dtype(column)
+    return bool(numeric or pd.api.types.infer_dtype(column, skipna=True) == "decimal")
 
 
 def _names(column: pd.Series[Any]) -> bool:
@@ -159,6 +160,6 @@ def _counts(column: pd.Series[Any]) -> bool:
     """Return whether a column holds whole numbers >= 0, more than one and all different."""
     if not is_numeric(column) or len(column) < 2:
         return False
-    values = column.to_numpy()
+    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     whole = np.isfinite(values) & (values >= 0) & (values == np.floor(values))
     return bool(whole.all()) and column.is_unique

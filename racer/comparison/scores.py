@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from racer.comparison.data import Design
 
+_NUMBERS = (Real, Decimal, np.bool_)
 # texts that say that there is no score
 _MISSING = frozenset({"", "nan", "na", "n/a", "null", "none", "?"})
 
@@ -212,12 +215,14 @@ def _numbers(
     for row, value in enumerate(column):
         if pd.api.types.is_scalar(value) and pd.isna(value):
             continue
-        if not isinstance(value, Real | np.bool_):
+        if not isinstance(value, _NUMBERS):
             raise _not_a_number(column, name, data_sets)
         try:
-            values[row] = float(value)
+            values[row] = number = float(value)
         except OverflowError:
-            raise ScoresError(f"column {name!r} holds a number too large in row {row}") from None
+            number = math.inf
+        if math.isinf(number) and number != value:  # a large Decimal becomes inf
+            raise ScoresError(f"column {name!r} holds a number too large in row {row}")
     return values
 
 
@@ -230,7 +235,7 @@ def _not_a_number(
     others = [
         (row, value)
         for row, value in enumerate(column)
-        if not isinstance(value, Real | np.bool_)
+        if not isinstance(value, _NUMBERS)
         and not (pd.api.types.is_scalar(value) and pd.isna(value))
     ]
     worst = (p for p in others if not isinstance(p[1], str) or number_in(p[1]) is None)

@@ -1,6 +1,7 @@
 """Tables as users have them: what is read as what, and what is refused."""
 
 import io
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -182,6 +183,15 @@ def test_which_scores_are_better_is_doubted(names, values, maximize, said):
     assert bool(read(long, maximize=maximize, data_set="index").notes) == bool(said)
 
 
+def test_decimals_of_a_database_are_numbers():
+    decimals = WIDE.assign(**{n: WIDE[n].map(lambda x: Decimal(str(x))) for n in "AB"})
+    same(read(decimals), read(WIDE))
+    same(read(decimals.assign(B=WIDE["B"])), read(WIDE))
+    long = decimals.rename(columns={"db": "name"}).melt("name", var_name="model")
+    same(read(long), read(WIDE))
+    same(read(decimals.assign(db=[Decimal(n) for n in (1, 2, 3)])), read(WIDE.assign(db=[1, 2, 3])))
+
+
 def test_failures_are_infinite():
     assert read([[1, np.inf], [2, 3]]).n_failed == 1
     assert read([[1, -np.inf], [2, 3]], maximize=True).n_failed == 1
@@ -210,6 +220,8 @@ def test_failures_are_infinite():
         (WIDE.assign(A=[1, 2, 3j]), "column 'A' holds"),
         (WIDE.assign(A=pd.date_range("2020", periods=3)), "column 'A' holds Timestamp"),
         (WIDE.assign(A=pd.Series([1, 2, 10**400], dtype=object)), "too large in row 2"),
+        (WIDE.assign(A=[Decimal(1), Decimal("1e400"), 2]), "too large in row 1"),
+        (WIDE.assign(A=[Decimal(1), "x", 2]), "column 'A' holds 'x' in row 1"),
         (pd.DataFrame({"A": ["0.1", "x"], "B": [1, 2]}), "column 'A' holds 'x' in row 1, which"),
         (WIDE.assign(A=["1", "?", "oops"]), r"column 'A' holds 'oops' in row 2 \(data set 'z'\)"),
         (WIDE.assign(A=[pd.NA, "1", "oops"]), "column 'A' holds 'oops' in row 2"),
