@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -54,7 +55,8 @@ def instances(datasets: Mapping[str, tuple[Any, Any]], cv: Any = 5) -> list[Data
     datasets : mapping
         From names to (X, y).
     cv : int, cross-validation generator or iterable
-        As in scikit-learn; a number of folds is stratified where y holds classes.
+        As in scikit-learn; a number of folds is stratified where y holds classes: no numbers, or
+        whole ones, of which one (of floats: each) is there as often as there are folds.
 
     Returns
     -------
@@ -79,12 +81,24 @@ def instances(datasets: Mapping[str, tuple[Any, Any]], cv: Any = 5) -> list[Data
     columns = []
     for name, both in datasets.items():
         X, y = indexable(*both)
-        splits = check_cv(cv, y, classifier=np.asarray(y).dtype.kind != "f").split(X, y)
+        splits = check_cv(cv, y, classifier=_holds_classes(y, cv)).split(X, y)
         columns.append([DataFold(name, i, X, y, *fold) for i, fold in enumerate(splits)])
     counts = {column[0].name: len(column) for column in columns}
     if len({*counts.values()}) > 1:
         raise CandidateError(f"the data sets have {counts} folds: give as many of each")
     return [fold for row in zip(*columns, strict=True) for fold in row]
+
+
+def _holds_classes(y: Any, cv: Any) -> bool:
+    """Return whether y holds classes, which `cv` folds can be stratified by."""
+    labels = np.asarray(y)
+    if labels.dtype.kind not in "iuf" or not isinstance(cv, Integral | None):
+        return True
+    values, sizes = np.unique(labels, return_counts=True)
+    fill = sizes >= (5 if cv is None else int(cv))
+    if labels.dtype.kind == "f":
+        return bool(fill.all() and np.array_equal(values, np.trunc(values)))
+    return bool(fill.any())
 
 
 def evaluator(model: Any, scoring: Any = None) -> Callable[[Mapping[str, Any], DataFold, int], Any]:

@@ -66,6 +66,34 @@ def test_a_race_over_both():
     assert result.best == {"max_depth": 1, "min_samples_leaf": 1}
 
 
+CLASSES = np.repeat([0, 1, 2], [10, 14, 16])  # sorted: plain folds would miss some
+
+
+@pytest.mark.parametrize("cv", [4, None])
+@pytest.mark.parametrize("kind", [int, float, str, "float32", "category"])
+def test_folds_are_stratified_by_classes_of_any_type(kind, cv):
+    labels = pd.Series(CLASSES).astype(kind)
+    for fold in instances({"sorted": (X, labels)}, cv):
+        shares = labels.iloc[fold.test].value_counts(normalize=True)[list(pd.unique(labels))]
+        np.testing.assert_allclose(shares, [0.25, 0.35, 0.4], atol=0.1)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        np.arange(40),
+        RNG.permutation(40) // 2,
+        np.append(np.zeros(38), [7.0, 8.0]),  # counts
+        RNG.normal(size=40),
+        CLASSES + 0.5,
+        np.where(CLASSES == 0, np.nan, CLASSES),
+    ],
+)
+def test_folds_are_plain_for_numbers_to_predict(target):
+    folds = instances({"regression": (X, target)}, cv=5)
+    assert [fold.test.tolist() for fold in folds] == np.arange(40).reshape(5, 8).tolist()
+
+
 @pytest.mark.parametrize("datasets", [{}, [X], None])
 def test_what_is_no_data_is_refused(datasets):
     with pytest.raises(CandidateError, match="give a dict from names"):
