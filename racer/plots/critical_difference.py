@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from racer.errors import ScoresError
-from racer.plots._canvas import BLACK, BLUE, GREY, NORMAL, SMALL, axes, plain
+from racer.plots._canvas import BLACK, BLUE, GREY, NORMAL, SMALL, axes, plain, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -127,7 +127,9 @@ def critical_difference(
     above = 0.62 if distance is not None else 0.36
     rows = -(-m // 2)
     height = above + under + _LINE * rows
-    ax = axes(ax, 7.2, height + 0.1)
+    shown = [*map(shortened, names)]
+    margin = 0.09 * max(map(len, shown), default=0)
+    ax = axes(ax, max(7.2, 3.6 + 2 * margin), height + 0.1)
     ax.set_axis_off()
     ax.set(xlim=(low - pad, high + pad), ylim=(-under - _LINE * rows, above))
 
@@ -135,7 +137,7 @@ def critical_difference(
     if distance is not None:
         _ruler(ax, low, distance, high)
     order = np.argsort(ranks, kind="stable").tolist()
-    _labels(ax, [(names[one], float(ranks[one])) for one in order], under, (low, high))
+    _labels(ax, [(shown[one], float(ranks[one])) for one in order], under, (low, high))
     for group, (start, end), place in zip(found, spans, level, strict=True):
         y = -0.12 - _BAR * place
         ax.plot([start, end], [y, y], color=BLUE, linewidth=3.2, solid_capstyle="butt")

@@ -180,7 +180,7 @@ def matrix(
     side = max(min(0.52 * m, 8.0), 1.6) if m <= _NUMBERED else 8.0
     most = 24
     margin = 0.09 * min(max(map(len, names), default=0), most)
-    ax = axes(ax, side + margin + 1.2, side + margin * 0.8 + 0.3)
+    ax = axes(ax, side + margin + max(1.2, 0.6 + margin / 2), side + margin * 0.8 + 0.3)
     picture = ax.imshow(
         np.ma.masked_invalid(table), cmap="PuOr_r" if symmetric else "cividis", vmin=0.0, vmax=1.0
     )

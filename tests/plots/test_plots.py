@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+import racer
 from racer import plots
+from racer.comparison.render.picture import pictures
 from racer.errors import MissingExtraError, ScoresError
 from racer.plots.critical_difference import groups, levels
 from racer.stats import (
@@ -44,7 +46,7 @@ def boxes(ax):
         for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
             ticks = axis.get_major_ticks()
             shown = [t for t in ticks if min(low, high) <= t.get_loc() <= max(low, high)]
-            texts += [axis.label, *(t.label1 for t in shown)]
+            texts += [axis.label, *(label for t in shown for label in (t.label1, t.label2))]
     return {
         (i, text.get_text()): text.get_window_extent(renderer)
         for i, text in enumerate(texts)
@@ -52,7 +54,7 @@ def boxes(ax):
     }
 
 
-def assert_readable(ax):
+def assert_inside(ax):
     found = boxes(ax)
     assert found
     width, height = ax.figure.canvas.get_width_height()
@@ -60,7 +62,11 @@ def assert_readable(ax):
         inside = box.x0 > -1 and box.y0 > -1 and box.x1 < width + 1 and box.y1 < height + 1
         assert inside, f"{text!r} is cut off"
         assert box.height >= 8, f"{text!r} is too small to read"
-    items = list(found.items())
+    return found
+
+
+def assert_readable(ax):
+    items = list(assert_inside(ax).items())
     for place, ((_, text), box) in enumerate(items):
         for (_, other), another in items[place + 1 :]:
             apart = (
@@ -165,6 +171,24 @@ PICTURES = {
 @pytest.mark.parametrize("picture", PICTURES)
 def test_nothing_overlaps_or_is_cut_off_with_fifteen_algorithms(picture):
     assert_readable(PICTURES[picture]())
+
+
+@pytest.mark.parametrize("k", [2, 4, 9])
+@pytest.mark.parametrize("control", [False, True])
+@pytest.mark.parametrize(
+    ("method", "rope"),
+    [("friedman", None), ("bayesian-friedman", None), ("signed-rank", None), ("signed-rank", 0.5)],
+)
+def test_names_longer_than_there_is_room_for_are_readable(method, rope, k, control):
+    names = [f"HistGradientBoostingClassifier(learning_rate=0.{i})" for i in range(k)]
+    frame = pd.DataFrame(scores(12, k), columns=names)
+    comparison = racer.compare(frame, method, rope=rope, control=names[0] if control else None)
+    for kind, draw in pictures(comparison).items():
+        if kind == "matrix":  # its names are slanted, and no boxes
+            assert_inside(draw(None))
+        else:
+            assert_readable(draw(None))
+    assert_readable(comparison.plot(pair=names[:2]))
 
 
 def test_axes_given_are_drawn_on():

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from racer.comparison.render.forms import Draw
 
 _MOST = 30  # pairs in one picture
+_SIDE = 20  # letters of a name beside another
 
 
 def pictures(comparison: ComparisonData) -> dict[str, Draw]:
@@ -70,7 +71,7 @@ def posterior_of(comparison: ComparisonData, pair: tuple[str, str], ax: Axes | N
         maximize=comparison.maximize,
         seed=comparison.seed,
     )
-    return result.plot((shortened(str(pair[0])), shortened(str(pair[1]))), ax=ax)
+    return result.plot((shortened(str(pair[0]), _SIDE), shortened(str(pair[1]), _SIDE)), ax=ax)
 
 
 def _matrix(comparison: ComparisonData, ax: Axes | None) -> Axes:
@@ -102,7 +103,7 @@ def _critical_difference(comparison: ComparisonData, ax: Axes | None) -> Axes:
     if comparison.control is not None:  # one bar, over all not told apart from the control
         group = [names.index(n) for n in {*open_pairs["better"], *open_pairs["worse"]}]
         alike[np.ix_(group, group)] = True
-        caption += f"\n(bar: not separated\nfrom {comparison.control})"
+        caption += f"\n(bar: not separated\nfrom {shortened(comparison.control)})"
     distance = None
     if comparison.posthoc == "nemenyi":
         distance = nemenyi_critical_difference(
@@ -117,7 +118,7 @@ def _posterior(comparison: ComparisonData, ax: Axes | None) -> Axes:
     if comparison.control == second:
         first, second = second, first
     result: BayesianSignedRankResult = comparison.details
-    return result.plot((first, second), ax=ax)
+    return result.plot((shortened(first, _SIDE), shortened(second, _SIDE)), ax=ax)
 
 
 def _winning(comparison: ComparisonData, ax: Axes | None) -> Axes:
@@ -161,5 +162,5 @@ def _few(comparison: ComparisonData) -> tuple[pd.DataFrame, str]:
     if len(frame) > _MOST and comparison.control is None:
         first = comparison.ranking["algorithm"].iloc[0]
         frame = frame[(frame["better"] == first) | (frame["worse"] == first)]
-        caption += f" (pairs with {first} only)"
+        caption += f" (pairs with {shortened(first)} only)"
     return frame, caption
