@@ -246,20 +246,29 @@ def _not_a_number(
     else:
         where = f" (data set {_label(data_sets[row])!r})"
         advice = "leave it empty if it is missing, or remove the column"
+    wrong = "too large" if isinstance(value, str) and _is_too_large(value) else "not a number"
     return ScoresError(
-        f"column {name!r} holds {value!r} in row {row}{where}, which is not a number: "
-        f"correct it, {advice}"
+        f"column {name!r} holds {value!r} in row {row}{where}, which is {wrong}: correct it, {advice}"
     )
 
 
 def number_in(text: str) -> float | None:
-    """Return the number that a text is, NaN for a missing one, None if it is neither."""
+    """Return the number that a text is, NaN for a missing one, None if no float is that."""
     if text.strip().casefold() in _MISSING:
         return float("nan")
     try:
-        return None if "_" in text else float(text)
+        number = float(text)
     except ValueError:
         return None
+    return None if "_" in text or _is_too_large(text) else number
+
+
+def _is_too_large(text: str) -> bool:
+    """Return whether a text is a finite number, but infinite as a float."""
+    try:
+        return math.isinf(float(text)) and any(map(str.isdigit, text))
+    except ValueError:
+        return False
 
 
 def _widened(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:

@@ -125,6 +125,8 @@ def test_columns_named_by_hand(tmp_path):
         (b"\x89PNG\r\n\x1a\n\xff\xfe", "is not text in UTF-8"),
         (b"a,b\n1,\x002\n", "is not text"),
         (b"a,b\n,\n,\n", "every cell is missing"),
+        (b"name,a,b\nx,1,2\ny,-1e400,3\n", r"'-1e400' in row 1 \(data set 'y'\), which is too"),
+        (b"name,a,b\nx,inf,2\ny,oops,3\n", "'oops' in row 1 .*, which is not a number"),
         (b"name,a\nx,1\ny,2\n", "give at least 2 to compare"),
         (b"name,a,b\nx,1,2\nx,2,3\n", "more than one row for data set 'x'"),
         (b"name,method,value\nx,a,1\nx,a,2\n", "more than one score for"),
