@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 DATA_SET = ("dataset", "data", "instance", "problem", "task", "benchmark", "block", "db")
 _ID = re.compile(r"(^|[ _.-])[iI][dD]$|[a-z]I[dD]$")
 _INDEX = re.compile(r"(Unnamed: \d+|level_\d+|index|)$")  # as pandas calls an index made a column
-_ALGORITHM = ("algorithm", "classifier", "method", "model", "optimizer", "optimiser", "solver")
+ALGORITHM = ("algorithm", "classifier", "method", "model", "optimizer", "optimiser", "solver")
 _FOLD = ("fold", "run", "repetition", "repeat", "replicate", "seed", "cvfold")
 
 
@@ -77,7 +77,7 @@ def _by_usual_names(frame: pd.DataFrame, given: Columns) -> Columns:
     """Add the columns with usual names to those given; scores have none."""
     found = given
     if found.algorithm is None:
-        name = called(frame, _ALGORITHM, found)
+        name = called(frame, ALGORITHM, found)
         # a column of numbers is an algorithm of that name, unless the table is known to be long
         if name is not None and (found.score is not None or not is_numeric(frame[name])):
             found = found._replace(algorithm=name)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from racer._numerics import as_costs, with_ties
-from racer.comparison.columns import DATA_SET, Columns, called, recognised, row_numbers
+from racer.comparison.columns import ALGORITHM, DATA_SET, Columns, called, recognised, row_numbers
 from racer.comparison.input_notes import input_notes
 from racer.errors import ScoresError
 from racer.stats._likelihoods import median_of_runs
@@ -311,6 +311,11 @@ def _labelled(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
     if len(again):
         fold = f", fold {again[0][1]!r}" if found.fold else ""
         hint = "" if found.fold else "; if its rows are folds or runs, name their column, fold=.."
+        numbered = called(frame, ALGORITHM, found)
+        if numbered is not None:  # else the table would be long
+            hint += (
+                f"; if the numbers in column {numbered!r} name algorithms, algorithm={numbered!r}"
+            )
         raise ScoresError(f"more than one row for data set {again[0][0]!r}{fold}{hint}")
     wide = frame.drop(columns=keys)
     named = None if found.data_set is None else list(data_sets)

@@ -231,6 +231,14 @@ def test_failures_are_infinite():
         (WIDE.set_axis(["db", "A", "A"], axis=1), "column 'A' occurs twice"),
         (pd.DataFrame([[1, 2]], columns=[1, "1"]), "column '1' occurs twice"),
         (WIDE.assign(db=["x", "y", "x"]), "more than one row for data set 'x'; if its rows are"),
+        (
+            FOLDS.drop(columns="fold").assign(classifier=[1, 2] * 4),
+            "fold=..; if the numbers in column 'classifier' name algorithms, algorithm='classifier'",
+        ),
+        (
+            FOLDS.assign(classifier=[1, 2] * 4),
+            "data set 'x', fold '1'; if the numbers in column 'classifier' name algorithms",
+        ),
         (WIDE.assign(db=["x", None, "z"]), "column 'db' has no value in row 1"),
         (FOLDS.drop(columns="fold"), "more than one score for Data set 'x', classifier 'A'; if"),
         (pd.concat([FOLDS, FOLDS]), "Data set 'x', fold '1', classifier 'A'|classifier 'A', fold"),
