@@ -282,7 +282,7 @@ class CsvTable(NamedTuple):
 def read_csv(path: Path) -> CsvTable:
     """Return a table with a header.
 
-    The header's most frequent of comma, semicolon and tab separates; numbers may have a decimal
+    That of comma, semicolon and tab separates which gives the header most fields; numbers may have a decimal
     comma, or a spread behind them (61,8 ± 1,2), which is left out with a RacerWarning. ScoresError
     names the line that does not fit, or a number that may have thousands, such as 1,234.
     """
@@ -334,8 +334,7 @@ def csv_lines(path: Path) -> list[list[str]]:
 def _lines_of_csv(path: Path) -> tuple[str, list[list[str]]]:
     """Return the delimiter, and the fields of all lines that are not empty; the names first."""
     text = _text(path)
-    head = text.partition("\n")[0]
-    delimiter = max(_DELIMITERS, key=head.count)
+    delimiter = max(_DELIMITERS, key=lambda mark: _n_fields(text, mark))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         lines = [line for line in reader if line]
@@ -353,6 +352,15 @@ def _lines_of_csv(path: Path) -> tuple[str, list[list[str]]]:
     if not rows:
         raise ScoresError(f"{path} has a header and no rows")
     return delimiter, [names, *rows]
+
+
+def _n_fields(text: str, delimiter: str) -> int:
+    """Return the number of fields of a header; 0 if its quotes do not fit the delimiter."""
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        return next((len(line) for line in lines if line), 0)
+    except csv.Error:
+        return 0
 
 
 def _has_spread(texts: Sequence[str]) -> bool:

@@ -240,6 +240,23 @@ def test_columns_that_blanks_or_bars_separate_are_refused_as_one(csv, text):
         racer.read_scores(csv(text))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"data, set";"Smith, J., 2020, A";"b, c"\nx;1,5;2\n',
+        '"data, set"\t"Smith, J., 2020, A"\t"b, c"\nx\t1.5\t2\n',
+        '\n"data, set","Smith, J., 2020, A","b, c"\nx,1.5,2\n',
+    ],
+)
+def test_delimiters_within_quotes_are_part_of_names(csv, text):
+    assert table(csv(text)).loc["x"].to_dict() == {"Smith, J., 2020, A": 1.5, "b, c": 2.0}
+
+
+def test_a_name_may_have_several_lines(csv):
+    found = table(csv('data,"a; b;\nc; d",e\nx,1,2\n'))
+    assert found.loc["x"].to_dict() == {"a; b;\nc; d": 1.0, "e": 2.0}
+
+
 def test_a_decimal_comma_is_read(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text(EUROPEAN, encoding="utf-8")
