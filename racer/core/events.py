@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from racer.errors import SettingError
+from racer.evaluate.objective import generator_kind, is_coroutine_function
 
 if TYPE_CHECKING:
     from racer.deciders.decider import Drop
@@ -339,4 +340,11 @@ def check_callbacks(callbacks: Sequence[Callback]) -> tuple[Callback, ...]:
     """Return the callbacks as a tuple, or SettingError."""
     if not isinstance(callbacks, list | tuple) or not all(map(callable, callbacks)):
         raise SettingError(f"callbacks={callbacks!r}: give a list of functions, [..]")
+    for callback in callbacks:
+        is_async = is_coroutine_function(callback)
+        if (kind := "a coroutine function" if is_async else generator_kind(callback)) is not None:
+            raise SettingError(
+                f"callbacks=[{callback!r}]: it is {kind}, of which a call runs nothing: give a "
+                "plain function"
+            )
     return tuple(callbacks)

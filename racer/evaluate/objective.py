@@ -37,7 +37,7 @@ _LONGEST_MESSAGE = 2000
 _NOT_NUMBERS = (bool, np.bool_, complex, np.complexfloating, str, bytes, bytearray, memoryview)
 
 
-_NOT_FUNCTIONS = {
+_GENERATORS: dict[Callable[[Any], bool], str] = {
     inspect.isasyncgenfunction: "an async generator",
     inspect.isgeneratorfunction: "a generator",
 }
@@ -62,6 +62,17 @@ def is_coroutine_function(evaluate: object) -> bool:
     return inspect.iscoroutinefunction(evaluate) or inspect.iscoroutinefunction(called)
 
 
+def generator_kind(function: object) -> str | None:
+    """Return the kind of generator that a function is, or that its class calls; None for others."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    called: Any = getattr(type(function), "__call__", None)  # noqa: B004  (of the class)
+    for is_one, kind in _GENERATORS.items():
+        if is_one(function) or is_one(called):
+            return kind
+    return None
+
+
 def check_objective(evaluate: object, *, timed: bool = False) -> None:
     """Raise ObjectiveError unless evaluate(config, instance, seed) can be called, `timed`: bound=."""
     if not callable(evaluate):
@@ -74,12 +85,11 @@ def check_objective(evaluate: object, *, timed: bool = False) -> None:
             f"evaluate is the class {evaluate.__qualname__}: give an instance of it that can be "
             "called, or a function"
         )
-    for is_no_function, what in _NOT_FUNCTIONS.items():
-        if is_no_function(evaluate) or is_no_function(type(evaluate).__call__):
-            raise ObjectiveError(
-                f"evaluate is {what}, which returns no number when it is called: give a function "
-                "that does, plain or async"
-            )
+    if (kind := generator_kind(evaluate)) is not None:
+        raise ObjectiveError(
+            f"evaluate is {kind}, which returns no number when it is called: give a function "
+            "that does, plain or async"
+        )
     if timed and is_coroutine_function(evaluate):
         raise ObjectiveError(
             "evaluate is a coroutine function, and runtime= needs a process for each evaluation: "

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 from playing import eliminated
 
-from racer import BlockCompleted, Elimination, Ended, Race, RaceEnded, RacerWarning
+from racer import BlockCompleted, Elimination, Ended, Race, RaceEnded, RacerWarning, SettingError
 
 
 def watched(racing, candidates, evaluate, **settings):
@@ -99,3 +101,31 @@ def test_an_error_in_a_callback_comes_through(racing):
 
     with pytest.raises(ZeroDivisionError):
         racing.play(Race([1, 2], budget=10, callbacks=[fail]), racing.noisy)
+
+
+class Watcher:
+    async def __call__(self, event):
+        raise AssertionError
+
+
+async def coroutine(event):
+    raise AssertionError
+
+
+def generator(event):
+    yield event
+
+
+@pytest.mark.parametrize(
+    ("callback", "kind"),
+    [
+        (coroutine, "a coroutine function"),
+        (Watcher(), "a coroutine function"),
+        (functools.partial(coroutine), "a coroutine function"),
+        (generator, "a generator"),
+    ],
+)
+def test_a_callback_that_would_never_run_is_refused(callback, kind):
+    message = rf"callbacks=\[.*\]: it is {kind}, of which a call runs nothing: give a plain"
+    with pytest.raises(SettingError, match=message):
+        Race([1, 2], budget=10, callbacks=[print, callback])
