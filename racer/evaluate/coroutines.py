@@ -66,7 +66,7 @@ class Coroutines:
         self._calls: dict[CellKey, _Call] = {}  # whose outcomes have not been fetched
         self._n_running = 0
         self._is_finishing = False
-        self._done: SimpleQueue[tuple[_Call, Outcome | Exception]] = SimpleQueue()
+        self._done: SimpleQueue[tuple[_Call, Outcome | BaseException]] = SimpleQueue()
 
     @property
     def capacity(self) -> int:
@@ -93,9 +93,9 @@ class Coroutines:
                 if stopping():
                     return None
 
-    def _fetched(self, call: _Call, outcome: Outcome | Exception) -> tuple[Cell, Outcome]:
+    def _fetched(self, call: _Call, outcome: Outcome | BaseException) -> tuple[Cell, Outcome]:
         del self._calls[call.cell.key]
-        if isinstance(outcome, Exception):
+        if isinstance(outcome, BaseException):
             raise outcome
         return call.cell, outcome
 
@@ -147,7 +147,7 @@ class Coroutines:
     async def _run(self, call: _Call) -> None:
         try:
             outcome = await self._evaluated(call)
-        except Exception as error:  # noqa: BLE001  (for the thread that waits)
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  (for the thread that waits)
             self._done.put((call, error))
         else:
             if outcome is not None:
@@ -199,7 +199,7 @@ class Coroutines:
             async with asyncio.timeout(self._timeout) as limit:
                 return await self._evaluate(cell.config, cell.instance, cell.seed), None
         except BaseException as error:
-            if call.is_cancelled:
+            if call.is_cancelled or isinstance(error, KeyboardInterrupt):
                 raise
             if limit.expired() and isinstance(error, TimeoutError) and self._timeout is not None:
                 return None, _TimeoutExceeded("timeout", took_more_than(self._timeout))

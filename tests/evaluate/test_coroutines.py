@@ -354,9 +354,7 @@ def test_while_a_call_is_running_the_server_does_not_refuse_everything(loop):
 # Evaluations that misbehave
 
 
-@pytest.mark.parametrize(
-    "error", [SystemExit, KeyboardInterrupt, asyncio.CancelledError, GeneratorExit]
-)
+@pytest.mark.parametrize("error", [SystemExit, asyncio.CancelledError, GeneratorExit])
 @pytest.mark.parametrize("timeout", [None, 5.0])
 def test_whatever_a_coroutine_raises_costs_its_cell_alone(error, timeout):
     async def raising(config, instance, seed):
@@ -367,6 +365,15 @@ def test_whatever_a_coroutine_raises_costs_its_cell_alone(error, timeout):
     outcomes = all_of(raising, 3, n_jobs=2, timeout=timeout)
     assert [outcomes[block].status for block in range(3)] == ["ok", "failed", "ok"]
     assert outcomes[1].message.startswith(f"{error.__name__}: mine (in raising, ")
+
+
+@pytest.mark.parametrize("timeout", [None, 5.0])
+def test_an_interrupt_that_a_coroutine_raises_is_raised_where_outcomes_are_awaited(timeout):
+    async def interrupted(config, instance, seed):
+        raise KeyboardInterrupt("mine")
+
+    with pytest.raises(KeyboardInterrupt, match="mine"):
+        all_of(interrupted, 3, n_jobs=2, timeout=timeout)
 
 
 @pytest.mark.parametrize("timeout", [None, 5.0])

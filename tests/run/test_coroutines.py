@@ -205,6 +205,21 @@ def test_the_second_signal_cancels_the_calls_that_run(tmp_path, monkeypatch):
     assert told(racer.resume(store, plain)) == told(racer.race(range(9), plain, **RULES))
 
 
+@pytest.mark.parametrize("n_jobs", [1, 4])
+def test_an_interrupt_in_a_call_ends_the_run_as_in_a_plain_function(n_jobs, tmp_path):
+    async def interrupted(config, instance, seed):
+        if len(calls) == 20:
+            raise KeyboardInterrupt
+        calls.append(config)
+        return plain(config, instance, seed)
+
+    calls, store = [], tmp_path / "run.db"
+    with pytest.raises(racer.RaceInterrupted) as caught:
+        racer.race(range(9), interrupted, n_jobs=n_jobs, store=store, **RULES)
+    assert 0 < caught.value.result.evaluations <= 20
+    assert told(racer.resume(store, plain)) == told(racer.race(range(9), plain, **RULES))
+
+
 def test_a_cell_that_backs_off_does_not_delay_a_stop(tmp_path, loop):
     """Its next try would come in minutes: the clock of the loop stands still."""
 
