@@ -253,7 +253,8 @@ def tune(
             names = '--store new.db, or store = "new.db" in the scenario'
             raise StoreError(f"{error.in_scenario}: {names}") from error
         if (store := arguments.get("store")) is not None:
-            say(f"racer: recorded in {store}; racer show {store} shows it again", err=True)
+            path = shlex.quote(str(store))
+            say(f"racer: recorded in {path}; racer show {path} shows it again", err=True)
         give(result, settings, **form)
 
 

@@ -553,7 +553,7 @@ def _silence(store: str) -> str:
     files = [file for end in ("", "-wal") if (file := Path(f"{path}{end}")).exists()]
     written = max((file.stat().st_mtime for file in files), default=time.time())
     ago = readable(max(time.time() - written, 0.0))
-    return f"Last written {ago} ago; if nothing runs it: racer check {store}"
+    return f"Last written {ago} ago; if nothing runs it: racer check {shlex.quote(store)}"
 
 
 def _lines(

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import sys
 
 import click
@@ -149,6 +150,15 @@ def test_check_scenario_shows_the_metrics_of_a_program(folder):
     done = said("check-scenario")
     assert done.exit_code == 0, done.output
     assert "  {'error': 2.0}, in " in done.stdout
+
+
+def test_the_command_that_shows_a_result_again_can_be_pasted_into_a_shell(folder):
+    words = ("--space", "parameters.txt", "--budget", 20, "--seed", 1, "-q")
+    done = said("tune", *words, "--store", "it's one.db", "--", "printf", "%s%s", "{x}", "{seed}")
+    assert done.exit_code in {0, 3}, done.output
+    *_, last = done.stderr.splitlines()
+    command = last.partition("; ")[2].removesuffix(" shows it again")
+    assert shlex.split(command) == ["racer", "show", str(folder / "it's one.db")]
 
 
 @pytest.mark.parametrize("option", ["--metrics", "--objective"])

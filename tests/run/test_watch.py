@@ -2,6 +2,8 @@
 
 import io
 import re
+import shlex
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -62,6 +64,14 @@ def test_what_it_says_is_what_is_recorded(path):
     assert re.search(r"of them +3 failed", shown)
     assert "workers" not in shown  # a limited evaluation has a process of its own
     assert re.search(r"Last written \d:\d\d:\d\d ago; if nothing runs it: racer check ", shown)
+
+
+def test_its_advice_can_be_pasted_into_a_shell(path):
+    apart = Path(path).rename(Path(path).with_name("it's one.db"))
+    console = Console(file=io.StringIO(), width=1000)
+    watch(str(apart), once=True, console=console)
+    *_, command = console.file.getvalue().splitlines()
+    assert shlex.split(command.partition("it: ")[2]) == ["racer", "check", str(apart)]
 
 
 def test_prefetched_cells_are_not_counted_at_the_end():
