@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import os
@@ -13,7 +14,7 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self
 
 from rich.console import Console
 from rich.live import Live
@@ -22,7 +23,7 @@ from rich.text import Text
 from racer.core.budget import Budget
 from racer.core.events import BlockCompleted, CandidatesAdded, Ended, RaceCompleted, RaceEnded
 from racer.core.objective import Aim
-from racer.errors import StoreError
+from racer.errors import StoreError, warn
 from racer.render.escape import printable
 from racer.render.text import folded
 from racer.results.ablation import AblationResult
@@ -51,6 +52,9 @@ _SILENT = 10.0  # seconds without an event after which a log says where it stand
 _ENOUGH = 20  # evaluations that show the pace of a resumed run
 _NAMED = 2  # candidates of a front
 _EACH = 5  # so many that leave at once are named
+_WIDTH = 80  # of an unknown terminal
+
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
@@ -320,14 +324,44 @@ def readable(seconds: float) -> str:
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
 
 
+class _Screen(Console):
+    """A console that outlives its reader, at whose end Rich exits; a width of 0 is unknown."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, force_jupyter=False)
+        if self.width < 1:
+            self.width = _WIDTH
+
+    def on_broken_pipe(self) -> None:
+        """Show nothing any more."""
+        self.quiet = True
+
+
+def _harmless(
+    method: Callable[Concatenate[Progress, P], None],
+) -> Callable[Concatenate[Progress, P], None]:
+    """Let an error of a method end the display instead of the run."""
+
+    @functools.wraps(method)
+    def call(display: Progress, /, *args: P.args, **kwargs: P.kwargs) -> None:
+        if not display.has_failed:
+            try:
+                method(display, *args, **kwargs)
+            except Exception as error:  # noqa: BLE001  (whatever it is: the run goes on)
+                display.fail(error)
+
+    return call
+
+
 class Progress:
     """A callback that shows progress: live in a terminal while it is entered, else lines.
 
-    `begin`, `asked` and `told` report progress within a block, which has no events.
+    `begin`, `asked` and `told` report progress within a block, which has no events. An error, as of
+    a disk that is full, ends the display only.
     """
 
     def __init__(self, console: Console | None = None) -> None:
-        self.console: Console = console or Console(stderr=True, force_jupyter=False)
+        self.console: Console = console or _Screen(stderr=True)
         self.state: ProgressState = ProgressState(time.monotonic())
         self._notice = ""
         self._early: list[Any] | None = None  # events that came while it is held
@@ -339,23 +373,42 @@ class Progress:
             get_renderable=self._render, console=self.console, auto_refresh=False, transient=True
         )
         self._cell = None if self.console.is_terminal or console else _notebook_cell()
+        self.has_failed: bool = False
 
     def __enter__(self) -> Self:
-        if self.console.is_terminal:
-            self.live.start()
-            self._ticker = threading.Thread(target=self._tick, daemon=True)
-            self._ticker.start()
+        self._start()
         return self
 
     def __exit__(self, *error: object) -> None:
         self._done.set()
         if self._ticker is not None:
             self._ticker.join()
+        self._stop()
+
+    @_harmless
+    def _start(self) -> None:
+        if self.console.is_terminal:
+            self.live.start()
+            self._ticker = threading.Thread(target=self._tick, daemon=True)
+            self._ticker.start()
+
+    @_harmless
+    def _stop(self) -> None:
+        if self._ticker is not None:
             self._flush()
         self.live.stop()
         if self._cell is not None:
             self._cell(self._text())
 
+    def fail(self, error: Exception) -> None:
+        """End the display after an error; the terminal is left in order if it can be."""
+        self.has_failed = True
+        with suppress(Exception):
+            self.live.stop()
+        with suppress(OSError, ValueError):  # as of the display
+            warn(f"progress is not shown any more ({type(error).__name__}: {error})")
+
+    @_harmless
     def _tick(self) -> None:
         while not self._done.wait(_LEAST):
             if self._lines:
@@ -384,6 +437,7 @@ class Progress:
         else:
             notify(line)
 
+    @_harmless
     def begin(
         self,
         contest: Contest[Any],
@@ -402,17 +456,20 @@ class Progress:
         """Keep events until the beginning: a replay may end before that."""
         self._early = []
 
+    @_harmless
     def release(self) -> None:
         """Show the events that were kept."""
         early, self._early = self._early, None
         for event in early or ():
             self(event)
 
+    @_harmless
     def recorded_in(self, store: str) -> None:
         """Show where a contest is recorded."""
         path = shlex.quote(store)
         self.line(f"recorded in {path}; racer watch {path} follows it")
 
+    @_harmless
     def asked(self, cells: Sequence[Cell]) -> None:
         """Begin a block, or a held-out instance, that needs these cells."""
         begins = cells[0].held_out and not self.state.work.held_out
@@ -423,6 +480,7 @@ class Progress:
                 f"{many} held-out instances, {len(cells)} configuration{'s' * (len(cells) != 1)} on each"
             )
 
+    @_harmless
     def told(self, outcome: Outcome) -> None:
         """Count an outcome; called for each evaluation."""
         self.state.told(outcome)
@@ -441,6 +499,7 @@ class Progress:
         elif self._ticker is None:
             self.line(self.state.line(time.monotonic()))
 
+    @_harmless
     def __call__(self, event: Any) -> None:
         """Show an event, unless it is held."""
         if self._early is not None:
@@ -464,6 +523,7 @@ class Progress:
         ):
             self._show()
 
+    @_harmless
     def line(self, text: str) -> None:
         """Show a line that stays: above the live part, or, in a log, with the time."""
         if self._cell is not None:
@@ -528,7 +588,7 @@ def watch(
     wait: Callable[[float], None] = time.sleep,
 ) -> None:
     """Show the progress of the contest in a store until its end; nothing is written or locked."""
-    console = console or Console(force_jupyter=False)
+    console = console or _Screen()
     state = state_in(store, ProgressState(clock()))
     if not console.is_terminal and not once:
         for line in _lines(store, state, clock, lambda: wait(interval)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import re
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 import types
+import warnings
 from contextlib import suppress
 from itertools import pairwise
 
@@ -253,6 +255,51 @@ def test_the_terminal_is_left_in_order_after_an_error():
         race(callbacks=[progress, fail])
     written = console.file.getvalue()
     assert written.count("\x1b[?25l") == written.count("\x1b[?25h") == 1  # the cursor
+
+
+class Broken(io.StringIO):
+    """A standard error of which `lasts` writes succeed."""
+
+    def __init__(self, error, *, is_terminal, lasts=0):
+        super().__init__()
+        self.error, self.is_terminal, self.lasts = error, is_terminal, lasts
+
+    def isatty(self):
+        return self.is_terminal
+
+    def write(self, text):
+        self.lasts -= 1
+        if self.lasts < 0:
+            raise self.error
+        return super().write(text)
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+@pytest.mark.parametrize("lasts", [0, 2])
+@pytest.mark.parametrize(
+    "error", [OSError(errno.ENOSPC, "full"), BrokenPipeError(errno.EPIPE, "gone")], ids=repr
+)
+def test_a_display_that_cannot_be_written_changes_no_run(monkeypatch, error, lasts, is_terminal):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("sys.stderr", Broken(error, is_terminal=is_terminal, lasts=lasts))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        shown = race(progress=True)
+    assert shown.scores["value"].tolist() == race().scores["value"].tolist()
+    is_quiet = is_terminal and isinstance(error, BrokenPipeError)  # Rich would end the program
+    texts = [str(warning.message) for warning in caught]
+    assert sum(text.startswith("progress is not shown any more") for text in texts) == (
+        not is_quiet
+    )
+
+
+def test_a_terminal_of_unknown_width_is_not_narrow(monkeypatch):
+    terminal = Broken(None, is_terminal=True, lasts=10**6)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "0")
+    monkeypatch.setattr("sys.stderr", terminal)
+    race(progress=True)
+    assert "candidates left        1 of 3" in terminal.getvalue()
 
 
 def test_a_race_refused_up_front_shows_nothing(capsys):
