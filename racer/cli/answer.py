@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import warnings
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,8 +103,12 @@ def reported() -> Iterator[None]:
 
 
 def say(text: object, *, err: bool = False) -> None:
-    """Write a line to standard output, or standard error, as text without markup."""
-    click.echo(printable(str(text)), err=err)
+    """Write a line to standard output, or standard error, as text without markup.
+
+    A standard error that cannot be written, as on a full disk, ends no command.
+    """
+    with suppress(OSError) if err else nullcontext():
+        click.echo(printable(str(text)), err=err)
 
 
 def tell(message: str) -> None:
@@ -114,9 +118,12 @@ def tell(message: str) -> None:
 
 def in_terminal(message: str) -> str:
     """Return a message for standard error, broken between words if that is a terminal."""
-    if not sys.stderr.isatty():
-        return message
-    return folded(message, shutil.get_terminal_size().columns)
+    return folded(message, shutil.get_terminal_size().columns) if is_watched() else message
+
+
+def is_watched() -> bool:
+    """Return True if standard error is a terminal; it may be closed."""
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 def _new_file(_: click.Context, __: click.Parameter, path: Path | None) -> Path | None:

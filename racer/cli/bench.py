@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from racer.cli.answer import FOLDER, NO_BEST, csv_of, reported, say, tell, write_new
+from racer.cli.answer import FOLDER, NO_BEST, csv_of, is_watched, reported, say, tell, write_new
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,7 +93,7 @@ def bench_command(
     with reported():
         items = Scenario({"instances": instances}).instances("instances")
         try:
-            result = bench(programs, items, progress=sys.stderr.isatty(), **settings)
+            result = bench(programs, items, progress=is_watched(), **settings)
         except RaceInterrupted as stop:
             _give(stop.result, csv, as_json=as_json)
             sys.exit(stop.code)

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -58,6 +58,17 @@ class _Commands(click.Group):
         """Run a command; quotations in errors are shown as text."""
         if not standalone_mode:
             return super().main(args, standalone_mode=False, **extra)
+        try:
+            self._run(args, **extra)
+        finally:
+            try:
+                if sys.stderr is not None:
+                    sys.stderr.flush()
+            except OSError:  # or Python would try again, and end with another exit code
+                sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+
+    def _run(self, args: Sequence[str] | None, **extra: Any) -> NoReturn:
+        """Run a command, and exit."""
         from racer.render.escape import printable  # noqa: PLC0415
 
         try:
@@ -65,10 +76,12 @@ class _Commands(click.Group):
         except click.ClickException as error:
             shown = io.StringIO()
             error.show(shown)
-            click.echo(printable(shown.getvalue()), nl=False, err=True)
+            with suppress(OSError):
+                click.echo(printable(shown.getvalue()), nl=False, err=True)
             sys.exit(error.exit_code)
         except click.Abort as error:  # Ctrl-C, a prompt that was denied, or the end of its input
-            click.echo("Aborted!", err=True)
+            with suppress(OSError):
+                click.echo("Aborted!", err=True)
             sys.exit(_INTERRUPTED if isinstance(error.__context__, KeyboardInterrupt) else 1)
         except BrokenPipeError:  # the reader of the answer
             sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,17 @@ import click
 
 from racer._checks import read_json
 from racer._files import read_bytes
-from racer.cli.answer import FILE, Whole, forms, give, given_if_interrupted, reported, say, tell
+from racer.cli.answer import (
+    FILE,
+    Whole,
+    forms,
+    give,
+    given_if_interrupted,
+    is_watched,
+    reported,
+    say,
+    tell,
+)
 from racer.cli.scenarios import _WithCommand
 from racer.errors import CandidateError, ScoresError, SettingError
 from racer.render.sections import Grid, Section, number
@@ -80,7 +89,7 @@ def race(
                 )
             given = _by_program(path, command, instances)
             settings, options["n_jobs"] = {"command": given["evaluate"].settings}, jobs
-            options["progress"] = sys.stderr.isatty()
+            options["progress"] = is_watched()
         given |= {name: value for name, value in options.items() if value is not None}
         with given_if_interrupted(settings, **form):
             result = run(instance_order=order, **given)

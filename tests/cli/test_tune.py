@@ -3,7 +3,9 @@
 import json
 import re
 import shlex
+import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -159,6 +161,21 @@ def test_the_command_that_shows_a_result_again_can_be_pasted_into_a_shell(folder
     *_, last = done.stderr.splitlines()
     command = last.partition("; ")[2].removesuffix(" shows it again")
     assert shlex.split(command) == ["racer", "show", str(folder / "it's one.db")]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
+def test_a_standard_error_that_cannot_be_written_changes_neither_answer_nor_exit_code(folder):
+    """The command has no place for k: that would be a warning."""
+    words = ("--space", "parameters.txt", "--budget", 20, "--seed", 1, "--store", "")
+    words = ("tune", *words, "--", "printf", "%s%s", "{x}", "{seed}")
+    command = [sys.executable, "-m", "racer", *map(str, words)]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=full, text=True, check=False)
+    expected = said(*words)
+    assert "has no place for 'k'" in expected.stderr
+    assert done.returncode == expected.exit_code
+    time = r"[\d.]+ s of evaluation"
+    assert re.sub(time, "", done.stdout) == re.sub(time, "", expected.stdout)
 
 
 @pytest.mark.parametrize("option", ["--metrics", "--objective"])
