@@ -149,10 +149,19 @@ class _Loop(Generic[R]):
                 self.display.recorded_in(self.store.path)
         self.provenance = {**self.provenance, "workers": n_workers}
         self._begun, self._before = time.perf_counter(), begun_with.seconds
-        self._first = FirstBlock(is_over=bool(begun_with.evaluations))
+        self._first = FirstBlock(
+            self._record, self.contest.tell, is_over=bool(begun_with.evaluations)
+        )
 
     def run(self) -> None:
         """`ask` and `tell` until the contest ends, a signal comes or the deadline passes."""
+        try:
+            self._run()
+        except KeyboardInterrupt:
+            self._first.release()
+            raise
+
+    def _run(self) -> None:
         while not self._is_stopping() and (cells := self.contest.ask()):
             self._feed.may_prefetch = self._first.is_over
             if self.display is not None:
@@ -163,9 +172,10 @@ class _Loop(Generic[R]):
             for cell, outcome, is_new in self._feed.outcomes(cells):
                 self._take(cell, outcome, is_new=is_new)
             if not self._first.is_over:
-                self._tell_deferred(self._first.end(cells))
+                self._first.end(cells, len(self.contest.alive))
             if self.values is not None and self.values.end():
                 self.values = None
+        self._first.release()
         self._feed.end()
         if self.values is not None and not self.stop.requested():
             self.values.end_of_run()
@@ -258,16 +268,9 @@ class _Loop(Generic[R]):
                 f"evaluate {NO_SPEND}: return {{.., 'spend': its price}}, or give prices=; nothing "
                 "is recorded, and nothing else was evaluated"
             )
-        if self._first.defers(cell, outcome):
-            return True
-        self._tell_deferred(self._first.released())
-        return False
-
-    def _tell_deferred(self, deferred: Sequence[tuple[Cell, Outcome]]) -> None:
-        for cell, outcome in deferred:
-            self._record(cell, outcome)
-            self.contest.tell(cell, outcome)
-        self._feed.may_prefetch = True
+        is_deferred = self._first.defers(cell, outcome)
+        self._feed.may_prefetch = self._first.is_over
+        return is_deferred
 
 
 def _interrupted(result: Any, store: Store | None, code: int) -> RaceInterrupted:

@@ -7,7 +7,7 @@ import functools
 import inspect
 import re
 import reprlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from racer.errors import ObjectiveError, warn
 from racer.evaluate.command.command import failing_code, on_success_codes
@@ -17,11 +17,13 @@ from racer.run.members import Complement
 from racer.store.source import source_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from types import CodeType
 
     from racer.core.contest import Contest
     from racer.evaluate.outcome import Cell, Outcome
+
+    Report = Callable[[Cell, Outcome], object]
 
 _LARGER_IS_BETTER = {
     *("accuracy", "acc", "auc", "auroc", "f1", "score", "scores", "precision", "recall"),
@@ -37,34 +39,59 @@ _LEAST_AT_END = 10
 class FirstBlock:
     """Defers the outcomes of the first block while all are the same failure.
 
-    A block that only has this failure raises ObjectiveError, and nothing of it is recorded.
-    `is_over` once an outcome differs, or a block is complete.
+    A block that only has this failure raises ObjectiveError, and nothing of it is recorded. Of a
+    block that is requested in parts, `tell` is called with each part, and `record` not before the
+    end. `is_over` once an outcome differs, or a block is complete.
     """
 
-    def __init__(self, *, is_over: bool = False) -> None:
+    def __init__(self, record: Report, tell: Report, *, is_over: bool = False) -> None:
         self.is_over = is_over
+        self._record, self._tell = record, tell
         self._alike: list[tuple[Cell, Outcome]] = []
+        self._n_told = 0  # of them
 
     def defers(self, cell: Cell, outcome: Outcome) -> bool:
-        """Defer an outcome that is the same failure as those before; return False for another."""
+        """Defer an outcome that is the same failure as those before; else release these."""
         error = _kind_of(outcome)
-        if error is None or any(_kind_of(other) != error for _, other in self._alike[:1]):
+        if self._alike:
+            before, other = self._alike[0]
+            is_next_block = bool(self._n_told) and before.block != cell.block
+            error = None if is_next_block or _kind_of(other) != error else error
+        if error is None:
+            self.release()
             return False
         self._alike.append((cell, outcome))
         return True
 
-    def released(self) -> list[tuple[Cell, Outcome]]:
-        """End the rehearsal; return the deferred outcomes, which count like any others."""
-        deferred, self._alike, self.is_over = self._alike, [], True
-        return deferred
+    def release(self) -> None:
+        """End the rehearsal; the deferred outcomes count like any others."""
+        deferred, n_told = self._alike, self._n_told
+        self._alike, self._n_told, self.is_over = [], 0, True
+        for at, (cell, outcome) in enumerate(deferred):
+            self._record(cell, outcome)
+            if at >= n_told:
+                self._tell(cell, outcome)
 
-    def end(self, cells: Sequence[Cell]) -> list[tuple[Cell, Outcome]]:
-        """Raise if all of a block is the same failure; else return the deferred outcomes."""
-        if not self._alike or len(self._alike) != len(cells) or len(cells) == 1:
-            released = self.released()
-            self.is_over = len(cells) > 1  # one is too few for a verdict
-            return released
-        (cell, first), n = self._alike[0], len(cells)
+    def end(self, cells: Sequence[Cell], candidates: int) -> None:
+        """Raise if all of a block is the same failure, with at least two cells.
+
+        `cells` are those of a request, `candidates` how many the block may have in all.
+        """
+        n, new = len(self._alike), self._alike[self._n_told :]
+        if len(new) < len(cells):  # the run stops
+            self.release()
+        elif n > 1 and (len(cells) > 1 or n >= candidates):
+            self._refuse()
+        elif n < candidates:
+            self._n_told = n
+            for cell, outcome in new:
+                self._tell(cell, outcome)
+        else:
+            self.release()
+            self.is_over = False  # one is too few for a verdict
+
+    def _refuse(self) -> NoReturn:
+        (cell, first), n = self._alike[0], len(self._alike)
         names = "a finite number" if cell.metrics is None else metrics_wanted(cell.metrics)
         failed = "with the same error at the same line, first"
         if (code := failing_code(first.message)) is not None:

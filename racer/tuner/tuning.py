@@ -147,7 +147,8 @@ class Tuning:
             if left is None and self.races:
                 self._note(
                     "all evaluations took 0 seconds, or cost nothing, by their outcomes, and the "
-                    "budget is in that: the tuning ends here; give each Outcome its seconds, or spend"
+                    "budget is in that: the tuning ends here; return the spend or, with ask and tell, "
+                    "give each Outcome its seconds or spend"
                 )
                 return
             if left is None:  # a small race finds out what an evaluation costs

@@ -57,6 +57,66 @@ def test_what_cannot_be_used_stops_at_the_first_block(name, kind, tmp_path):
     assert racer.load(tmp_path / "run.db").evaluations == 0
 
 
+IN_PARTS = [  # a tuning whose first evaluations are requested one by one, for their prices
+    racer.Budget(seconds=5.0),
+    racer.Budget(spend=20.0),
+    racer.Budget(evaluations=60, spend=60.0),
+]
+
+
+@pytest.mark.parametrize("budget", IN_PARTS, ids=str)
+def test_a_first_block_that_is_requested_in_parts_is_a_rehearsal_too(budget, tmp_path):
+    calls = []
+
+    def evaluate(config, instance, seed):
+        calls.append(seed)
+
+    message = r"all \d evaluations of the first block .*: it returned a NoneType"
+    with pytest.raises(racer.ObjectiveError, match=message):
+        racer.tune(SPACE, evaluate, budget=budget, seed=1, store=tmp_path / "run.db")
+    assert len(calls) > 2
+    assert len(set(calls)) == 1
+    assert racer.load(tmp_path / "run.db").evaluations == 0
+
+
+@pytest.mark.parametrize("budget", IN_PARTS[1:], ids=str)
+def test_failures_of_a_first_block_in_parts_are_recorded_once_another_succeeds(budget, tmp_path):
+    def evaluate(config, instance, seed):
+        calls.append(seed)
+        if len(calls) == stops_at:
+            raise KeyboardInterrupt
+        return None if config["x"] in failing else {"cost": noisy(config, seed), "spend": 1.0}
+
+    def tuned(path, **settings):
+        calls.clear()
+        result = racer.tune(SPACE, evaluate, budget=budget, seed=1, store=path)
+        return result.scores[["block", "candidate", "value", "status"]].to_dict("list")
+
+    calls, failing, stops_at, path = [], set(), 0, tmp_path / "run.db"
+    first, second, *_ = racer.tune(SPACE, evaluate, budget=budget, seed=1).configs
+    failing = {first["x"], second["x"]}
+    whole = tuned(tmp_path / "whole.db")
+    assert whole["status"].count("invalid") >= 2
+    assert racer.load(tmp_path / "whole.db").scores["value"].tolist() == pytest.approx(
+        whole["value"], nan_ok=True
+    )
+    stops_at = 2
+    with pytest.raises(racer.RaceInterrupted) as caught:
+        tuned(path)
+    assert caught.value.result.evaluations == racer.load(path).evaluations == 1
+    stops_at = 0
+    assert str(tuned(path)) == str(whole)
+
+
+def test_blocks_that_an_ablation_requests_together_are_one_rehearsal(tmp_path):
+    tuning = racer.tune(SPACE, lambda c, i, s: noisy(c, s), budget=60, seed=1)
+    given = {"source": {"x": 0.5}, "target": {"x": 0.25}, "blocks": 4, "store": tmp_path / "run.db"}
+    with pytest.raises(racer.ObjectiveError, match="all 8 evaluations of the first block"):
+        racer.ablation(tuning, lambda c, i, s: None, **given)
+    result = racer.ablation(tuning, lambda c, i, s: noisy(c, s), **given)
+    assert result.known.failures == []
+
+
 def test_metrics_that_are_missing_stop_a_race():
     given = {"metrics": {"a": "min", "b": "min"}, "objective": "a", "budget": 60}
     with pytest.raises(racer.ObjectiveError, match=r"'a': .., 'b': .*returned no 'b', only 'a'"):
