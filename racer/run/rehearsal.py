@@ -10,7 +10,7 @@ import reprlib
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from racer.errors import ObjectiveError, warn
-from racer.evaluate.command.command import failing_code, on_success_codes
+from racer.evaluate.command.command import failing_code, is_not_started, on_success_codes
 from racer.evaluate.objective import raised_by
 from racer.evaluate.outcome import metrics_wanted
 from racer.run.members import Complement
@@ -96,6 +96,8 @@ class FirstBlock:
         failed = "with the same error at the same line, first"
         if (code := failing_code(first.message)) is not None:
             failed = f"each time with the same exit code ({on_success_codes(code)}), first:"
+        elif is_not_started(first.message):
+            failed = "first:"
         elif first.status == "invalid":
             subject = "" if first.message.startswith("the program") else "it "
             failed = f"where {names} is needed: {subject}".rstrip()
@@ -112,6 +114,8 @@ def _kind_of(outcome: Outcome) -> Any:
         return "invalid"
     if outcome.status != "failed":
         return None
+    if is_not_started(outcome.message):
+        return "not started"
     return raised_by(outcome.message) or failing_code(outcome.message)
 
 

@@ -131,6 +131,19 @@ def test_a_program_that_prints_no_number_stops_a_race():
         racer.race(FIVE[:2], program, [1, 2], budget=60)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="first lines of scripts")
+@pytest.mark.parametrize("first", ["", "#!/no/such/shell"], ids=["no first line", "no such shell"])
+def test_a_program_that_cannot_be_started_stops_a_race(first, tmp_path):
+    script = tmp_path / "run"
+    script.write_text(f"{first}\necho 1\n")
+    script.chmod(0o755)
+    program = racer.Command([script, "{x}"])
+    message = r"all 2 evaluations of the first block .*, first: the program cannot be started \("
+    with pytest.raises(racer.ObjectiveError, match=message):
+        racer.race(FIVE[:2], program, budget=60, store=tmp_path / "run.db")
+    assert racer.load(tmp_path / "run.db").evaluations == 0
+
+
 def test_one_number_is_enough_to_go_on():
     def evaluate(config, instance, seed):
         return noisy(config, seed) if config["x"] == 0.4 else None

@@ -41,7 +41,14 @@ if TYPE_CHECKING:
     from racer.evaluate.command.process import Ran
     from racer.evaluate.command.timing import Timed
 
-__all__ = ["IDENTITY", "Command", "check_some", "failing_code", "on_success_codes"]
+__all__ = [
+    "IDENTITY",
+    "Command",
+    "check_some",
+    "failing_code",
+    "is_not_started",
+    "on_success_codes",
+]
 
 IDENTITY = "racer.Command("
 Reads = Literal["stdout", "last-line", "json", "nothing"]
@@ -53,6 +60,7 @@ _READERS = {
 }
 _LONGEST_ARGV = 2000
 _EXITED = re.compile(r"the program exited with code (\d+)\n")
+_NOT_STARTED = "the program cannot be started"
 _OF_SAT = (10, 20)
 _NO_CELL = {mark: 1 for mark in MARKS if mark != "instance"}
 
@@ -347,7 +355,7 @@ class Command:
         try:
             ran = run(argv, self._program_of(argv), until, self._cwd)
         except OSError as error:
-            raise Misbehaved("failed", f"cannot be started ({error})\ncommand: {line}") from None
+            raise Misbehaved("failed", f"{_NOT_STARTED} ({error})\ncommand: {line}") from None
         status, value, why, time, metrics = self._judged(
             ran, timeout, is_timed=cell.bound is not None
         )
@@ -442,6 +450,11 @@ def failing_code(message: str) -> int | None:
     """Return the exit code by which a program failed, from the message; None for other failures."""
     found = _EXITED.match(message)
     return int(found[1]) if found else None
+
+
+def is_not_started(message: str) -> bool:
+    """Return True for the message of a program that could not be started."""
+    return message.startswith(_NOT_STARTED)
 
 
 def on_success_codes(code: int) -> str:
