@@ -106,7 +106,7 @@ def race(
         An int means evaluations. It is never exceeded, and must reach to the first test. Or
         `racer.Budget` in seconds or in money: ``Budget(spend=20.0)``. None: what the workers can
         do until the deadline, or, of a race that the store holds, the recorded one; one of seconds
-        that is used up becomes larger by a longer deadline.
+        becomes larger by a longer deadline (if the decider plans by it, once it is used up).
     deadline : float, optional
         Seconds of wall time, for any number of workers, after which no evaluation begins; those
         that run are finished (`timeout` bounds them). What is known by then is the result: `ended`

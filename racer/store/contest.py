@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from racer.core.budget import Budget
 from racer.core.events import Ended
 from racer.core.prices import RecordedPrices, checked_prices
+from racer.deciders.decider import Decider
 from racer.errors import BudgetError, SettingError, StoreError, warn
 from racer.evaluate.command.command import IDENTITY, Command
 from racer.evaluate.recorded import SCORES
@@ -281,12 +282,18 @@ def recorded_budgets(reader: Reader) -> tuple[Budget, ...]:
 def may_grow_to(reader: Reader, budget: Budget) -> bool:
     """Return True if the recorded budget may grow to one that is made of a deadline.
 
-    It must be of seconds alone, and smaller; that of a race must be used up, too, since the decider
-    of one in progress may plan by it.
+    It must be of seconds alone, and smaller; that of a race must be used up, too, if the decider
+    may plan by it, and else the race must be open.
     """
     last = recorded_budgets(reader)[-1]
-    is_larger = last.is_in_seconds and budget.is_larger(last)
-    return is_larger and (reader.setup.kind == "tuning" or is_used_up(reader))
+    if not last.is_in_seconds or not budget.is_larger(last):
+        return False
+    if reader.setup.kind == "tuning" or is_used_up(reader):
+        return True
+    encoded = reader.setup.settings.get("decider")
+    decider = decode_setting(reader.path, "decider", encoded) if is_plain(encoded) else None
+    plans = not isinstance(decider, Decider) or decider.ends_itself
+    return reader.ending() is None and not plans
 
 
 def is_used_up(reader: Reader) -> bool:

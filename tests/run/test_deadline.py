@@ -143,7 +143,7 @@ def test_a_recorded_budget_that_is_not_used_up_holds_for_a_later_deadline(
 ):
     path = tmp_path / "run.db"
     call, pool = (racer.tune, SPACE) if is_tuning else (racer.race, POOL)
-    given = {"seed": 1, "store": path}
+    given = {"seed": 1, "store": path, "decider": "best-for-budget"}  # plans by it
     first = call(pool, at(clock), **given, deadline=100, n_jobs=1)
     assert first.rules.budget == racer.Budget(seconds=90.0)
     for deadline in (5, 100 if is_tuning else 200):  # a tuning goes on from its end
@@ -180,6 +180,22 @@ def test_a_longer_deadline_buys_time_for_a_run_whose_budget_is_used_up(
         del given["store"]
         whole = racer.tune(pool, noise, **given, budget=budgets)
         assert whole.table.equals(more.table)
+
+
+def test_a_longer_deadline_buys_time_for_a_race_in_progress_that_does_not_plan(
+    clock, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(attempt, "_clock", lambda: clock[0] / 2.0)  # a second for each evaluation
+
+    def noise(config, instance, seed):
+        clock[0] += 2.0
+        return random.Random(f"{config} {seed}").random()
+
+    given = {"seed": 1, "store": tmp_path / "run.db", "decider": "f-race"}
+    for deadline, evaluations, seconds in ((40, 20, 36.0), (30, 35, 36.0), (100, 85, 90.0)):
+        result = racer.race([0, 0.1, 0.2], noise, **given, deadline=deadline)
+        assert (result.ended, result.evaluations) == ("deadline", evaluations)
+        assert result.rules.budget == racer.Budget(seconds=seconds)
 
 
 @pytest.mark.filterwarnings("ignore:the deadline passed")
