@@ -63,7 +63,8 @@ class Store:
         if not name or "\0" in name:
             raise SettingError(f"store={path!r}: give the path of a file")
         self.path = name
-        self._file = os.path.realpath(name)  # a link and its target are one store
+        with explained(name):  # the working directory may have been deleted
+            self._file = os.path.realpath(name)  # a link and its target are one store
         self._exit = ExitStack()
         self._reader: Reader | None = None
         self._unwritten: list[Statement] = []

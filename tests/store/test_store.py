@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from threading import Event
@@ -185,3 +186,15 @@ def test_there_is_nothing_to_resume_without_a_race(tmp_path):
         with pytest.raises(racer.StoreError, match=why):
             racer.resume(path, pytest.fail)
     assert not missing.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a working directory cannot be deleted there")
+def test_a_working_directory_that_has_been_deleted_is_named(tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(
+        racer.StoreError, match=r"store 'run.db': .*No such file or directory: see that"
+    ):
+        Store("run.db")
