@@ -12,6 +12,7 @@ import numpy as np
 
 from racer._checks import is_real
 from racer.errors import SettingError
+from racer.evaluate.outcome import MOST_SPEND
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -154,9 +155,10 @@ def _checked(price: Any, what: str) -> Any:
 
 
 def checked_price(price: Any, what: str) -> float:
-    """Return a price as a float; SettingError unless it is a finite number >= 0."""
-    if not is_real(price) or not 0.0 <= float(price) < math.inf:
-        raise SettingError(f"{what} is {reprlib.repr(price)}: give a finite number >= 0")
+    """Return a price as a float; SettingError unless it is a number from 0 to MOST_SPEND."""
+    if not is_real(price) or not 0.0 <= float(price) <= MOST_SPEND:
+        wanted = f"a finite number >= 0, of at most {MOST_SPEND:g}"
+        raise SettingError(f"{what} is {reprlib.repr(price)}: give {wanted}")
     return float(price)
 
 

@@ -16,6 +16,7 @@ import cloudpickle
 import numpy as np
 
 from racer.errors import ObjectiveError
+from racer.evaluate.outcome import MOST_SPEND
 
 if TYPE_CHECKING:
     from racer.evaluate.outcome import Outcome, Status
@@ -207,8 +208,9 @@ def without_spend(answer: Mapping[Any, Any], metrics: object) -> tuple[Any, floa
     spend = None
     if answer.get(SPEND) is not None:
         _, spend, message = judge(answer[SPEND])
-        if spend is None or spend < 0.0:
-            why = message or f"returned {spend}, less than 0"
+        if spend is None or not 0.0 <= spend <= MOST_SPEND:
+            than = "less than 0" if spend is None or spend < 0.0 else f"more than {MOST_SPEND:g}"
+            why = message or f"returned {spend}, {than}"
             raise Misbehaved("invalid", f"{NO_MONEY}: {why}")
     rest = {name: value for name, value in answer.items() if name != SPEND}
     return (rest.popitem()[1] if metrics is None and len(rest) == 1 else rest), spend

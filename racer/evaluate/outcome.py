@@ -171,6 +171,7 @@ _SET_ATTEMPTS, _SET_WORKER, _SET_METRICS, _SET_SPEND = _OUTCOME
 _STATUSES = get_args(Status)
 _WITH_VALUE = ("ok", "capped")
 _FLAGS = (bool, np.bool_)  # numbers to Python
+MOST_SPEND = 1e300  # of an evaluation: sums of so much are finite
 _LONGEST_REASON = 500  # characters of a message in a sentence
 
 
@@ -200,7 +201,7 @@ def check_outcome(outcome: Outcome, names: Sequence[str] | None = None) -> None:
                 and (
                     outcome.metrics is None or (value is not None and _are_metrics(outcome.metrics))
                 )
-                and (outcome.spend is None or 0.0 <= outcome.spend < math.inf)
+                and (outcome.spend is None or 0.0 <= outcome.spend <= MOST_SPEND)
                 and isinstance(attempts, int)
                 and attempts >= 1
                 and isinstance(message, str)
