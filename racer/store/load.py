@@ -50,8 +50,8 @@ def load(store: str | PathLike[str]) -> AnyResult:
     """Return the result of a race, a tuning or an ablation from its store, without running anything.
 
     The race is replayed from its records, and its verdicts are compared with the recorded
-    ones. The file is only read, and may be in use; of a race that has not come to its end, the
-    result has `ended` "interrupted".
+    ones. The file is only read, and may be in use; of a race that has not come to its end,
+    as after a deadline, the result has `ended` "interrupted".
 
     Parameters
     ----------
