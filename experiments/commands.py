@@ -90,6 +90,7 @@ study = Commands(
         ),
         "figures": ("figures", "The pictures of races, tunings and comparisons"),
         "fold-errors": ("sklearn_folds.worlds", "Errors of races over correlated folds"),
+        "failures": ("reliability.failures", "How often P(best) is right where evaluations fail"),
         "fold-spreads": ("reliability.spreads", "How far models of real searches differ"),
         "front-chances": ("fronts.chances", "Calibration of P(on the front)"),
         "fronts": ("fronts.tables", "Races to the front of several metrics, beside other ways"),

@@ -163,6 +163,12 @@ def _digits() -> str:
     return "\n".join(digits.lines(pd.read_csv(HERE / "reliability" / "digits.csv")))
 
 
+def _failures() -> str:
+    from experiments.reliability import failures  # noqa: PLC0415
+
+    return "\n".join(failures.lines(pd.read_csv(HERE / "reliability" / "failures.csv")))
+
+
 def _front_chances() -> str:
     from experiments.fronts import chances  # noqa: PLC0415
 
@@ -186,6 +192,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "reliability": _reliability,
     "best-or-first": _best_or_first,
     "digits": _digits,
+    "failures": _failures,
     "front-chances": _front_chances,
     "sampler-best": lambda: _samplers("best"),
     "sampler-late": lambda: _samplers("late"),

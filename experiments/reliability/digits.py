@@ -113,8 +113,9 @@ def by_chance(found: Locations, draws: int, rng: np.random.Generator) -> NDArray
             drawn /= np.sqrt(rng.chisquare(found.freedom, n) / found.freedom)[:, None]
             drawn += part.mean
             if found.failing is not None:
-                price, reliable, a, b = found.failing
-                drawn += price * (rng.random((n, m)) > reliable) * rng.beta(a, b, (n, m))
+                price, reliable, a, b, chance = found.failing
+                own = (rng.random((n, m)) > reliable) & (rng.random((n, 1)) >= chance)
+                drawn += price * own * rng.beta(a, b, (n, m))
             leads = drawn <= drawn.min(axis=1, keepdims=True) + 1e-9 * np.ptp(part.mean)
             won += (leads / leads.sum(axis=1, keepdims=True)).sum(axis=0)
     return won / draws

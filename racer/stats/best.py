@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import scipy  # its parts are imported when they are used
 
 from racer._checks import as_floats, check_fraction, flag, is_real, whole
 from racer._numerics import as_costs, one_blas_thread, power_near
@@ -44,6 +46,9 @@ _NO_TIE = 1e-6  # of the largest cost: gaps are left that are not taken for ties
 _NOISELESS = 0.1  # of what candidates usually differ by: counts as the noise if there is none
 _SURELY = 0.9  # of the widest gap: no gap is wider where the whole range is smaller
 _LITTLE = 1e-9  # of the sum of squares: a smaller rest may be what a ridge hides
+_RATES = np.array([0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5])  # means of beta laws of shares that fail
+_WEIGHTS = np.array([2.0, 5.0, 10.0, 20.0, 50.0])  # evaluations that such a law counts as
+_NEVER = (np.arange(12) + 0.5) / 12.0  # shares of candidates that never fail
 _MOVES = 6  # in which less noise comes to light behind the rounding
 
 
@@ -135,9 +140,12 @@ def best_posterior(
     thirty standard deviations of the noise (of more, if few blocks tell the noise) count as thirty:
     how far behind the worst is says nothing of the others.
 
-    A failed evaluation says nothing of costs, but how often a candidate fails does: a candidate
-    either never fails, or with a share that has a uniform prior; at that share, a failure costs
-    fifty spreads of a block, or twenty times what candidates differ by if that is more.
+    A failed evaluation says nothing of costs, but how often a candidate fails does. Either all fail
+    at one rate, by chance, which costs nobody anything beside the others; or some never fail, and
+    each of the others at a rate of its own, from a common beta law: at that share, a failure costs
+    fifty spreads of a block, or twenty times what candidates differ by if that is more. Both are as
+    likely before anything is seen. With `n_blocks` or `covariances` there is no chance, and a share
+    has a uniform prior.
     Of more than 300 candidates those are compared that may be the best, by their means so far; the
     others have probability 0.
 
@@ -357,7 +365,8 @@ def locations(
         moved = np.where(is_seen, moved, moved[alike.argmax(axis=1)])
     parts = [part._replace(mean=part.mean + moved) for part in parts]
     mean = sum((part.weight * part.mean for part in parts), np.zeros(costs.shape[1]))
-    failing = _failing(costs, max(_FAILURE[0], _FAILURE[1] * float(np.ptp(mean))))
+    price = max(_FAILURE[0], _FAILURE[1] * float(np.ptp(mean)))
+    failing = _failing(costs, price, may_be_chance=n_blocks is None and kernels is None)
     return Locations(parts, additive.freedom, failing, additive.n_blocks, additive.unit)
 
 
@@ -572,17 +581,47 @@ def _with_noise(values: NDArray[np.float64], known: NDArray[np.bool_], noise: No
     return found._replace(squares=squares, freedom=freedom + int(known.any(axis=0).sum()) - 1)
 
 
-def _failing(costs: NDArray[np.float64], price: float) -> Failing | None:
+def _failing(costs: NDArray[np.float64], price: float, *, may_be_chance: bool) -> Failing | None:
     """Return the model of failures, +inf in costs (n, m), at a price for each; None without any."""
     is_failed = costs == np.inf
     if not is_failed.any():
         return None
-    failed = is_failed.sum(axis=0)
-    tried = failed + np.isfinite(costs).sum(axis=0)
+    failed, ok = is_failed.sum(axis=0), np.isfinite(costs).sum(axis=0)
+    if may_be_chance:
+        return _failing_by_chance(failed, ok, price)
     never = float(((failed == 0).sum() + 1.0) / (len(failed) + 2.0))
-    by_luck = (1.0 - never) / (tried + 1.0)
+    by_luck = (1.0 - never) / (failed + ok + 1.0)
     reliable = np.where(failed == 0, never / (never + by_luck), 0.0)
-    return Failing(price, reliable, failed + 1.0, tried - failed + 1.0)
+    return Failing(price, reliable, failed + 1.0, ok + 1.0)
+
+
+def _failing_by_chance(failed: NDArray[np.intp], ok: NDArray[np.intp], price: float) -> Failing:
+    """Return the model of failures, (m,) beside what was evaluated, that may be nobody's own.
+
+    Either all candidates fail at one rate, or some never, and each of the others at a rate of its
+    own. Those have a beta law; it and the share of those that never fail are averaged over a grid,
+    and a candidate's own law has the moments of the average.
+    """
+    log_beta = scipy.special.betaln
+    mean, weight = np.meshgrid(_RATES, _WEIGHTS)
+    law = np.stack([mean * weight, (1.0 - mean) * weight]).reshape(2, -1, 1)
+    a, b = law[0] + failed, law[1] + ok
+    own = (log_beta(a, b) - log_beta(*law))[:, None]  # (laws, shares, m)
+    never, sometimes = np.log(_NEVER)[:, None], np.log1p(-_NEVER)[:, None]
+    each = np.where(failed == 0, np.logaddexp(never, sometimes + own), sometimes + own)
+    fit = each.sum(axis=2, keepdims=True)
+    total = scipy.special.logsumexp(fit)
+    fails = np.exp(fit - total + sometimes + own - each)  # (laws, shares, m): that it may fail, too
+    some = fails.sum(axis=(0, 1))
+    parts = fails.sum(axis=1) / some
+    rate = (parts * a / (a + b)).sum(axis=0)
+    square = (parts * a * (a + 1.0) / ((a + b) * (a + b + 1.0))).sum(axis=0)
+    count = rate * (1.0 - rate) / (square - rate**2) - 1.0
+    alike = log_beta(failed.sum() + 1.0, ok.sum() + 1.0)
+    chance = float(scipy.special.expit(alike - (total - math.log(fit.size))))
+    chance = chance if chance > _NEGLIGIBLE else 0.0
+    reliable = np.where(failed == 0, np.maximum(1.0 - some, 0.0), 0.0)
+    return Failing(price, reliable, rate * count, (1.0 - rate) * count, chance)
 
 
 def _of_unit_spread(covariance: NDArray[np.float64]) -> NDArray[np.float64]:

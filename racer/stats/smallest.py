@@ -63,25 +63,29 @@ class Part(NamedTuple):
 class Failing(NamedTuple):
     """What failures cost each candidate: `price` times the share of its evaluations that fail, (m,).
 
-    The share is 0 with probability `reliable`, else it has a beta law with `a` and `b`.
+    The share is 0 with probability `reliable`, else it has a beta law with `a` and `b`. With
+    probability `by_chance` it is the same for all, and costs nobody anything beside the others.
     """
 
     price: float
     reliable: NDArray[np.float64]
     a: NDArray[np.float64]
     b: NDArray[np.float64]
+    by_chance: float = 0.0
 
     @property
     def mean(self) -> NDArray[np.float64]:
         """Expected costs, (m,)."""
-        return self.price * (1.0 - self.reliable) * self.a / (self.a + self.b)
+        own = self.price * (1.0 - self.reliable) * self.a / (self.a + self.b)
+        return np.asarray((1.0 - self.by_chance) * own)
 
     def of(self, some: NDArray[np.intp]) -> Failing:
         """Return the model of some of the candidates."""
-        return Failing(self.price, self.reliable[some], self.a[some], self.b[some])
+        laws = (self.reliable[some], self.a[some], self.b[some])
+        return Failing(self.price, *laws, self.by_chance)
 
     def costs(self, near: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return what they cost some candidates (k,) at each level, (levels, k)."""
+        """Return what they cost some candidates (k,) at each level, if not by chance, (levels, k)."""
         laws = np.stack([self.reliable[near], self.a[near], self.b[near]])
         (reliable, a, b), law = np.unique(laws, axis=1, return_inverse=True)
         rest = np.maximum((_middles()[:, None] - reliable) / (1.0 - reliable), 0.0)
@@ -99,6 +103,10 @@ def probability_smallest(
     a candidate has next to nothing of its own, wins are counted at more points. The points are
     fixed: equal arguments give equal answers.
     """
+    if failing is not None and failing.by_chance > 0.0:
+        alike = probability_smallest(parts, freedom)
+        own = probability_smallest(parts, freedom, failing._replace(by_chance=0.0))
+        return failing.by_chance * alike + (1.0 - failing.by_chance) * own
     m = len(parts[0].mean)
     near = _contenders(parts, freedom) if failing is None else np.arange(m)
     k = len(near)

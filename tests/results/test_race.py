@@ -144,7 +144,7 @@ def test_frames_of_a_race_in_which_nothing_went_wrong_keep_their_columns(racing)
 def test_probabilities_of_all_candidates_sum_to_one(result):
     assert list(result.probability_best) == [0, 1, 2]
     assert sum(result.probability_best.values()) == pytest.approx(1)
-    assert result.probability_best[1] > 0.9
+    assert result.probability_best[1] > 0.8  # who has not failed yet may
     assert all(type(p) is float for p in result.probability_best.values())
     assert result.best_index == result.credible_set[0] == result.leaders[0]
 
@@ -191,7 +191,7 @@ def test_best_is_whom_all_that_is_known_speaks_for(racing):
     race = Race(["a", "b"], decider=racing.Scripted(best=0), budget=20, first_test=10)
     result = racing.play(race, lambda c: (None if c.block == 3 else 1) if c.config == "a" else 0.5)
     assert result.best_index == 1
-    assert result.probability_best[1] > 0.9
+    assert result.probability_best[1] > 0.8  # who has not failed yet may
     assert result.leaders == (1, 0)
 
 

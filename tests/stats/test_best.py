@@ -160,7 +160,8 @@ def test_an_infinitely_good_score_is_no_failure(maximize, others):
 
 def test_blocks_without_a_finite_score_tell_those_that_fail():
     costs = np.array([[-math.inf, NAN, FAILED], [NAN, -math.inf, FAILED], [1.0, 2.0, 3.0]])
-    assert best_posterior(costs).probability_best[2] < 0.1
+    found = best_posterior(costs).probability_best
+    assert found[2] < found[:2].min() / 3.0
 
 
 def test_without_failures_nothing_is_paid_for_them():
@@ -490,3 +491,26 @@ def test_normal_noise_is_not_clipped_where_most_are_seen_once_or_twice():
         table = np.where(np.arange(20)[:, None] < seen, costs, np.nan)
         clipped.append(in_units(table, by_block=True).clipped > 0.0)
     assert sum(clipped) <= 3
+
+
+def test_failures_that_hit_all_alike_cost_nobody():
+    rng = np.random.default_rng(2)
+    said, true, covered = [], [], []
+    for _ in range(60):
+        quality = rng.normal(0.0, 0.5, 5)
+        costs = quality + rng.normal(size=(30, 5))
+        costs[rng.random((30, 5)) < 0.05] = FAILED
+        found = best_posterior(costs)
+        said.append(found.probability_best[found.best])
+        true.append(found.best == quality.argmin())
+        covered.append(quality.argmin() in found.credible_set())
+    assert np.mean(true) > np.mean(said) - 0.1
+    assert np.mean(true) > 0.5
+    assert np.mean(covered) > 0.9
+
+
+def test_failures_are_nobodys_chance_on_blocks_of_which_there_are_no_others():
+    costs = np.random.default_rng(0).normal(size=(12, 2)) * 0.1 + [0.0, 1.0]
+    costs[3, 0] = FAILED
+    assert best_posterior(costs).probability_best[0] > 0.3
+    assert best_posterior(costs, n_blocks=12).probability_best[0] < 0.1

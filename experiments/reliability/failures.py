@@ -1,0 +1,128 @@
+"""How often P(best) is true where evaluations fail: by chance, or some candidates at rates of their own.
+
+Tables, and races of four candidates that differ by .2 standard deviations of the noise. A failure that
+is by chance makes nobody worse; where rates differ, the best has the least rate, and of equal ones the
+least cost.
+"""
+
+from __future__ import annotations
+
+import csv
+import warnings
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+import joblib
+import numpy as np
+import pandas as pd
+
+import racer
+from experiments.options import jobs_option, number_option
+from experiments.report import markdown
+from racer.stats import best_posterior
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["main"]
+
+HERE = Path(__file__).parent
+SIZES = ((5, 10), (5, 30), (10, 30), (30, 30))  # candidates, blocks
+RACED = np.array([0.0, 0.2, 0.4, 0.6])
+FIRST_SEED = 500
+ALIKE = {"all at .02": 0.02, "all at .1": 0.1}
+KINDS = (*ALIKE, "half never", "each its own")
+DEAR = 1e3  # of a share that fails: more than costs differ by
+
+
+class Counted(NamedTuple):
+    """What is said of the best of one table or race, and what is true."""
+
+    said: float
+    true: float
+    log: float  # of the probability of the true best
+    covered: float  # by the credible set
+
+
+def rates(kind: str, m: int, rng: np.random.Generator) -> Floats:
+    """Return the share of evaluations that fail, of each candidate."""
+    if kind in ALIKE:
+        return np.full(m, ALIKE[kind])
+    if kind == "half never":
+        return np.where(rng.random(m) < 0.5, 0.0, rng.uniform(0.0, 0.3, m))
+    return rng.beta(1.0, 9.0, m)
+
+
+def counted(found: Any, expected: Floats) -> Counted:
+    """Return whether the candidate of least expected cost is said to be the best."""
+    best = int(expected.argmin())
+    probability = found.probability_best
+    return Counted(
+        float(probability[found.best]),
+        float(found.best == best),
+        float(np.log(max(probability[best], 1e-4))),
+        float(best in found.credible_set()),
+    )
+
+
+def in_table(kind: str, m: int, n: int, seed: int) -> Counted:
+    """Return what is said of a table of m candidates on n blocks."""
+    rng = np.random.default_rng([seed, m, n])
+    quality, rate = rng.normal(0.0, 0.5, m), rates(kind, m, rng)
+    costs = quality + rng.normal(size=(n, m))
+    costs[rng.random((n, m)) < rate] = np.inf
+    return counted(best_posterior(costs), quality + DEAR * rate)
+
+
+def noisy(rate: float, draw: int, candidate: int, instance: int, seed: int) -> float:
+    """Return a cost, or fail."""
+    rng = np.random.default_rng([draw, candidate, instance, seed])
+    if rng.random() < rate:
+        raise ValueError("by chance")
+    return float(RACED[candidate] + rng.normal())
+
+
+def in_race(kind: str, decider: str, seed: int) -> Counted:
+    """Return what is said of a race of four candidates."""
+    warnings.simplefilter("ignore", racer.RacerWarning)
+    evaluate = partial(noisy, ALIKE[kind], seed)
+    race = racer.race(range(4), evaluate, range(50), budget=160, seed=seed, decider=decider)
+    return counted(race.posterior, RACED)
+
+
+@click.command("failures")
+@number_option("--repetitions", 200, help="Tables, or races, of each kind.")
+@jobs_option
+def main(repetitions: int, jobs: int) -> None:
+    """Count how often P(best) is true where evaluations fail; write failures.csv."""
+    seeds = range(FIRST_SEED, FIRST_SEED + repetitions)
+    calls: dict[tuple[str, str], Any] = {
+        (kind, f"{m} on {n}"): partial(in_table, kind, m, n) for kind in KINDS for m, n in SIZES
+    }
+    calls |= {
+        (kind, f"race, {decider}"): partial(in_race, kind, decider)
+        for kind in ALIKE
+        for decider in ("bayesian-friedman", "best-for-budget")
+    }
+    with (HERE / "failures.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(("failures", "of", *Counted._fields))
+        for (kind, of), call in calls.items():
+            rows = joblib.Parallel(n_jobs=jobs)(joblib.delayed(call)(seed) for seed in seeds)
+            writer.writerow((kind, of, *(f"{mean:.4f}" for mean in np.mean(rows, axis=0))))
+    click.echo("\n".join(lines(pd.read_csv(HERE / "failures.csv"))))
+
+
+def lines(found: pd.DataFrame) -> list[str]:
+    """Return the table of the page."""
+    rows = [
+        (kind, of, f"{said:.2f} → {true:.2f}", f"{log:.2f}", f"{covered:.2f}")
+        for kind, of, said, true, log, covered in found.itertuples(index=False)
+    ]
+    return markdown(
+        ("failures", "candidates on blocks", "said → true", "log", "set"), rows
+    ).splitlines()
