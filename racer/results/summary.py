@@ -140,9 +140,13 @@ def _eliminated_best(result: Result) -> str:
     gone = [e for e in result._eliminations if e.candidate == best]
     if best in result.survivors or not gone:
         return ""
+    chances = result.probability_best
+    rival = max(result.survivors, key=lambda c: chances[c], default=None)
+    alike = rival is not None and round(chances[rival], 2) == round(chances[gone[-1].candidate], 2)
+    likely = f"as likely the best as #{rival}" if alike else "the likeliest best nevertheless"
     return (
         f"#{best} was eliminated after block {gone[-1].block} (by the decider's test: "
-        f"{why(gone[-1])}); given all outcomes, it is the likeliest best nevertheless."
+        f"{why(gone[-1])}); given all outcomes, it is {likely}."
     )
 
 
