@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _LARGEST = 1e12  # units, of a cost
 _MAD = 1.4826  # the standard deviation of a normal law over its median absolute deviation
 _MEAN_SIZE = 0.798  # the mean size of a standard normal variable
+_HOPELESS = 100.0  # scales of a block: how much worse a candidate is says nothing of the others
 _MANY = 8  # candidates of a block, from which on a median of sizes is its scale
 _LOG_SCALE = 1.4  # sampling variance of the logarithm of a block's scale, times k - 1
 _NEARLY = 0.02  # a median of sizes that is less, relative to their mean: most costs nearly tie
@@ -62,7 +63,9 @@ def in_units(costs: NDArray[np.float64], *, by_block: bool, by_noise: bool = Fal
     known = ~np.isnan(costs)
     count = known.sum(axis=1)
     above, scale, many_tie = above_median(with_ties(costs), count)
-    if by_block and not many_tie and not _are_scales_chance(above, count):
+    near = np.minimum(above, np.where(scale > 0.0, _HOPELESS * scale, np.inf)[:, None])
+    if by_block and not many_tie and not _are_scales_chance(near, count):
+        above = near
         scales = _noise_scales(above, known) if by_noise else _shrunk_scales(scale, count)
         values = _in_units(above, scales[:, None])
         fit = exact_residuals if by_noise else partial(residuals, count=count)
@@ -87,7 +90,9 @@ def above_median(
     """Return costs above their block's median, blocks' scales, and whether most costs tie there."""
     above = costs - _median(costs, count)[:, None]
     size = np.abs(above)
-    scale = _MAD * _median(size, count)
+    middle = _median(size, count)
+    size = np.minimum(size, np.where(middle > 0.0, _HOPELESS * middle, np.inf)[:, None])
+    scale = _MAD * middle
     mean = np.where(np.isnan(size), 0.0, size).sum(axis=1) / count
     mean = mean / (_MEAN_SIZE * np.sqrt(np.maximum(count - 1.0, 1.0) / count))
     nearly = np.where(count >= _MANY, _NEARLY * mean, 0.0)

@@ -514,3 +514,19 @@ def test_failures_are_nobodys_chance_on_blocks_of_which_there_are_no_others():
     costs[3, 0] = FAILED
     assert best_posterior(costs).probability_best[0] > 0.3
     assert best_posterior(costs, n_blocks=12).probability_best[0] < 0.1
+
+
+@pytest.mark.parametrize("world", ["scales", "log-normal"])
+def test_a_hopeless_candidate_does_not_hide_the_units_of_blocks(world):
+    shifts = []
+    for seed in range(8):
+        rng = np.random.default_rng([seed, 7])
+        costs = rng.normal(0.0, 0.5, 10) + rng.normal(size=(30, 1)) + rng.normal(size=(30, 10))
+        costs = (
+            np.exp(costs) if world == "log-normal" else costs * np.exp(2 * rng.normal(size=(30, 1)))
+        )
+        alone = best_posterior(costs).probability_best
+        beside = best_posterior(np.c_[costs, np.full(30, 1e6)]).probability_best
+        assert beside[-1] < 1e-6
+        shifts.append(np.abs(beside[:-1] - alone).max())
+    assert np.mean(shifts) < (0.25 if world == "log-normal" else 0.1)
