@@ -20,6 +20,7 @@ __all__ = ["Domain"]
 _DIGITS = 9  # after the first
 _DIGITS_ASKED = 13  # as many as survive a way to [0, 1] and back
 _SLACK = 1e-6  # of a step: 0.1 + 0.2 is 0.3
+_END = 5e-15  # of an end: as it is with 15 digits
 
 
 class _Unknown(Enum):
@@ -242,11 +243,10 @@ class Continuum:
         return min(max((math.log(value) - low) / (high - low), 0.0), 1.0)
 
     def clean(self, value: Any) -> float:
-        if self.decimals is None:  # as  shows the ends
-            slack = 1e-12 * max(abs(self.low), abs(self.high))
-        else:
-            slack = _SLACK * 10.0**-self.decimals
-        if not is_real(value) or not self.low - slack <= value <= self.high + slack:
+        slack = 0.0 if self.decimals is None else _SLACK * 10.0**-self.decimals
+        part = _END if self.decimals is None else 0.0
+        low, high = self.low - part * abs(self.low), self.high + part * abs(self.high)
+        if not is_real(value) or not low - slack <= value <= high + slack:
             raise ValueError(self._says())
         if self.decimals is not None:
             off = abs(round(float(value), self.decimals) - value)

@@ -226,3 +226,18 @@ def test_an_end_is_a_value_as_it_is_shown():
     with pytest.raises(CandidateError, match=r"from 0 to 0\.93$"):
         Space({"y": Real(0.0, 1 - 0.07)}).check({"y": 0.931})
     assert Space({"y": Real(0.0, 1 - 0.07)}).check({"y": 0.93})["y"] == 1 - 0.07
+
+
+@pytest.mark.parametrize(
+    ("parameter", "outside"),
+    [
+        (Real(1e-8, 1e6, log=True), (5e-9, 1e-9, 0.0, -5e-7)),
+        (Real(0.0, 1e10), (-0.005, 1e10 + 0.001)),
+        (Real(-1e10, 1e-3), (0.0011,)),
+        (Real(0.0, 1e10, digits=6), (1e10 + 1e-5,)),
+    ],
+)
+def test_the_size_of_one_end_does_not_move_the_other(parameter, outside):
+    for value in outside:
+        with pytest.raises(CandidateError, match=r"give a number from"):
+            Space({"x": parameter}).check({"x": value})
