@@ -143,7 +143,7 @@ class Empty(Choices):
 class Lattice:
     """The n numbers (first + k step) / parts, k = 0, .., n - 1, exact; u falls into one of n cells.
 
-    Cells have equal size; with `log`, value v has the cell v - step/2 to v + step/2 on a log scale.
+    `last` stands for the last where rounding parts them. Cells have equal size; with `log`, value v has the cell v - step/2 to v + step/2 on a log scale.
     """
 
     first: int
@@ -152,9 +152,12 @@ class Lattice:
     n: int
     log: bool = False
     whole: bool = False
+    last: float | None = None
 
     def at(self, k: int) -> float:
         """Return the k-th number."""
+        if self.last is not None and k == self.n - 1:
+            return self.last
         numerator = self.first + k * self.step
         return numerator // self.parts if self.whole else numerator / self.parts
 

@@ -51,22 +51,22 @@ def _exact(number: float) -> Fraction:
     return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
 
 
-def _lattice(first: Fraction, step: Fraction = _ONE, n: int = 1, **how: bool) -> Lattice:
+def _lattice(first: Fraction, step: Fraction = _ONE, n: int = 1, **how: Any) -> Lattice:
     parts = math.lcm(first.denominator, step.denominator)
     return Lattice(int(first * parts), int(step * parts), parts, n, **how)
 
 
-def _evenly(low: float, high: float, step: float) -> tuple[int, Fraction]:
-    """Return how many numbers low, low + step, .. there are up to `high`, and their exact step.
+def _evenly(low: float, high: float, step: float) -> Domain:
+    """Return the numbers low, low + step, .. up to `high`.
 
     Where the last one is `high` but for the rounding of the three, it is `high`.
     """
-    wide, exact = _exact(high) - _exact(low), _exact(step)
-    steps = round(wide / exact)
-    rounding = _ROUNDING * (abs(low) + abs(high) + float(wide)) / step
-    if steps and steps <= _MOST and abs(wide / exact - steps) <= min(rounding, _LITTLE):
-        return steps + 1, wide / steps
-    return wide // exact + 1, exact
+    first, exact = _exact(low), _exact(step)
+    steps = (_exact(high) - first) / exact
+    rounding = _ROUNDING * (abs(low) + abs(high) + (high - low)) / step
+    reaches = steps >= 0.5 and abs(steps - round(steps)) <= min(rounding, _LITTLE)
+    n = (round(steps) if reaches else math.floor(steps)) + 1
+    return _lattice(first, exact, n, last=high if reaches else None) if n <= _MOST else _TOO_MANY
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,15 +123,15 @@ class Bounded(Record):
             raise SettingError(
                 f"{name}: {kind} with low={self.low!r} above high={self.high!r}: exchange them"
             )
+        domain = self.domain({})
+        if isinstance(domain, Empty):
+            raise SettingError(f"{name}: {kind} from {self.low!r} to {self.high!r} {domain.why}")
         step = getattr(self, "step", None)
-        if step is not None and self.low < self.high and _evenly(self.low, self.high, step)[0] == 1:
+        if step is not None and self.low < self.high and domain is not None and domain.n == 1:
             raise SettingError(
                 f"{name}: {kind} from {self.low!r} to {self.high!r} with step={step!r} has one value: "
                 "give a smaller step, or the value itself"
             )
-        domain = self.domain({})
-        if isinstance(domain, Empty):
-            raise SettingError(f"{name}: {kind} from {self.low!r} to {self.high!r} {domain.why}")
 
 
 @suggesting
@@ -192,8 +192,7 @@ class Real(Bounded):
         if not math.isfinite(high - low):
             return Empty("is wider than the largest float: use a narrower range")
         if self.step is not None:
-            n, step = _evenly(low, high, self.step)
-            return _lattice(_exact(low), step, n) if n <= _MOST else _TOO_MANY
+            return _evenly(low, high, self.step)
         if self.digits is not None:
             step = Fraction(1, 10**self.digits)
             first, last = math.ceil(_exact(low) / step), math.floor(_exact(high) / step)

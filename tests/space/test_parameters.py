@@ -27,6 +27,7 @@ INF, NAN = math.inf, math.nan
         (Real(0, 1, digits=301), "rate: digits=301"),
         (Real(0.11, 0.19, digits=1), "rate: Real from 0.11 to 0.19 has no value"),
         (Real(0, 1, step=0), "rate: step=0"),
+        (Real(-1.7e308, 1.7e308, step=1e300), "is wider than the largest float"),
         (Real(0, 1, step=0.1, digits=2), "rate: step=0.1 cannot be combined"),
         (Real(1, 2, step=0.1, log=True), "rate: step=0.1 cannot be combined"),
         (Real(0, 1, log="no"), "rate: log='no'"),
@@ -198,6 +199,16 @@ def test_the_end_of_steps_is_a_value_if_rounding_alone_parts_them(low, high, ste
     assert values[0] == low
     assert values[-1] <= high
     assert (values[-1] == high) is (high - values[-1] < step / 2.0)
+
+
+def test_a_rounded_end_moves_no_other_value():
+    space = Space(
+        {"x": Real(0.0, 0.1 * 3, step=0.1), "y": Categorical([1, 2])},
+        conditions={"y": Param("x") == 0.1},
+    )
+    assert [*space.domain("x", {}).values()] == [0.0, 0.1, 0.2, 0.1 * 3]
+    assert space.check({"x": 0.1, "y": 1}) == {"x": 0.1, "y": 1}
+    assert space.check({"x": 0.3})["x"] == 0.1 * 3
 
 
 def test_computed_bounds_are_what_they_are_on_paper():
