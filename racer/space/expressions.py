@@ -38,6 +38,22 @@ def compares(operation: str, left: Any, right: Any) -> bool:
     return bool(_COMPARISONS[operation](left, right))
 
 
+_DIGITS = 15  # so many of a float are as on paper
+
+
+def _rounded(number: Any, size: float | None = None) -> Any:
+    """Return a number to 15 digits, those of `size` if given, so that 1 - 0.07 is 0.93.
+
+    From 1e15 on, floats have no more than these: they stay as they are, as anything else does.
+    """
+    if type(number) is not float:
+        return number
+    size = abs(number) if size is None else size
+    if not 0.0 < size < 10.0**_DIGITS:
+        return number
+    return round(number, _DIGITS - 1 - math.floor(math.log10(size))) + 0.0
+
+
 class Expression:
     """A tree of frozen records whose fields are expressions, tuples of these, or plain values."""
 
@@ -138,6 +154,8 @@ class Compare(Condition):
         left, right = self.left.value(values), self.right.value(values)
         if left is UNKNOWN or right is UNKNOWN:
             return None
+        if self.left.is_computed or self.right.is_computed:
+            left, right = _rounded(left), _rounded(right)
         if self.operation in {"==", "!="}:
             return compares(self.operation, token(left), token(right))
         if not (is_real(left) and is_real(right)):
@@ -164,11 +182,14 @@ class In(Condition):
 
     def holds(self, values: Mapping[str, Any]) -> bool | None:
         value = self.term.value(values)
-        return None if value is UNKNOWN else token(value) in self._tokens
+        if value is UNKNOWN:
+            return None
+        return token(_rounded(value) if self.term.is_computed else value) in self._tokens
 
     @cached_property
     def _tokens(self) -> frozenset[Hashable]:
-        return frozenset(token(value) for value in self.among)
+        among = map(_rounded, self.among) if self.term.is_computed else self.among
+        return frozenset(map(token, among))
 
     def to_json(self) -> list[Any]:
         return ["in", self.term.to_json(), as_lists(self.among)]
@@ -241,6 +262,14 @@ def _parts(kind: type[_Joined], condition: Condition) -> tuple[Condition, ...]:
 
 
 _INFIX = ("+", "-", "*", "/", "%%", "%/%", "^")
+_SELECTING = ("min", "max", "neg", "abs")  # exact
+_CUTTING = ("%%", "%/%", "round", "floor", "ceiling", "trunc")  # of numbers as on paper
+
+
+def _add(left: float, right: float) -> float:
+    """Return the sum, to 15 digits of the larger number: so 1 - 0.9 - 0.1 is 0."""
+    total: float = _rounded(left + right, max(abs(left), abs(right)))
+    return total
 
 
 def _divide(left: float, right: float) -> float:
@@ -264,8 +293,8 @@ def _round(number: float, digits: float = 0) -> float:
 
 # Name: (the least and the largest number of operands, what it computes).
 OPERATIONS: Mapping[str, tuple[int, float, Callable[..., float]]] = {
-    "+": (2, 2, operator.add),
-    "-": (2, 2, operator.sub),
+    "+": (2, 2, _add),
+    "-": (2, 2, lambda left, right: _add(left, -right)),
     "*": (2, 2, operator.mul),
     "/": (2, 2, _divide),
     "%%": (2, 2, operator.mod),
@@ -315,6 +344,15 @@ class Term(Expression, ABC):
     @abstractmethod
     def value(self, values: Mapping[str, Any]) -> Any:
         """Return the value in a configuration, or UNKNOWN."""
+
+    def unrounded(self, values: Mapping[str, Any]) -> Any:
+        """Return the value to compute with."""
+        return self.value(values)
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether the value may have been rounded."""
+        return False
 
     def __bool__(self) -> bool:
         raise SettingError(
@@ -434,20 +472,33 @@ class Arithmetic(Term):
     parts: tuple[Term, ...]
 
     def value(self, values: Mapping[str, Any]) -> Any:
-        """Return the number to 15 digits, so that 1 - 0.07 is 0.93.
+        """Return the number, to 15 digits if it is computed.
 
         UNKNOWN where there is none (0/0, a remainder of 0).
         """
-        numbers = [part.value(values) for part in self.parts]
+        if self.operation in _SELECTING:
+            return self._of([part.value(values) for part in self.parts])
+        return _rounded(self.unrounded(values))
+
+    def unrounded(self, values: Mapping[str, Any]) -> Any:
+        """Return the number to compute with."""
+        if self.operation in _CUTTING:
+            return self._of([part.value(values) for part in self.parts])
+        return self._of([part.unrounded(values) for part in self.parts])
+
+    @cached_property
+    def is_computed(self) -> bool:
+        """Whether the number may have been rounded."""
+        return self.operation not in _SELECTING or any(part.is_computed for part in self.parts)
+
+    def _of(self, numbers: list[Any]) -> Any:
         if not all(map(is_real, numbers)):
             return UNKNOWN
         try:
             number = OPERATIONS[self.operation][2](*numbers)
         except (ArithmeticError, ValueError):
             return UNKNOWN
-        if number != number:  # noqa: PLR0124  (NaN)
-            return UNKNOWN
-        return number if isinstance(number, int) else float(f"{number:.15g}")
+        return UNKNOWN if number != number else number  # noqa: PLR0124  (NaN)
 
     def to_json(self) -> dict[str, Any]:
         return {"do": self.operation, "with": [part.to_json() for part in self.parts]}

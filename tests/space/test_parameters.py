@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import sys
 
 import numpy as np
 import pytest
 
 from racer import CandidateError, Categorical, Integer, Ordinal, Param, Real, SettingError, Space
+from racer.space.expressions import Literal, greatest, least
 
 INF, NAN = math.inf, math.nan
 
@@ -231,6 +233,62 @@ def test_computed_sums_are_compared_as_on_paper():
     space = Space(tenths, forbidden=[Param("x") + Param("y") + Param("z") != 1.0])
     parts = [(a, b, 10 - a - b) for a in range(11) for b in range(11 - a)]
     assert all({n: p / 10 for n, p in zip("xyz", of, strict=True)} in space for of in parts)
+
+
+def test_a_remainder_of_sums_is_what_it_is_on_paper():
+    space = Space(
+        {
+            "x": Real(0.0, 1.0, digits=2),
+            "y": Real(0.0, 1.0 - Param("x"), digits=2),
+            "z": Real(0.0, 1.0 - Param("x") - Param("y"), digits=2),
+            "rest": Categorical([True]),
+        },
+        conditions={"rest": Param("x") + 1000 - Param("x") - 1000 == 0},
+    )
+    for i, j in [(90, 10), (93, 7), (33, 66), (20, 10)]:
+        config = {"x": i / 100, "y": j / 100, "z": (100 - i - j) / 100, "rest": True}
+        assert space.check(config) == config
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        Param("x") / 3 == 1 / 3,
+        Literal(1 / 3) >= Param("x") / 3,
+        (Param("x") / 3).is_in([0.1, 1 / 3]),
+        Param("x") * math.pi >= math.pi,
+        Param("x") / 3 * 3 == Param("x"),
+        greatest(Param("third"), 0.0) == Param("third"),
+        -abs(-Param("third")) == -Param("third"),
+        least(Param("third"), Param("x") + 0.0) == 1 / 3,
+        math.floor((1 - 0.07 * Param("x")) * 100) == 93,
+        Param("n") / 1 == Param("n"),
+        Param("n") * 1.0 + 1 > Param("n"),
+        Param("most") * 1.0 == Param("most"),
+        least(Param("most"), sys.float_info.max) == Param("most"),
+    ],
+)
+def test_computed_values_are_compared_to_15_digits_and_others_as_they_are(clause):
+    values = {"x": 1, "third": 1 / 3, "n": 2**50 - 1, "most": sys.float_info.max}
+    assert clause.holds(values) is True
+
+
+def test_computed_bounds_never_round_what_is_not_computed():
+    third, most, n = Param("x"), Param("most"), Param("n")
+    space = Space(
+        {
+            "x": Real(0.0, 1.0, step=1 / 3),
+            "y": Real(least(third, 1.0 - 0.5 * third), 1.0),
+            "most": Real(1.0, sys.float_info.max),
+            "below": Real(0.0, most * 1.0),
+            "n": Integer(1, 2**50),
+            "m": Integer(n / 1, n * 1.0),
+        }
+    )
+    assert space.domain("y", {"x": 1 / 3}).low == 1 / 3
+    assert space.domain("below", {"most": sys.float_info.max}).high == sys.float_info.max
+    for k in range(2**50 - 20, 2**50):
+        assert [*space.domain("m", {"n": k}).values()] == [k]
 
 
 def test_an_end_is_a_value_as_it_is_shown():
