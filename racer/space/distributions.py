@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from racer.errors import MissingExtraError, SettingError
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from racer.space.parameters import Parameter
 
 
-_MOST = 10**6  # values with a step: of more, Optuna does not tell a value from its neighbours
+_OFF = 1e-8  # of a step: Optuna refuses values that are off by more
 
 
 _FROM: dict[str, Callable[[Any], Parameter]] = {
@@ -61,9 +63,25 @@ def to_distribution(name: str, parameter: Parameter) -> BaseDistribution:
         return optuna.IntDistribution(int(low), int(high), log=parameter.log, step=parameter.step)
     step = parameter.step
     if parameter.digits is not None and not parameter.log:
-        lattice = parameter.domain({})
-        if lattice is not None:
-            low, high = lattice.decode(0.0), lattice.decode(1.0)
-            if 1 < lattice.n <= _MOST:
-                step = float(f"1e-{parameter.digits}")
+        step = float(f"1e-{parameter.digits}")
+    if step is not None:
+        values = parameter.domain({})
+        if values is not None:
+            low, high = values.decode(0.0), values.decode(1.0)
+        if not _accepts(low, high, step):
+            step = None
     return optuna.FloatDistribution(low, high, log=parameter.log, step=step)
+
+
+def _accepts(low: float, high: float, step: float) -> bool:
+    """Return whether Optuna accepts low, low + step, .. and `high`, the last of these.
+
+    By decimals, its steps have to reach `high`; by floats, all values have to be whole numbers of
+    steps, although a value, the low, their difference and its quotient are rounded.
+    """
+    first = Decimal(repr(low))
+    rounding = (math.ulp(max(abs(low), abs(high))) + math.ulp(high - low)) / 2.0
+    rounding += float(abs(Decimal(low) - first))
+    if low == high or rounding / step + math.ulp((high - low) / step) >= _OFF:
+        return False
+    return (Decimal(repr(high)) - first) % Decimal(repr(step)) == 0

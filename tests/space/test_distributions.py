@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from racer import Categorical, Integer, Ordinal, Param, Real, SettingError, Space
@@ -47,13 +49,35 @@ def test_what_distributions_cannot_say():
         "x": distributions.FloatDistribution(0.2, 0.4, step=0.1),
         "f": distributions.CategoricalDistribution((3,)),
     }
-    for digits in (7, 28, 300):  # more than floats have
+    for digits in (8, 28, 300):  # more than floats have, or Optuna discerns
         fine = Space({"x": Real(0, 1, digits=digits)}).to_optuna()
         assert fine == {"x": distributions.FloatDistribution(0.0, 1.0)}
     only = Space({"x": Real(0, 1e-12, digits=4)}).to_optuna()
     assert only == {"x": distributions.FloatDistribution(0.0, 0.0)}
     with pytest.raises(SettingError, match="m: Optuna has no bounds that depend"):
         Space({"n": Integer(1, 9), "m": Integer(1, Param("n"))}).to_optuna()
+
+
+@pytest.mark.parametrize(
+    ("parameter", "step"),
+    [
+        (Real(0, 1, digits=7), 1e-7),
+        (Real(1e6, 1e6 + 1, digits=5), None),  # so large that steps are rounded
+        (Real(0, math.pi, step=math.pi / 8), None),  # by its decimals, Optuna leaves out pi
+        (Real(-1.0, 1.333333333333333, step=1 / 3), None),
+        (Real(0, 1, step=0.3), 0.3),  # up to 0.9
+        (Real(0, 1, step=1e-9), None),
+        (Real(1000, 1001, step=1e-5), 1e-5),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_a_step_is_given_where_optuna_accepts_all_values(parameter, step):
+    space = Space({"x": parameter})
+    distribution = space.to_optuna()["x"]
+    assert distribution.step == step
+    values = space.domain("x", {})
+    for u in np.linspace(0.0, 1.0, 300).tolist():
+        assert distribution._contains(values.decode(u))
 
 
 def test_spaces_do_not_import_optuna():
