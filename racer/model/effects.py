@@ -116,7 +116,9 @@ def _one_scale(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     count = np.isfinite(costs).sum(axis=1)
     logs, common = np.full(len(spread), np.nan), 0.0
     if not (spread > 0).any():  # most costs of each block tie
-        size = float(np.nanmean(np.abs(centred)))
+        largest = float(np.nanmax(np.abs(centred)))
+        unit = power_below(largest) if largest > 0.0 else 1.0  # a sum might overflow
+        size = float(np.nanmean(np.abs(centred) / unit)) * unit
         common = math.log(size) if size > 0.0 else 0.0
     else:
         logs[spread > 0] = np.log(spread[spread > 0])

@@ -131,10 +131,12 @@ def test_the_unit_of_costs_is_near_the_usual_range_of_a_block():
     assert unit_near(np.full((2, 2), np.inf)) == 1.0
 
 
-@pytest.mark.parametrize("unit", [2.0**-30, 2.0**10])
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("unit", [2.0**-30, 2.0**10, 2.0**1018])
 def test_the_unit_of_costs_that_mostly_tie_does_not_matter(unit):
     costs = np.zeros((6, 9))
     costs[0, 2], costs[3, 5], costs[4, 2] = 1.0, 40.0, 40.0
+    costs[:, 6:8] = 40.0
     plain, found = effects(costs), effects(costs * unit)
     np.testing.assert_allclose(found.value, plain.value, rtol=1e-12)
     np.testing.assert_allclose(found.variance, plain.variance, rtol=1e-12)
