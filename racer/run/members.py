@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from racer.core.blocks import Place
 from racer.core.budget import Budget
 from racer.errors import BudgetError
-from racer.evaluate.objective import Misbehaved
+from racer.evaluate.objective import USELESS, Misbehaved, judge, without_spend
 from racer.evaluate.workers import outcomes_of, workers_for
 from racer.results.oracle import best_of_each, failures_behind
 from racer.seeding import seed_for
@@ -52,17 +52,22 @@ class Complement:
     def __call__(self, config: Any, instance: int, seed: int) -> float:
         """Return that of the better one; that of the members if the configuration fails.
 
-        One that is rejected is rejected here, too.
+        One that is rejected is rejected here, too, and a wrong `evaluate` is as wrong.
         """
         known = self.known[instance]
         try:
-            value = float(self.evaluate(config, self.instances[instance], seed))
+            answer = self.evaluate(config, self.instances[instance], seed)
         except Exception as error:
             if isinstance(error, Misbehaved) and error.status == "rejected":
                 raise
             return known
+        if isinstance(answer, Mapping):
+            answer, _ = without_spend(answer, None)
+        _, value, message = judge(answer)
+        if message.startswith(USELESS):
+            raise Misbehaved("invalid", message)
         better = max if self.maximize else min
-        return better(value, known) if math.isfinite(value) else known
+        return known if value is None else better(value, known)
 
 
 def share_of_member(budget: Any, size: int, n_instances: int, times: int) -> int:

@@ -57,6 +57,23 @@ def test_each_member_is_good_where_the_others_are_not(found):
     assert found.values.shape == (12, 3, 2)
 
 
+def test_a_mapping_of_one_number_is_that_number(found):
+    def as_mapping(config, instance, seed):
+        return {"cost": evaluate(config, instance, seed)}
+
+    again = racer.portfolio(
+        SPACE, as_mapping, INSTANCES, budget=600, deterministic=False, seed=1, n_jobs=1
+    )
+    assert again.table.equals(found.table)
+
+
+@pytest.mark.parametrize("answer", [{"a": 1.0, "b": 2.0}, {"a": 1.0, "spend": -1.0}])
+def test_beside_members_a_wrong_evaluate_is_refused(answer):
+    beside = Complement(lambda *_: answer, (0,), (5.0,), maximize=False)
+    with pytest.raises(Misbehaved, match=r"several metrics|wrong 'spend'"):
+        beside({}, 0, 0)
+
+
 def test_the_gain_is_over_the_single_best(found):
     table = found.table
     assert list(table.index) == INSTANCES
