@@ -60,7 +60,8 @@ def _seed(seed: int) -> None:
         return
     random.seed(seed)
     times = times + 1 if seed == last else 1
-    _last_seed = seed, times, random.getstate() if times == _OFTEN else None
+    own = random.Random(seed) if times == _OFTEN else None  # noqa: S311  (others draw from that of all)
+    _last_seed = seed, times, None if own is None else own.getstate()
 
 
 def _attempt(evaluate: Objective, cell: Cell, *, reraise_interrupt: bool = False) -> Outcome:

@@ -193,6 +193,23 @@ def test_the_global_generators_are_put_back(backend):
     assert state_of_the_legacy_generators() == before
 
 
+def test_a_thread_that_draws_while_a_cell_is_seeded_spoils_no_other_cell(monkeypatch):
+    first, seeded = [], random.seed
+
+    def seed_and_draw(seed):
+        seeded(seed)
+        random.random()  # as another thread may
+
+    def evaluate(config, instance, seed):
+        first.append(random.random())
+        return config
+
+    monkeypatch.setattr(random, "seed", seed_and_draw)
+    racer.race(range(9), evaluate, budget=45, seed=1, n_jobs=1)
+    spoilt, restored = first[:5], first[5:9]  # of the first block
+    assert set(restored).isdisjoint(spoilt)
+
+
 def test_the_global_generators_are_put_back_after_an_interrupt():
     def evaluate(config, instance, seed):
         raise KeyboardInterrupt
