@@ -69,6 +69,15 @@ def mean_of(values: Sequence[float]) -> float:
         return math.ldexp(min(max(mean, min(small)), max(small)), -_DOWN)
 
 
+def means_of(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the means over the first axis, finite where all values are."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        means = np.asarray(np.mean(rows, axis=0))
+    lost = ~np.isfinite(means) & np.isfinite(rows).all(axis=0)
+    means[lost] = [mean_of(values.tolist()) for values in rows[:, lost].T]
+    return means
+
+
 _DOWN = -64  # powers of two: so many of the largest floats have a sum
 _HUGE = 1e100  # sizes up to it, and from its reciprocal on, have squares with room for their sums
 

@@ -12,11 +12,20 @@ from racer._numerics import (
     _blas,
     impute_by_block,
     impute_failed,
+    means_of,
     one_blas_thread,
     with_ties,
 )
 
 NOISY, PLAIN = 0.1 + 0.2, 0.3
+
+
+@pytest.mark.filterwarnings("error")
+def test_means_of_the_largest_floats_are_finite():
+    most = sys.float_info.max
+    rows = np.array([[most, most, 1.0, np.inf, np.nan], [most, -most, 2.0, most, 1.0]])
+    np.testing.assert_equal(means_of(rows), [most, 0.0, 1.5, np.inf, np.nan])
+    np.testing.assert_equal(means_of(rows[:, :2].reshape(2, 1, 2)), [[most, 0.0]])
 
 
 class TestTies:

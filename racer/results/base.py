@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from racer._checks import did_you_mean, is_whole
-from racer._numerics import impute_by_block, mean_of
+from racer._numerics import impute_by_block, mean_of, means_of
 from racer.core.contest import Unused
 from racer.core.table import Table, with_success
 from racer.deciders.correlated_t import CorrelatedTRace
@@ -227,9 +227,9 @@ class Result(AnyResult, ABC):
         if not tested:
             return {}
         costs = impute_by_block(with_success(self.held_out.costs(tested)))
-        means_of = costs.mean(axis=0) if len(costs) else np.full(len(tested), np.nan)
+        of_each = means_of(costs) if len(costs) else np.full(len(tested), np.nan)
         sign = -1.0 if self.rules.maximize else 1.0
-        return dict(zip(tested, (sign * means_of).tolist(), strict=True))
+        return dict(zip(tested, (sign * of_each).tolist(), strict=True))
 
     @cached_property
     def test_failures(self) -> dict[int, int]:

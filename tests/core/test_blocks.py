@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import islice
 
 import numpy as np
@@ -91,3 +92,12 @@ def test_groups_are_sorted_once_for_all_blocks(order):
         assert order == "shuffled" or taken == [0, 3, 1, 2, 4]
         found = [means.add(instance, np.array([1.0 * instance])) for instance in taken]
         assert sorted(float(mean[0]) for mean in found if mean is not None) == [1.5, 1.5, 4.0]
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_mean_of_a_group_of_the_largest_floats_is_finite():
+    means, most = GroupMeans(Groups((0, 0))), sys.float_info.max
+    assert means.add(0, np.array([most, 1.0])) is None
+    found = means.add(1, np.array([most, 2.0]))
+    assert found is not None
+    assert found.tolist() == [most, 1.5]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import pandas as pd
 import pytest
 
-from racer import CandidateError, Ended, Outcome, Tuner
+from racer import CandidateError, Ended, Integer, Outcome, Space, Tuner, tune
 from racer.tuner import RaceCompleted
 
 
@@ -141,3 +142,15 @@ def test_a_candidate_that_is_none_is_refused(result, candidate):
     for ask in (result.config, result.mean, result.lineage):
         with pytest.raises(CandidateError, match=f"candidate {candidate!r}: give a number from 0"):
             ask(candidate)
+
+
+@pytest.mark.filterwarnings("error:.*overflow")
+def test_the_largest_float_is_its_own_mean_on_held_out_instances():
+    most = sys.float_info.max
+
+    def evaluate(config, instance, seed):
+        return most if config["x"] else 1.0
+
+    space = Space({"x": Integer(0, 9)})
+    result = tune(space, evaluate, range(6), budget=80, seed=1, test_instances=range(6, 12))
+    assert set(result.test_means.values()) == {1.0, most}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from racer._numerics import means_of
 from racer.deciders.decider import Verdict
 from racer.deciders.parts.checks import checked_verdict
 from racer.deciders.parts.verdicts import best_of
@@ -58,7 +59,7 @@ class GroupMeans:
             self.rows.append(costs)
         if not (self.rows and self.groups.ends(instance)):
             return None
-        mean: NDArray[np.float64] = np.mean(self.rows, axis=0)
+        mean = means_of(np.array(self.rows))
         self.rows = []
         return mean if np.isfinite(mean).any() else None
 
