@@ -63,7 +63,7 @@ _MESSAGES = {
     Ended.UNDECIDED: "The rest of the budget and the instances cannot bring enough evidence for another drop.",
     Ended.SETTLED: "Nothing is open between the candidates that are left.",
     Ended.ALL_EQUAL: "No block separated any two candidates, so there is no evidence for any of them.",
-    Ended.ALL_FAILED: "Every evaluation has failed.",
+    Ended.ALL_FAILED: "Every evaluation has failed, or every candidate somewhere in each group.",
     Ended.ALL_REJECTED: "Every candidate that was left has been rejected.",
     Ended.ONE_CANDIDATE: "There was one candidate, so nothing was evaluated.",
     Ended.DEADLINE: "The deadline has passed.",

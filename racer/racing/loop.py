@@ -11,7 +11,7 @@ from racer._numerics import with_ties
 from racer.core.events import BlockCompleted, Elimination, Ended, RaceEnded
 from racer.core.table import Row
 from racer.deciders.decider import Blocks
-from racer.deciders.parts.groups import as_shown, in_order
+from racer.deciders.parts.groups import all_set_aside, as_shown, in_order
 from racer.deciders.parts.wrappers import planned_survivors, verdict_on
 from racer.racing.state import Evidence, Request, State, started
 
@@ -201,7 +201,8 @@ def _why_over(
         return Ended.ONE_CANDIDATE
     if m <= rules.min_survivors:
         return Ended.DECIDED if m else Ended.ALL_REJECTED
-    if not state.usable and state.block >= state.first_test:
+    failed = not state.usable and state.block >= state.first_test
+    if failed or all_set_aside(rules.decider, state.decided):
         return Ended.ALL_FAILED
     if (stopped := state.stopped) is not None:
         return stopped
@@ -220,7 +221,7 @@ def _named(over: Ended, rules: Rules, state: State) -> Ended:
     """Return the name of the end after the last test: failures first."""
     if state.n_candidates == 1 or not len(state.alive):
         return over
-    if not state.usable:
+    if not state.usable or all_set_aside(rules.decider, state.decided):
         return Ended.ALL_FAILED
     if state.is_left_alone:
         return Ended.DECIDED

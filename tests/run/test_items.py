@@ -404,3 +404,20 @@ def test_a_group_in_which_every_candidate_fails_somewhere_is_set_aside(decider):
     assert result.best == 0
     shown = costs_shown(result.known, 3, result.stream, result.rules)
     assert np.isfinite(shown).any(axis=1).all()
+
+
+@pytest.mark.parametrize("decider", ["t-race", "f-race", "halving"])
+def test_a_race_ends_when_all_groups_are_set_aside_by_the_first_test(decider):
+    def evaluate(candidate, item, seed):
+        if item % 3 == candidate:
+            raise ValueError
+        return candidate + seed % 7 / 20
+
+    groups = [item // 3 for item in range(60)]
+    how = {"groups": groups, "budget": 600, "seed": 1, "decider": decider}
+    with pytest.warns(racer.RacerWarning, match="all groups are set aside: in each, every"):
+        result = racer.race(range(3), evaluate, range(60), **how)
+    assert result.ended is racer.Ended.ALL_FAILED
+    blocks = 15 if decider == "halving" else 16  # five groups; tests grow apart
+    assert result.evaluations == 3 * blocks
+    assert result.best is None

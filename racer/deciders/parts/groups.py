@@ -96,6 +96,13 @@ def in_order(
     return sorted(pending, key=itemgetter(0))
 
 
+def all_set_aside(decider: Decider, state: Any) -> bool:
+    """Return whether a decider of groups, by its state, had enough for a test, but no mean of any."""
+    if not isinstance(decider, _Grouped):
+        return False
+    return state.n_complete >= decider.least and not (state.n or state.complete)
+
+
 @dataclass
 class _State:
     """Groups not yet shown to the inner decider, as costs (m,) or (m, d)."""
@@ -107,6 +114,7 @@ class _State:
     open: GroupMeans
     complete: list[tuple[int, NDArray[np.float64]]] = field(default_factory=list)
     n: int = 0  # groups shown
+    n_complete: int = 0  # groups, be they set aside or not
 
     def keep(self, candidates: NDArray[np.intp]) -> None:
         if len(candidates) < len(self.candidates):
@@ -120,6 +128,7 @@ class _State:
         if self.bounds is not None:
             row = np.clip(row, *self.bounds)
         mean = self.open.add(instance, None if np.isnan(row).all() else row)
+        self.n_complete += self.open.groups.ends(instance)
         if mean is not None:
             self.complete.append((self.open.groups.numbers[instance], mean))
 
@@ -128,6 +137,11 @@ class _State:
 class _Grouped(Wrapper):
     groups: Groups
     first: int
+
+    @property
+    def least(self) -> int:
+        """How many groups the first test needs."""
+        return min(self.first, len(self.groups.members))
 
     def start(self, setting: Setting) -> _State:
         m = setting.n_candidates
@@ -141,7 +155,7 @@ class _Grouped(Wrapper):
         for instance, row in zip(np.asarray(blocks.instances).tolist(), rows, strict=True):
             state.add(instance, row)
         shown = state.complete
-        if not shown or state.n + len(shown) < min(self.first, len(self.groups.members)):
+        if not shown or state.n + len(shown) < self.least:
             standing = state.standing[blocks.candidates]
             return state, Verdict((), best_of(blocks.candidates, standing), standing)
         state.n, state.complete = state.n + len(shown), []
