@@ -36,7 +36,7 @@ _SIGN = r"\s*(?:±|\+/?-|\\pm)\s*"
 _WITH_SPREAD = re.compile(rf"([-+]?\d[\d.,eE+-]*?){_SIGN}[\d.,]+%?")  # 61.8 ± 1.2
 _WITH_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
 _WITH_MARK = re.compile(r"[-+]?\d*([.,])\d+(?:[eE][-+]?\d+)?")
-_WHOLE = re.compile(r"[-+]?\d+\.0")  # as a float is written
+_WHOLE = re.compile(r"[-+]?\d+(\.0)?")  # also as a float is written
 _AS_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}")  # 1,234
 _SAMPLES = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+\.jsonl")  # task, time
 _MOST_BYTES = 1_000_000_000  # records of whole conversations are large
@@ -265,18 +265,39 @@ class CsvTable(NamedTuple):
     table: pd.DataFrame
     texts: dict[str, Sequence[str]]  # its columns as they stand in the file
     indexed: bool  # whether an index without a name stood before it
+    path: Path
+    delimiter: str
 
     def with_labels(self, given: Columns, *, paired: bool = True) -> tuple[pd.DataFrame, Columns]:
-        """Return the table with labels as in the file (1.10 is not 1.1), and which columns they are."""
+        """Return the table with labels as in the file (1.10 is not 1.1), and which columns they are.
+
+        ScoresError names a score that may have thousands, such as 1,234.
+        """
         index = row_numbers(self.table, given)
         rest = self.table if index is None else self.table.drop(columns=index)
         found = recognised(rest, given, paired=paired)
         table = self.table.copy()
-        for name in filter(None, (found.data_set, found.algorithm, found.fold)):
+        labels = [*filter(None, (found.data_set, found.algorithm, found.fold))]
+        for name in labels:
             texts = [text.strip() for text in self.texts[name]]
-            if is_numeric(table[name]) and not all(map(_WHOLE.fullmatch, texts)):
+            if is_numeric(table[name]):
+                if all(map(_WHOLE.fullmatch, filter(None, texts))):
+                    texts = [text.removesuffix(".0") for text in texts]
                 table[name] = pd.Series(texts, dtype=object).where(table[name].notna(), None)
+        scores = [found.score] if found.score else [n for n in map(str, rest) if n not in labels]
+        self._check_marks([name for name in scores if is_numeric(rest[name])])
         return table, found
+
+    def _check_marks(self, names: Sequence[str]) -> None:
+        """Raise ScoresError if a number in these columns may have a mark of thousands."""
+        doubtful = _maybe_thousands([self.texts[name] for name in names], self.delimiter)
+        if doubtful is not None:
+            other = "," if "." in doubtful else "."
+            raise ScoresError(
+                f"{self.path}: {doubtful} may be {re.sub('[.,]', '', doubtful)} or have decimals: "
+                "leave out the mark of thousands, and for decimals write "
+                f"{re.sub('[.,]', other, doubtful)}"
+            )
 
 
 def read_csv(path: Path) -> CsvTable:
@@ -284,7 +305,7 @@ def read_csv(path: Path) -> CsvTable:
 
     That of comma, semicolon and tab separates which gives the header most fields; numbers may have a decimal
     comma, or a spread behind them (61,8 ± 1,2), which is left out with a RacerWarning. ScoresError
-    names the line that does not fit, or a number that may have thousands, such as 1,234.
+    names the line that does not fit.
     """
     delimiter, (names, *rows) = _lines_of_csv(path)
     if len(names) == 1:
@@ -299,16 +320,7 @@ def read_csv(path: Path) -> CsvTable:
             "for each column"
         )
     fields = [*zip(*rows, strict=True)]
-    read = [_numbers(texts) for texts in fields]
-    of_numbers = [texts for texts, (_, all_) in zip(fields, read, strict=True) if None not in all_]
-    doubtful = _maybe_thousands(of_numbers, delimiter)
-    if doubtful is not None:
-        other = "," if "." in doubtful else "."
-        raise ScoresError(
-            f"{path}: {doubtful} may be {re.sub('[.,]', '', doubtful)} or have decimals: leave out "
-            f"the mark of thousands, and for decimals write {re.sub('[.,]', other, doubtful)}"
-        )
-    columns = [_column(*both) for both in read]
+    columns = [_column(*_numbers(texts)) for texts in fields]
     spread = [name for name, texts in zip(names, fields, strict=True) if _has_spread(texts)]
     if spread:
         warn(f"{path}: of columns {', '.join(spread)}, mean ± spread, the means are read alone")
@@ -323,7 +335,7 @@ def read_csv(path: Path) -> CsvTable:
     if repeated:
         raise ScoresError(f"{path}: column {repeated[0]!r} occurs twice; give each its own name")
     table = pd.DataFrame(dict(zip(names, columns, strict=True)))
-    return CsvTable(table, dict(zip(names, fields, strict=True)), indexed)
+    return CsvTable(table, dict(zip(names, fields, strict=True)), indexed, path, delimiter)
 
 
 def csv_lines(path: Path) -> list[list[str]]:

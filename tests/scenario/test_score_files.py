@@ -327,6 +327,23 @@ def test_labels_that_look_like_numbers_stay_as_they_are(csv):
 def test_labels_that_are_whole_floats_are_the_same_as_whole_numbers(csv):
     floats = csv("task,a,b\n1.0,1,2\n12.0,3,4\n")
     assert list(table(floats).index) == ["1", "12"]
+    both = csv("task,fold,a,b\n1,1,1,2\n1.0,2,3,4\n02,1,3,4\n2,1,3,4\n")
+    assert list(table(both).index) == ["1", "02", "2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [
+        ("version;a;b\n1.100;0,5;0,7\n1.110;0,25;0,5\n", ["1.100", "1.110"]),
+        (
+            "method;task;score\nA;1.100;0,5\nB;1.100;0,6\nA;1.200;0,5\nB;1.200;1\n",
+            ["1.100", "1.200"],
+        ),
+    ],
+)
+def test_labels_have_no_marks_of_thousands(csv, text, labels):
+    names = {"data_set": "version"} if text.startswith("version") else {}
+    assert list(table(csv(text), **names).index) == labels
 
 
 def test_a_label_that_is_missing_is_refused(csv):
