@@ -25,16 +25,21 @@ def as_costs(values: NDArray[np.float64], *, maximize: bool) -> NDArray[np.float
 def impute_failed(costs: NDArray[np.float64], usual: float = 0.0) -> NDArray[np.float64]:
     """Return costs of any shape in which each failure, +inf, is their range behind their worst.
 
-    Where the range is 0, it is behind by a `usual` one; if that is 0, by the size of the worst, and
-    by 1 if that is 0 too. ValueError if nothing but failures is known.
+    Where the range is 0, or a tie, it is behind by a `usual` one; if that is 0, by the size of the
+    worst, and by 1 if that is 0 too. ValueError if nothing but failures is known.
     """
     if max(costs.ravel().tolist(), default=0.0) < np.inf:
         return costs
     failed = np.isinf(costs)
     known = costs[~failed]
     worst = float(known.max())
-    behind = worst - float(known.min()) or usual or abs(worst) or 1.0
+    behind = range_of(worst, float(known.min())) or usual or abs(worst) or 1.0
     return np.where(failed, worst + behind, costs)
+
+
+def range_of(worst: float, best: float) -> float:
+    """Return by how much costs differ; 0 if they tie."""
+    return worst - best if worst - best > TIE * max(abs(worst), abs(best)) else 0.0
 
 
 def impute_by_block(costs: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -49,8 +54,9 @@ def impute_by_block(costs: NDArray[np.float64]) -> NDArray[np.float64]:
         return costs
     known = np.isfinite(costs)
     worst = np.max(costs, axis=1, where=known, initial=-np.inf)
-    ranges = worst - np.min(costs, axis=1, where=known, initial=np.inf)
-    some = ranges[(ranges > 0.0) & (ranges < np.inf)]
+    best = np.min(costs, axis=1, where=known, initial=np.inf)
+    ranges = worst - best
+    some = ranges[(ranges > tie_sizes(worst, best)) & (ranges < np.inf)]
     usual = float(np.median(some)) if len(some) else 0.0
     imputed = costs.copy()
     for row in map(imputed.__getitem__, np.flatnonzero(failed.any(axis=1)).tolist()):

@@ -28,6 +28,11 @@ def test_means_of_the_largest_floats_are_finite():
     np.testing.assert_equal(means_of(rows[:, :2].reshape(2, 1, 2)), [[most, 0.0]])
 
 
+def test_a_failure_beside_costs_that_tie_but_for_rounding_costs_the_usual_range():
+    costs = np.array([[1.0, 3.0, 2.0], [NOISY, PLAIN, np.inf], [NOISY, PLAIN, PLAIN]])
+    assert impute_by_block(costs)[1].tolist() == [NOISY, PLAIN, NOISY + 2.0]
+
+
 class TestTies:
     def test_rounding_ties_with_the_smallest(self):
         costs = np.array([[NOISY, 5.0, PLAIN], [1.0, 2.0, 3.0], [-PLAIN, np.inf, -NOISY]])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import insort
 from typing import TYPE_CHECKING
 
-from racer._numerics import impute_failed
+from racer._numerics import impute_failed, range_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +25,7 @@ class FailedCells:
     def imputed(self, costs: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return a block's costs (m,), without +inf; call it for each block in order."""
         known = [cost for cost in costs.tolist() if cost < float("inf")]
-        found = max(known) - min(known)
+        found = range_of(max(known), min(known))
         if 0.0 < found < float("inf"):
             insort(self._ranges, found)
         if len(known) == len(costs):

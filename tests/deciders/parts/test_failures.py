@@ -19,6 +19,14 @@ def test_beside_one_success_the_median_range_of_the_blocks_so_far_counts():
     assert failed.imputed(np.array([100.0, INF, 100.0])).tolist() == [100.0, 102.0, 100.0]
 
 
+def test_costs_that_tie_but_for_rounding_have_no_range():
+    failed = FailedCells()
+    for block in ([10.0, 12.0], [0.1 + 0.2, 0.3], [0.1 + 0.2, 0.3]):
+        failed.imputed(np.array(block))
+    found = failed.imputed(np.array([0.1 + 0.2, INF, 0.3]))
+    assert found.tolist() == [0.1 + 0.2, 0.1 + 0.2 + 2.0, 0.3]
+
+
 def test_before_any_range_is_known_the_size_of_the_costs_counts():
     assert FailedCells().imputed(np.array([4.0, INF])).tolist() == [4.0, 8.0]
 
