@@ -211,10 +211,10 @@ def gap(known: Table, one: int, best: int) -> tuple[float, float]:
     if not pairs:
         return math.nan, math.nan
     costs = as_costs(np.array(pairs), maximize=known.maximize)
-    differences, n = costs[:, 0] - costs[:, 1], len(pairs)
-    with np.errstate(over="ignore", invalid="ignore"):  # costs near the largest float
-        error = float(np.std(differences, ddof=1)) / math.sqrt(n) if n > 1 else math.nan
-    return mean_of(differences.tolist()), error
+    halves, n = costs[:, 0] / 2.0 - costs[:, 1] / 2.0, len(pairs)  # of costs near the largest float
+    with np.errstate(over="ignore", invalid="ignore"):
+        error = 2.0 * float(np.std(halves, ddof=1)) / math.sqrt(n) if n > 1 else math.nan
+    return 2.0 * mean_of(halves.tolist()), error
 
 
 def _quality(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from playing import eliminated
 import racer
 from racer import plots
 from racer.plots.tuning import sampling
+from racer.results.pictures import gap
 
 LONG = "a name of eighty characters, as it may occur, with $x_1$ in it, and more words  "
 
@@ -187,3 +189,13 @@ def test_three_values_have_no_box():
     boxes = [line for line in ax.lines if len(line.get_xdata()) == 5]
     assert [line.get_ydata().mean().round() for line in boxes] == [1.0]
     assert ax.collections[0].get_segments()[0][0][0] == 2.0  # the median of the few
+
+
+def test_a_gap_of_costs_of_both_signs_near_the_largest_float_is_known():
+    most = sys.float_info.max
+
+    def evaluate(candidate, item, seed):
+        return most if (candidate + item) % 2 else -most
+
+    result = racer.race(range(2), evaluate, range(8), budget=16, seed=1)
+    assert gap(result.known, 0, 1)[0] == 0.0
