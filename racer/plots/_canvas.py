@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from racer.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
@@ -72,6 +72,16 @@ def shortened(text: str, most: int = 28) -> str:
         return text
     tail = most // 3
     return f"{text[: most - tail - 1]}…{text[-tail:]}"
+
+
+def shortened_apart(names: Iterable[object], most: int = 28) -> list[str]:
+    """Return names as text, shortened by no more than leaves different ones different."""
+    texts = [" ".join(str(name).split()) for name in names]
+    while True:
+        shown = [shortened(text, most) for text in texts]
+        if len(set(shown)) == len(set(texts)):
+            return shown
+        most += 4
 
 
 def whole_ticks(ax: Axes) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from racer.errors import ScoresError
-from racer.plots._canvas import BLACK, BLUE, GREY, NORMAL, SMALL, axes, plain, shortened
+from racer.plots._canvas import BLACK, BLUE, GREY, NORMAL, SMALL, axes, plain, shortened_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -127,7 +127,7 @@ def critical_difference(
     above = 0.62 if distance is not None else 0.36
     rows = -(-m // 2)
     height = above + under + _LINE * rows
-    shown = [*map(shortened, names)]
+    shown = shortened_apart(names)
     margin = 0.09 * max(map(len, shown), default=0)
     ax = axes(ax, max(7.2, 3.6 + 2 * margin), height + 0.1)
     ax.set_axis_off()

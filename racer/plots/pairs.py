@@ -21,7 +21,7 @@ from racer.plots._canvas import (
     legend,
     name_rows,
     plain,
-    shortened,
+    shortened_apart,
 )
 
 if TYPE_CHECKING:
@@ -178,8 +178,8 @@ def matrix(
     if table.shape != (m, m) or [len(row) for row in words] != [m] * m:
         raise ScoresError(f"values {table.shape}, {m} names: sizes differ")
     side = max(min(0.52 * m, 8.0), 1.6) if m <= _NUMBERED else 8.0
-    most = 24
-    margin = 0.09 * min(max(map(len, names), default=0), most)
+    labels = shortened_apart(names, 24)
+    margin = 0.09 * max(map(len, labels), default=0)
     ax = axes(ax, side + margin + max(1.2, 0.6 + margin / 2), side + margin * 0.8 + 0.3)
     picture = ax.imshow(
         np.ma.masked_invalid(table), cmap="PuOr_r" if symmetric else "cividis", vmin=0.0, vmax=1.0
@@ -198,7 +198,7 @@ def matrix(
             )
     size = NORMAL if m <= _NUMBERED else max(min(SMALL, 8.0 * 72 / m / 1.2), 2.5)
     step = 1 if m <= 110 else -(-m // 60)
-    shown = [plain(shortened(name, most)) for name in names][::step]
+    shown = [*map(plain, labels)][::step]
     ax.set_yticks(range(0, m, step), shown, fontsize=size)
     ax.set_xticks(
         range(0, m, step), shown, fontsize=size, rotation=60, ha="left", rotation_mode="anchor"

@@ -291,3 +291,13 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
     with pytest.raises(MissingExtraError, match=r"pip install 'racer-tuning\[plot\]'") as caught:
         result.plot()
     assert isinstance(caught.value, ImportError)
+
+
+def test_names_that_differ_in_the_middle_are_told_apart():
+    long = "HistGradientBoosting(lr=0.1, depth={}, leaf=20, l2=0.0, bins=255)"
+    ax = plots.critical_difference([long.format(3), long.format(5), 7], [1, 2, 3], np.eye(3))
+    words = {text.get_text() for text in ax.texts}
+    labels = [one for one in words if "HistGradient" in one]
+    assert len(labels) == 2
+    assert sum("depth=3" in label for label in labels) == 1
+    assert "3.00  7" in words

@@ -10,7 +10,7 @@ import numpy as np
 from racer._checks import is_one_of
 from racer.comparison.render.tables import DECIMALS, shown
 from racer.errors import SettingError
-from racer.plots._canvas import canvas, shortened
+from racer.plots._canvas import canvas, shortened, shortened_apart
 from racer.stats import (
     BayesianSignedRankResult,
     bayesian_signed_rank_test,
@@ -71,7 +71,8 @@ def posterior_of(comparison: ComparisonData, pair: tuple[str, str], ax: Axes | N
         maximize=comparison.maximize,
         seed=comparison.seed,
     )
-    return result.plot((shortened(str(pair[0]), _SIDE), shortened(str(pair[1]), _SIDE)), ax=ax)
+    one, other = shortened_apart(pair, _SIDE)
+    return result.plot((one, other), ax=ax)
 
 
 def _matrix(comparison: ComparisonData, ax: Axes | None) -> Axes:
@@ -118,7 +119,8 @@ def _posterior(comparison: ComparisonData, ax: Axes | None) -> Axes:
     if comparison.control == second:
         first, second = second, first
     result: BayesianSignedRankResult = comparison.details
-    return result.plot((shortened(first, _SIDE), shortened(second, _SIDE)), ax=ax)
+    one, other = shortened_apart((first, second), _SIDE)
+    return result.plot((one, other), ax=ax)
 
 
 def _winning(comparison: ComparisonData, ax: Axes | None) -> Axes:
