@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racer._numerics import impute_failed
+from racer._numerics import impute_by_block
 from racer.errors import CandidateError, warn
 from racer.results.base import Result
 
@@ -147,11 +147,17 @@ def _bests(members: Sequence[_Earlier]) -> list[int]:
 
 def _by_instance(shared: list[Hashable], members: Sequence[_Earlier]) -> NDArray[np.float64]:
     """Return mean costs (instances, survivors); a failure costs the worst there, and the range."""
+    there = [
+        [e.costs[[name == instance for name in e.instances]] for e in members]
+        for instance in shared
+    ]
+    known = [np.concatenate([costs.ravel() for costs in parts]) for parts in there]
+    table = np.full((len(known), max(map(len, known), default=0)), np.nan)
+    for row, costs in zip(table, known, strict=True):
+        row[: len(costs)] = costs
     rows = []
-    for instance in shared:
-        there = [e.costs[[name == instance for name in e.instances]] for e in members]
-        known = impute_failed(np.concatenate([costs.ravel() for costs in there]))
-        parts = np.split(known, np.cumsum([costs.size for costs in there])[:-1])
-        means = [part.reshape(c.shape).mean(axis=0) for part, c in zip(parts, there, strict=True)]
+    for row, parts in zip(impute_by_block(table), there, strict=True):
+        full = np.split(row, np.cumsum([costs.size for costs in parts]))[:-1]
+        means = [f.reshape(costs.shape).mean(axis=0) for f, costs in zip(full, parts, strict=True)]
         rows.append(np.concatenate(means))
     return np.array(rows)

@@ -52,6 +52,12 @@ def test_a_failure_is_worse_than_all_else():
     assert chosen(result) == [0, 1]
 
 
+@pytest.mark.parametrize("level", [0, 1000])
+def test_a_failure_beside_one_success_costs_the_usual_range(level):
+    result = raced({0: [level, level, None], 1: [level + 4, level + 4, level + 4]})
+    assert chosen(result) == [0, 1]
+
+
 def test_results_that_share_instances_are_taken_together():
     one = raced({0: [1, 9, 9], 1: [4, 4, 4]})
     # 2 is as good as 1 on what is shared, 3 completes 1; of 5, nothing is known there
