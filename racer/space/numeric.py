@@ -151,7 +151,8 @@ class Real(Bounded):
         about ten significant digits; where `digits` are more than floats can resolve, about 14
         (of the range), or ten with `log` (of the value).
     step : float > 0, optional
-        Values are low, low + step, ..; instead of log and digits.
+        Values are low, low + step, ..; instead of log and digits. Where the last is `high` but for
+        rounding, it is `high`.
 
     Examples
     --------
