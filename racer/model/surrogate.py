@@ -68,11 +68,11 @@ class Surrogate:
         self._spread = max(float(self._costs.var()), 1e-12)
         self.correlations = Correlations(features) if correlations is None else correlations
         self._tried: dict[Kernel, float] = {}
-        self._solved: dict[Kernel, _Solved] = {}  # of the likeliest kernel so far
+        self._likeliest: dict[Kernel, _Solved] = {}  # of the likeliest kernel so far
         self.kernel: Kernel = start if start is not None and not search else self._search(start)
-        solved = self._solved.get(self.kernel)
+        solved = self._likeliest.get(self.kernel)
         self._root, whitened = self._solve(self.kernel) if solved is None else solved
-        self._weights = _solved(self._root, whitened, transposed=True)
+        self._weights = _triangular_solution(self._root, whitened, transposed=True)
 
     @property
     def posterior(self) -> NDArray[np.float64]:
@@ -136,7 +136,7 @@ class Surrogate:
         for some in np.split(features, range(_AT_ONCE, len(features), _AT_ONCE)):
             correlations = _Between(some, self._features)
             covariance = _covariance(correlations, self.kernel, self._spread)
-            known = _solved(self._root, covariance.T)
+            known = _triangular_solution(self._root, covariance.T)
             left = np.maximum(variance - (known**2).sum(axis=0), 0.0)
             bounds.append(covariance @ self._weights - np.sqrt(left))
         return np.asarray(self._mean + np.concatenate(bounds))
@@ -165,7 +165,7 @@ class Surrogate:
             root, whitened = solved = self._solve(kernel)
             fit = -0.5 * float(whitened @ whitened) - float(np.log(np.diag(root)).sum())
             if fit > max(self._tried.values(), default=-np.inf):
-                self._solved = {kernel: solved}
+                self._likeliest = {kernel: solved}
             self._tried[kernel] = fit
         return self._tried[kernel]
 
@@ -178,7 +178,7 @@ class Surrogate:
             # its transpose is the same matrix in the order of LAPACK
             root, failed = scipy.linalg.lapack.dpotrf(covariance.T, lower=1, clean=0)
             if not failed:
-                return root, _solved(root, self._costs)
+                return root, _triangular_solution(root, self._costs)
             nugget *= 100.0
 
 
@@ -201,7 +201,7 @@ class Guarded:
         return np.where(self._failures(features) > 0.5, _BEYOND, 0.0)
 
 
-def _solved(
+def _triangular_solution(
     root: NDArray[np.float64], right: NDArray[np.float64], *, transposed: bool = False
 ) -> NDArray[np.float64]:
     """Return L⁻¹ B, or L⁻ᵀ B, by LAPACK itself: SciPy's checks take as long as a small system."""
