@@ -272,6 +272,19 @@ def _add(left: float, right: float) -> float:
     return total
 
 
+def _times(left: float, right: float) -> float:
+    """Return how many times the right number is in the left, rounded down."""
+    if isinstance(left, int) and isinstance(right, int):
+        return left // right
+    return float(math.floor(_rounded(left / right)))
+
+
+def _modulo(left: float, right: float) -> float:
+    if isinstance(left, int) and isinstance(right, int):
+        return left % right
+    return _add(left, -right * _times(left, right))
+
+
 def _divide(left: float, right: float) -> float:
     if right == 0:
         return math.copysign(math.inf, left) if left else math.nan
@@ -297,8 +310,8 @@ OPERATIONS: Mapping[str, tuple[int, float, Callable[..., float]]] = {
     "-": (2, 2, lambda left, right: _add(left, -right)),
     "*": (2, 2, operator.mul),
     "/": (2, 2, _divide),
-    "%%": (2, 2, operator.mod),
-    "%/%": (2, 2, operator.floordiv),
+    "%%": (2, 2, _modulo),
+    "%/%": (2, 2, _times),
     "^": (2, 2, _power),
     "neg": (1, 1, operator.neg),
     "min": (1, math.inf, lambda *numbers: min(numbers)),

@@ -273,6 +273,15 @@ def test_computed_values_are_compared_to_15_digits_and_others_as_they_are(clause
     assert clause.holds(values) is True
 
 
+@pytest.mark.parametrize("k", range(-10, 11))
+def test_remainders_of_tenths_are_as_on_paper(k):
+    tenths = {"x": k / 10}
+    assert (Param("x") // 0.1).value(tenths) == k
+    assert (Param("x") % 0.1).value(tenths) == 0
+    assert ((Param("x") + 0.05) % 0.1).value(tenths) == 0.05
+    assert ((Param("x") + 0.05) % -0.1).value(tenths) == -0.05
+
+
 def test_computed_bounds_never_round_what_is_not_computed():
     third, most, n = Param("x"), Param("most"), Param("n")
     space = Space(
