@@ -1,14 +1,15 @@
 """How often P(best) is true where evaluations fail: by chance, or some candidates at rates of their own.
 
-Tables, and races of four candidates that differ by .2 standard deviations of the noise. A failure that
-is by chance makes nobody worse; where rates differ, the best has the least rate, and of equal ones the
-least cost.
+Tables, races of four candidates that differ by .2 standard deviations of the noise, and tunings. A
+failure that is by chance makes nobody worse; where rates differ, the best has the least rate, and of
+equal ones the least cost.
 """
 
 from __future__ import annotations
 
 import csv
 import warnings
+import zlib
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -34,6 +35,7 @@ HERE = Path(__file__).parent
 SIZES = ((5, 10), (5, 30), (10, 30), (30, 30))  # candidates, blocks
 RACED = np.array([0.0, 0.2, 0.4, 0.6])
 FIRST_SEED = 500
+TUNED = 300
 ALIKE = {"all at .02": 0.02, "all at .1": 0.1}
 KINDS = (*ALIKE, "half never", "each its own")
 DEAR = 1e3  # of a share that fails: more than costs differ by
@@ -94,6 +96,31 @@ def in_race(kind: str, decider: str, seed: int) -> Counted:
     return counted(race.posterior, RACED)
 
 
+def of_space(rate: float, draw: int, config: Any, instance: int, seed: int) -> float:
+    """Return the cost of a configuration, or fail."""
+    rng = np.random.default_rng([draw, zlib.crc32(repr(config).encode()), instance, seed])
+    if rng.random() < rate:
+        raise ValueError("by chance")
+    return quality(config) + 0.1 * float(rng.normal())
+
+
+def quality(config: Any) -> float:
+    """Return the expected cost of a configuration."""
+    return float((config["x"] - 0.3) ** 2 + (config["y"] - 0.6) ** 2)
+
+
+def in_tuning(kind: str, seed: int) -> Counted:
+    """Return what is said of the candidates that a tuning compares."""
+    warnings.simplefilter("ignore", racer.RacerWarning)
+    space = racer.Space({name: racer.Real(0.0, 1.0) for name in "xy"})
+    rate = ALIKE.get(kind, 0.0)
+    result = racer.tune(space, partial(of_space, rate, seed), range(30), budget=TUNED, seed=seed)
+    expected = np.full(len(result.configs), np.inf)
+    compared = [*result.compared]
+    expected[compared] = [quality(result.configs[c]) for c in compared]
+    return counted(result.posterior, expected)
+
+
 @click.command("failures")
 @number_option("--repetitions", 200, help="Tables, or races, of each kind.")
 @jobs_option
@@ -107,6 +134,10 @@ def main(repetitions: int, jobs: int) -> None:
         (kind, f"race, {decider}"): partial(in_race, kind, decider)
         for kind in ALIKE
         for decider in ("bayesian-friedman", "best-for-budget")
+    }
+    calls |= {
+        (kind, f"tuning, {TUNED} evaluations"): partial(in_tuning, kind)
+        for kind in ("none", *ALIKE)
     }
     with (HERE / "failures.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

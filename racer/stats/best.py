@@ -144,8 +144,9 @@ def best_posterior(
     at one rate, by chance, which costs nobody anything beside the others; or some never fail, and
     each of the others at a rate of its own, from a common beta law: at that share, a failure costs
     fifty spreads of a block, or twenty times what candidates differ by if that is more. Both are as
-    likely before anything is seen. With `n_blocks` or `covariances` there is no chance, and a share
-    has a uniform prior.
+    likely before anything is seen. With `covariances`, alike candidates that fail alike speak against
+    chance, and a rate of its own has a uniform prior; with `n_blocks` there is no chance.
+
     Of more than 300 candidates those are compared that may be the best, by their means so far; the
     others have probability 0.
 
@@ -366,7 +367,7 @@ def locations(
     parts = [part._replace(mean=part.mean + moved) for part in parts]
     mean = sum((part.weight * part.mean for part in parts), np.zeros(costs.shape[1]))
     price = max(_FAILURE[0], _FAILURE[1] * float(np.ptp(mean)))
-    failing = _failing(costs, price, may_be_chance=n_blocks is None and kernels is None)
+    failing = _failing(costs, price, kernels, may_be_chance=n_blocks is None)
     return Locations(parts, additive.freedom, failing, additive.n_blocks, additive.unit)
 
 
@@ -581,18 +582,52 @@ def _with_noise(values: NDArray[np.float64], known: NDArray[np.bool_], noise: No
     return found._replace(squares=squares, freedom=freedom + int(known.any(axis=0).sum()) - 1)
 
 
-def _failing(costs: NDArray[np.float64], price: float, *, may_be_chance: bool) -> Failing | None:
-    """Return the model of failures, +inf in costs (n, m), at a price for each; None without any."""
+def _failing(
+    costs: NDArray[np.float64],
+    price: float,
+    kernels: NDArray[np.float64] | None,
+    *,
+    may_be_chance: bool,
+) -> Failing | None:
+    """Return the model of failures, +inf in costs (n, m), at a price for each; None without any.
+
+    Where candidates are more or less alike, `kernels` (k, m, m), failures of those that are alike
+    speak against chance.
+    """
     is_failed = costs == np.inf
     if not is_failed.any():
         return None
     failed, ok = is_failed.sum(axis=0), np.isfinite(costs).sum(axis=0)
-    if may_be_chance:
-        return _failing_by_chance(failed, ok, price)
+    found = _failing_by_chance(failed, ok, price) if may_be_chance else None
+    if found is not None and kernels is None:
+        return found
     never = float(((failed == 0).sum() + 1.0) / (len(failed) + 2.0))
     by_luck = (1.0 - never) / (failed + ok + 1.0)
     reliable = np.where(failed == 0, never / (never + by_luck), 0.0)
-    return Failing(price, reliable, failed + 1.0, ok + 1.0)
+    own = Failing(price, reliable, failed + 1.0, ok + 1.0)
+    if found is None or kernels is None or not found.by_chance:
+        return own
+    by_chance = found.by_chance * _unlike(failed, failed + ok, kernels)
+    return own._replace(by_chance=by_chance / (by_chance + 1.0 - found.by_chance))
+
+
+def _unlike(
+    failed: NDArray[np.intp], tried: NDArray[np.intp], kernels: NDArray[np.float64]
+) -> float:
+    """Return how likely it is that alike candidates fail alike no less, if failures are chance.
+
+    In (0, 1]; of failures (m,) among so many tries, and kernels (k, m, m): a normal density, of the
+    covariance of what fails more than all do with the kernels, relative to its largest.
+    """
+    known = tried > 0
+    rate = failed.sum() / tried.sum()
+    apart = (failed - rate * tried)[known] / np.sqrt(rate * (1.0 - rate) * tried[known])
+    kernel = kernels.mean(axis=0)[np.ix_(known, known)]
+    kernel = kernel - kernel.mean(axis=0) - kernel.mean(axis=1)[:, None] + kernel.mean()
+    np.fill_diagonal(kernel, 0.0)
+    spread = math.sqrt(2.0 * float((kernel**2).sum()))
+    excess = max(float(apart @ kernel @ apart), 0.0)
+    return math.exp(-0.5 * (excess / spread) ** 2) if spread > 0.0 else 1.0
 
 
 def _failing_by_chance(failed: NDArray[np.intp], ok: NDArray[np.intp], price: float) -> Failing:
