@@ -31,7 +31,7 @@ from experiments.report import markdown, plus_minus
 from experiments.sklearn_folds.worlds import race_over_folds
 from racer.deciders import CorrelatedTRace
 from racer.results.base import posterior_of
-from racer.results.tuning import likeness
+from racer.results.likeness import likeness
 from racer.simulate import (
     HeavyTailedWorld,
     InteractionWorld,

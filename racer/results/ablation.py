@@ -14,8 +14,8 @@ from racer.plots import bars
 from racer.plots._canvas import empty
 from racer.render.sections import Drawing, Grid, Section, number, parameters
 from racer.results.base import AnyResult, mean_on
-from racer.seeding import seed_for
-from racer.stats.signed_rank import bayesian_signed_rank_test
+from racer.results.likeness import likeness
+from racer.stats.best import best_posterior, plausible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,8 +60,8 @@ class AblationResult(AnyResult):
     frame : DataFrame
         One row per step: parameters, gain (of the mean value, or of PAR10 or the utility, as
         `runtime` decides; in the direction of better), share
-        (of the gain from source to target), probability (posterior, that the step helps: the
-        Bayesian signed-rank test on all blocks), mean (of the blocks that did not fail).
+        (of the gain from source to target), probability (posterior, that the step helps in the
+        mean), mean (of the blocks that did not fail).
     frames : dict of str to DataFrame
         "steps": `frame`.
     best : dict
@@ -70,6 +70,8 @@ class AblationResult(AnyResult):
     best_index : int
     beats_target : float
         The posterior probability that it is better than the target; NaN where it is the target.
+        Like those of steps, by the model of P(best), `racer.stats.best_posterior`, over all that
+        were evaluated: it draws back whoever leads by luck.
     configs : tuple of dict
         All configurations that were evaluated, by number.
     blocks : int
@@ -118,12 +120,25 @@ class AblationResult(AnyResult):
         return float((costs[:, 0] - costs[:, 1]).mean()) if len(costs) else math.nan
 
     def probability(self, one: int, other: int) -> float:
-        """Return the posterior probability that the second is better."""
-        costs = self._costs(one, other)
-        if len(costs) < 2:
+        """Return the posterior probability that the second is better in the mean.
+
+        The other configurations tell what changes usually gain; their failures say nothing of it.
+        """
+        pair = self._costs(one, other)
+        if len(pair) < 2:
             return math.nan
-        seed = seed_for(self.seed, "ablation", one, other)
-        return float(bayesian_signed_rank_test(costs[:, 1], costs[:, 0], seed=seed).probability)
+        everyone = range(len(self.configs))
+        costs = self.known.all_costs(everyone)
+        if self.rules.runtime is not None:
+            costs = self.rules.runtime.as_costs(costs)
+        costs[np.isinf(costs)] = np.nan
+        is_shared = np.isin(self.known.counted(everyone), self.known.common([one, other]))
+        costs[is_shared, one], costs[is_shared, other] = pair.T
+        some = plausible(costs, np.isin(everyone, [one, other]))
+        costs, at = costs[:, some], np.flatnonzero(np.isin(some, [one, other]))
+        kernels = likeness(self.space, self.configs)(some.tolist(), costs)
+        found = best_posterior(costs, by_block=False, covariances=kernels, among=at)
+        return float(found.among(some.tolist(), len(self.configs)).probability_best[other])
 
     @cached_property
     def _gains(self) -> list[_Gain]:

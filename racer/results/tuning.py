@@ -9,18 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racer._numerics import one_blas_thread
 from racer.deciders.decider import Blocks
 from racer.deciders.parts.gates import Omnibus
 from racer.deciders.parts.ranking import RunningRanks
 from racer.errors import SettingError
-from racer.model.effects import effects
 from racer.render.html import write_page
 from racer.results import page, pictures, summary
 from racer.results.base import Result
 from racer.results.baseline import Improvement, improvement, verdict_of_default
+from racer.results.likeness import likeness
 from racer.results.scores import scores_frame
-from racer.space.vectors import choice_counts, features
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from _typeshed import StrPath
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
     from racer.core.blocks import Stream
     from racer.core.events import RaceCompleted
@@ -46,7 +43,6 @@ __all__ = ["Origin", "TuneResult"]
 _LEVEL = 0.05  # of the test whether elites differ
 _FAIL = 0.05  # of those evaluated on an instance: so many fail, two at least
 _COMPARED = 4  # candidates, at least
-_KERNELS = 6  # of the Gaussian process, the likeliest
 _COLUMNS = ("candidate", "race", "parent", "initial", "blocks", "mean")  # of `configurations`
 
 
@@ -382,22 +378,6 @@ def _by_instance(known: Table, stream: Stream) -> tuple[_Candidates, _Candidates
         instance = stream.instance(failure.block)
         failed[failure.block if instance is None else instance].add(failure.candidate)
     return there, failed
-
-
-def likeness(space: Space, configs: Sequence[dict[str, Any]]) -> Covariances:
-    """Return how alike configurations are by what is known of some: of a Gaussian process."""
-    from racer.model.surrogate import Surrogate  # noqa: PLC0415  (snapshots of a race need none)
-
-    choices = choice_counts(space.parameters)
-
-    def covariances(candidates: Sequence[int], costs: NDArray[np.float64]) -> NDArray[np.float64]:
-        vectors = np.array([space.located(configs[c])[1] for c in candidates])
-        seen = ~np.isnan(costs).all(axis=1)
-        with one_blas_thread():
-            model = Surrogate(features(vectors, choices), effects(costs[seen]))
-            return model.covariances(_KERNELS)
-
-    return covariances
 
 
 def _column(name: str) -> str:

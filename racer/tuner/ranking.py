@@ -10,7 +10,8 @@ import numpy as np
 from racer.core.table import with_success
 from racer.model.effects import effects
 from racer.results.base import posterior_of
-from racer.results.tuning import compared, likeness
+from racer.results.likeness import likeness
+from racer.results.tuning import compared
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

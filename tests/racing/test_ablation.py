@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
@@ -100,6 +101,27 @@ def test_a_configuration_on_the_path_may_beat_the_target():
     step = result.path.index(result.best_index)
     place = f"The configuration after step {step} has a better mean than the target"
     assert any(said.startswith(place) for said in result.verdict)
+
+
+def test_luck_that_was_selected_is_no_gain():
+    """Of changes without effect the luckiest is printed, and the luckiest place on the path."""
+    space = Space({name: Real(0, 1) for name in "abcde"})
+    ends = dict.fromkeys("abcde", 0.9), dict.fromkeys("abcde", 0.1)
+    helps, beats = [], []
+    for seed in range(30):
+
+        def evaluate(config, instance, block, seed=seed):
+            key = [seed, block, *(round(10 * value) for value in config.values())]
+            return float(np.random.default_rng(key).normal())
+
+        result = play(Ablation(space, *ends, None, range(10), budget=999, seed=1), evaluate)
+        helps.append(max(result._gains, key=lambda row: row.gain).probability)
+        beats.append(result.beats_target)
+    beats = np.array(beats)[~np.isnan(beats)]
+    for said in (np.array(helps), beats):
+        assert len(said) > 20
+        assert said.mean() < 0.75
+        assert (said > 0.95).mean() < 0.1
 
 
 def test_a_configuration_that_fails_is_not_the_best_of_the_path():
