@@ -27,12 +27,25 @@ def best_of_each(values: NDArray[np.float64], *, maximize: bool) -> NDArray[np.f
     With repeats, the best is chosen on all but one, and valued on that one, so that luck counts
     for nobody; the mean over which one it is.
     """
-    sign = -1.0 if maximize else 1.0
-    if values.shape[2] == 1:
-        best: NDArray[np.float64] = sign * (sign * values[:, :, 0]).min(axis=1)
-        return best
-    totals = values.sum(axis=2, keepdims=True)
-    chosen = (sign * (totals - values)).argmin(axis=1)  # (instances, repeats)
-    left_out = np.take_along_axis(values, chosen[:, None], axis=1)
-    means: NDArray[np.float64] = left_out[:, 0].mean(axis=1)
+    return _valued(values, _scores(values, maximize=maximize).argmin(axis=1))
+
+
+def best_of_all(values: NDArray[np.float64], *, maximize: bool) -> NDArray[np.float64]:
+    """Return the value on each instance of the best on all; chosen and valued as the best on each."""
+    best = _scores(values, maximize=maximize).mean(axis=0).argmin(axis=0)  # (repeats,)
+    return _valued(values, np.broadcast_to(best, (len(values), len(best))))
+
+
+def _scores(values: NDArray[np.float64], *, maximize: bool) -> NDArray[np.float64]:
+    """Return by what a member is chosen for each repeat, as costs: the other repeats, if any."""
+    if values.shape[2] > 1:
+        values = values.sum(axis=2, keepdims=True) - values
+    return as_costs(values, maximize=maximize)
+
+
+def _valued(values: NDArray[np.float64], chosen: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the mean over repeats of the members chosen for them, (instances, repeats)."""
+    means: NDArray[np.float64] = np.take_along_axis(values, chosen[:, None], axis=1)[:, 0].mean(
+        axis=1
+    )
     return means

@@ -11,7 +11,7 @@ import pandas as pd
 from racer._checks import check_fraction
 from racer.plots import by_instance
 from racer.results.aslib import write_scenario
-from racer.results.oracle import best_of_each, failures_behind
+from racer.results.oracle import best_of_all, best_of_each, failures_behind
 from racer.seeding import rng_for
 
 if TYPE_CHECKING:
@@ -112,24 +112,32 @@ class PortfolioResult:
 
     @property
     def single_best_value(self) -> float:
-        """The mean over instances of the single best member."""
-        return float(self.table[self.single_best].mean())
+        """The mean over instances of the single best member; chosen and valued as the oracle is."""
+        return float(best_of_all(self.values, maximize=self.maximize).mean())
 
     @property
     def gain(self) -> float:
-        """By how much the best member on each instance is better than the single best."""
+        """By how much the best member on each instance is better than the single best.
+
+        With repeats, both are chosen by one evaluation less, so that knowing the best gains no less
+        on average, and more with noise; choices by chance may lose. The single best is valued on
+        the instances that chose it, which makes the gain smaller, too. With one repeat of a noisy
+        objective it is too large.
+        """
         one, each = self.single_best_value, self.oracle_value
         return each - one if self.maximize else one - each
 
     def gain_interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the credible interval of the gain on instances like these.
 
-        By the Bayesian bootstrap (Rubin, 1981): instances have Dirichlet weights.
+        By the Bayesian bootstrap (Rubin, 1981): instances have Dirichlet weights, and members stay
+        those chosen. Of `gain`, not of what knowing the best would gain.
         """
         tail = (1.0 - check_fraction(level, "level")) / 2.0
         weights = rng_for(self.seed, "gain").dirichlet(np.ones(len(self.instances)), _DRAWS)
         sign = -1.0 if self.maximize else 1.0
-        gains = weights @ (sign * (self.table[self.single_best].to_numpy() - self.oracle))
+        single = best_of_all(self.values, maximize=self.maximize)
+        gains = weights @ (sign * (single - self.oracle))
         low, high = np.quantile(gains, [tail, 1.0 - tail])
         return float(low), float(high)
 
@@ -141,6 +149,9 @@ class PortfolioResult:
             f"#{self.single_best}, has {self.single_best_value:.4g}, the best on each instance "
             f"{self.oracle_value:.4g}, a gain of {self.gain:.4g} ({low:.4g} to {high:.4g})."
         )
+        if (others := self.values.shape[2] - 1) > 0:
+            by = "the other evaluation" if others == 1 else f"the other {others} evaluations"
+            gain += f" Both are chosen by {by}: on average, knowing the best gains no less."
         return "\n".join([gain, *lines, f"{self.evaluations} evaluations; seed {self.seed}."])
 
     def plot(self, *, ax: Axes | None = None) -> Axes:

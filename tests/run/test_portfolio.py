@@ -99,6 +99,34 @@ def test_luck_counts_for_no_member():
     assert once.oracle_value < -0.7
 
 
+@pytest.mark.parametrize("maximize", [False, True])
+def test_the_gain_of_equal_members_is_as_often_negative_as_positive(maximize):
+    """The single best is as lucky as the best on each instance."""
+    rng = np.random.default_rng(1)
+    made = [
+        racer.PortfolioResult.of([{}] * 3, range(12), noise, maximize=maximize)
+        for noise in rng.normal(size=(300, 12, 3, 2))
+    ]
+    gains = np.array([found.gain for found in made])
+    assert abs(gains.mean()) < 4 * gains.std() / 300**0.5
+    assert 0.4 < (gains < 0).mean() < 0.6
+    assert "Both are chosen by the other evaluation: " in str(made[0])
+
+
+def test_the_gain_is_no_more_than_that_of_knowing_the_best():
+    """Nor much less, where the choice is sure; one repeat chooses by the noise that it values."""
+    rng = np.random.default_rng(1)
+    means = rng.normal(size=(4000, 3, 1))
+    knowing = means.mean(axis=0).min() - means.min(axis=1).mean()
+    for noise, least in ((0.1, 0.97), (1.0, 0.5)):
+        values = means + noise * rng.normal(size=(4000, 3, 2))
+        found = racer.PortfolioResult.of([{}] * 3, range(4000), values, maximize=False)
+        assert least * knowing < found.gain < knowing
+    once = racer.PortfolioResult.of([{}] * 3, range(4000), values[:, :, :1], maximize=False)
+    assert once.gain > 1.2 * knowing
+    assert "chosen by" not in str(once)
+
+
 def test_larger_is_better():
     found = racer.portfolio(
         SPACE,
