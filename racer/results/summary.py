@@ -213,13 +213,14 @@ def survivors(result: Result, most: int | None = None) -> Grid:
     mean = "mean" if runtime is None else runtime.score_name
     blocks = "block" if len(common) == 1 else "blocks"
     common_blocks = f"{len(common)} {'common ' if runtime is None else ''}{blocks}"
+    imputed = ", failures imputed" if has_failed_tests and runtime is None else ""
     head = (
         *("candidate", "P(best)", f"{value or mean} on {common_blocks}"),
         *others,
         "blocks",
         *(("failed",) if has_failed else ()),
         *(() if runtime is None else ("unsolved", "capped")),
-        *([f"held-out {value or mean}"] if tests else []),
+        *([f"held-out {value or mean}{imputed}"] if tests else []),
         *(f"held-out {name}" for name in others_tested),
         *(("held-out failed",) if has_failed_tests else ()),
     )

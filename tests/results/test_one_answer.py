@@ -148,6 +148,7 @@ def test_held_out_failures_are_counted_and_shown():
     failed = {c: result.config(c)["n"] < 3 for c in result.leaders}
     assert result.test_failures == {c: int(is_failed) for c, is_failed in failed.items()}
     assert "failed" in " ".join(str(result).split())
+    assert ("held-out mean, failures imputed" in result._repr_html_()) == any(failed.values())
     if not all(failed.values()):  # a failure is behind the worst that succeeded there
         worst = max(result.tests.loc[1].dropna())
         assert all(
