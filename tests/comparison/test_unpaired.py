@@ -43,6 +43,10 @@ def test_it_is_the_bayesian_test_of_the_samples():
     assert found.ranking["algorithm"].tolist() == ["fast", "medium", "slow"]
     assert found.ranking["relative_effect"].tolist() == sorted(result.effects, reverse=True)
     assert found.ranking["n"].tolist() == [9, 15, 12]
+    largest = found.ranking["probability_largest"].tolist()
+    assert largest == sorted(result.probability_best, reverse=True)
+    assert "P(largest effect)" in found.to_markdown()
+    assert "P(best)" not in found.to_markdown()  # which knows the spread of the algorithms
     assert found.ranking["mean"].tolist() == pytest.approx(
         [SAMPLES[name].mean() for name in ("fast", "medium", "slow")]
     )

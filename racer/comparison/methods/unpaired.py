@@ -74,7 +74,7 @@ def by_bayesian_kruskal_wallis(scores: Scores, settings: Settings) -> Analysis:
         relative_effect=result.effects,
         low=result.low,
         high=result.high,
-        probability_best=result.probability_best,
+        probability_largest=result.probability_best,
     )
     return Analysis(
         title="Bayesian Kruskal-Wallis test with joint comparisons",
