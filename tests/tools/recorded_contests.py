@@ -923,7 +923,8 @@ def ablation_settings(number):
     given = {}
     if rng.random() < 0.3:
         given["source"] = int(rng.integers(len(result.configs)))
-    if rng.random() < 0.3 or result.best is None:
+    is_source = result.best == result.configs[given.get("source", 0)]
+    if rng.random() < 0.3 or result.best is None or is_source:
         given["target"] = dict(result.configs[-1])
     if is_timed or rng.random() < 0.5:
         given["blocks"] = int(rng.integers(3, 6 if is_timed else 9))
