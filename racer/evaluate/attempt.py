@@ -44,14 +44,13 @@ _clock = time.perf_counter  # an objective may replace that of `time`
 
 
 _last_seed: tuple[int, int, Any] = (-1, 0, None)  # how often in a row, and the state it makes
-_OFTEN = 5
+_OFTEN = 16
 
 
 def _seed(seed: int) -> None:
     """Seed `random`; where a seed comes often, as in a large block, restore the state it makes.
 
-    Restoring takes half as long as seeding, but keeping the state as long as five times what that
-    saves.
+    Restoring takes half as long as seeding, but keeping the state as long as seeding several times.
     """
     global _last_seed  # noqa: PLW0603  (as `random` is one for the process)
     last, times, state = _last_seed

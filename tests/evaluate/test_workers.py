@@ -205,8 +205,8 @@ def test_a_thread_that_draws_while_a_cell_is_seeded_spoils_no_other_cell(monkeyp
         return config
 
     monkeypatch.setattr(random, "seed", seed_and_draw)
-    racer.race(range(9), evaluate, budget=45, seed=1, n_jobs=1)
-    spoilt, restored = first[:5], first[5:9]  # of the first block
+    racer.race(range(20), evaluate, budget=100, seed=1, n_jobs=1)
+    spoilt, restored = first[:16], first[16:20]  # of the first block
     assert set(restored).isdisjoint(spoilt)
 
 
