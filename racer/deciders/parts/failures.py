@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import insort
 from typing import TYPE_CHECKING
 
@@ -24,11 +25,14 @@ class FailedCells:
 
     def imputed(self, costs: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return a block's costs (m,), without +inf; call it for each block in order."""
-        known = [cost for cost in costs.tolist() if cost < float("inf")]
+        known = costs.tolist()
+        has_failed = max(known) == math.inf
+        if has_failed:
+            known = [cost for cost in known if cost < math.inf]
         found = range_of(max(known), min(known))
-        if 0.0 < found < float("inf"):
+        if 0.0 < found < math.inf:
             insort(self._ranges, found)
-        if len(known) == len(costs):
+        if not has_failed:
             return costs
         usual = self._ranges[len(self._ranges) // 2] if self._ranges else 0.0
         return impute_failed(costs, usual)
