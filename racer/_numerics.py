@@ -84,7 +84,7 @@ def means_of(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     return means
 
 
-_DOWN = -64  # powers of two: so many of the largest floats have a sum
+_DOWN = -64  # binary exponent of a scale at which the largest floats have a sum
 _HUGE = 1e100  # sizes up to it, and from its reciprocal on, have squares with room for their sums
 
 

@@ -42,7 +42,7 @@ DEAR = 1e3  # of a share that fails: more than costs differ by
 
 
 class Counted(NamedTuple):
-    """What is said of the best of one table or race, and what is true."""
+    """The probability of the best of one table, race or tuning, and whether it is true."""
 
     said: float
     true: float
@@ -72,7 +72,7 @@ def counted(found: Any, expected: Floats) -> Counted:
 
 
 def in_table(kind: str, m: int, n: int, seed: int) -> Counted:
-    """Return what is said of a table of m candidates on n blocks."""
+    """Return the probability of the best of m candidates on n blocks, and whether it is true."""
     rng = np.random.default_rng([seed, m, n])
     quality, rate = rng.normal(0.0, 0.5, m), rates(kind, m, rng)
     costs = quality + rng.normal(size=(n, m))
@@ -89,7 +89,7 @@ def noisy(rate: float, draw: int, candidate: int, instance: int, seed: int) -> f
 
 
 def in_race(kind: str, decider: str, seed: int) -> Counted:
-    """Return what is said of a race of four candidates."""
+    """Return the probability of the best of a race of four candidates, and whether it is true."""
     warnings.simplefilter("ignore", racer.RacerWarning)
     evaluate = partial(noisy, ALIKE[kind], seed)
     race = racer.race(range(4), evaluate, range(50), budget=160, seed=seed, decider=decider)
@@ -110,7 +110,7 @@ def quality(config: Any) -> float:
 
 
 def in_tuning(kind: str, seed: int) -> Counted:
-    """Return what is said of the candidates that a tuning compares."""
+    """Return the probability of the best that a tuning compares, and whether it is true."""
     warnings.simplefilter("ignore", racer.RacerWarning)
     space = racer.Space({name: racer.Real(0.0, 1.0) for name in "xy"})
     rate = ALIKE.get(kind, 0.0)

@@ -59,7 +59,7 @@ def _seed(seed: int) -> None:
         return
     random.seed(seed)
     times = times + 1 if seed == last else 1
-    own = random.Random(seed) if times == _OFTEN else None  # noqa: S311  (others draw from that of all)
+    own = random.Random(seed) if times == _OFTEN else None  # noqa: S311  (threads draw from the global generator)
     _last_seed = seed, times, None if own is None else own.getstate()
 
 

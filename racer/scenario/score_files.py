@@ -303,9 +303,9 @@ class CsvTable(NamedTuple):
 def read_csv(path: Path) -> CsvTable:
     """Return a table with a header.
 
-    That of comma, semicolon and tab separates which gives the header most fields; numbers may have a decimal
-    comma, or a spread behind them (61,8 ± 1,2), which is left out with a RacerWarning. ScoresError
-    names the line that does not fit.
+    The delimiter is the one of comma, semicolon and tab that gives the header most fields. Numbers
+    may have a decimal comma, or a spread behind them (61,8 ± 1,2), which is left out with a
+    RacerWarning. ScoresError names the line that does not fit.
     """
     delimiter, (names, *rows) = _lines_of_csv(path)
     if len(names) == 1:

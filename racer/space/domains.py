@@ -143,7 +143,8 @@ class Empty(Choices):
 class Lattice:
     """The n numbers (first + k step) / parts, k = 0, .., n - 1, exact; u falls into one of n cells.
 
-    `last` stands for the last where rounding parts them. Cells have equal size; with `log`, value v has the cell v - step/2 to v + step/2 on a log scale.
+    `last` stands for the last number where rounding parts them. Cells have equal size; with `log`,
+    value v has the cell v - step/2 to v + step/2 on a log scale.
     """
 
     first: int
