@@ -138,7 +138,7 @@ class AblationResult(AnyResult):
         costs, at = costs[:, some], np.flatnonzero(np.isin(some, [one, other]))
         kernels = likeness(self.space, self.configs)(some.tolist(), costs)
         found = best_posterior(costs, by_block=False, covariances=kernels, among=at)
-        return float(found.among(some.tolist(), len(self.configs)).probability_best[other])
+        return float(found.probability_best[np.searchsorted(some, other)])
 
     @cached_property
     def _gains(self) -> list[_Gain]:

@@ -47,7 +47,7 @@ class FiniteCosts:
         self._goal, self._failed = goal, [FailedCells() for _ in goal.exact]
 
     def of(self, row: Floats) -> Floats:
-        """Return those of a block, (m, d)."""
+        """Return the finite costs of a block, (m, d)."""
         goal, columns = self._goal, []
         for costs, bounds, exact, failed in zip(
             row.T, goal.bounds, goal.exact, self._failed, strict=True
@@ -84,15 +84,9 @@ class Sought:
         if not goal.exact[0]:
             possible = difference_bounds(goal.bounds[0])
             dearer = MeanBets((m, m), (0.0,), bounds=possible, n_blocks=setting.n_blocks)
+        sums, counts = np.zeros((2, m, goal.n_metrics))
         return cls(
-            *(
-                goal,
-                FiniteCosts(goal),
-                m,
-                np.arange(m),
-                np.zeros((m, goal.n_metrics)),
-                np.zeros((m, goal.n_metrics)),
-            ),
+            *(goal, FiniteCosts(goal), m, np.arange(m), sums, counts),
             *(np.full(m, -np.inf), dearer),
             *(np.zeros(m, dtype=np.bool_), np.full((m, m), -np.inf)),
         )
