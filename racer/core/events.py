@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -157,9 +157,11 @@ class BlockCompleted:
     Attributes
     ----------
     block : int
-        Its number, from 0.
+        Its number, from 0; of a tuning counted on through all races, as in
+        `TuneResult.eliminations`. A race may use a block of `TuneResult.scores` again.
     candidates : tuple of int
-        The candidates evaluated on this block.
+        The candidates that were in. Outcomes that a race of a tuning has from an earlier one are
+        among theirs; those outside races have no event, and are in `RaceEnded.result`.
     values : tuple of float
         Their values on it, in the same order and in the user's direction; NaN for a failed cell,
         the bound for a capped one.
@@ -230,20 +232,23 @@ class RaceEnded:
     ended : Ended
     eliminated : tuple of Elimination
         At a last test, if there were blocks that had not been tested when the race ended.
+    result : RaceResult, TuneResult or AblationResult
+        With all outcomes, those of a resumed store included; `unused` and `provenance` come later.
 
     Examples
     --------
     >>> import racer
     >>> def end(event):
     ...     if isinstance(event, racer.RaceEnded):
-    ...         print(event.ended.value)
+    ...         print(event.ended.value, event.result.best)
     >>> result = racer.race([1, 2], lambda c, i, seed: c + seed % 7, budget=60, callbacks=[end])
-    decided
+    decided 1
     """
 
     ended: Ended
     _: KW_ONLY
     eliminated: tuple[Elimination, ...]
+    result: Any = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import posixpath
+import re
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import whole
 from racer.errors import MissingExtraError
-from racer.integrations.tracking import TrackerCallback
+from racer.integrations.tracking import TrackerCallback, params_of, records_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,33 +18,38 @@ if TYPE_CHECKING:
     from mlflow.entities import Metric, Param
 
     from racer.integrations.tracking import Record
+    from racer.results.base import Result
 
 __all__ = ["MLflowCallback"]
 
-_AT_ONCE = 1000  # metrics that MLflow takes in one batch
+_AT_ONCE = {"metrics": 1000, "params": 100}  # so many does MLflow take
 _STATUS = {"interrupted": "KILLED", "failed": "FAILED"}  # of a run that did not come to its end
 _LONGEST = 500  # letters of a parameter that each backend keeps
+_LONGEST_NAME = 240  # and a number, of the 250 that MLflow takes
+_REFUSED = re.compile(r"[^\w./ -]", re.ASCII)  # in a name, by one system or another
 
 
 class MLflowCallback(TrackerCallback):
     """A callback that logs a contest as a run of MLflow, whichever run is active.
 
     The run gets metrics by block: ``best_mean``, ``alive``, ``evaluations``, ``seconds``,
-    ``failed``, ``best`` (a candidate's number), and ``spent``. When the contest ends, candidates
-    get runs below it: parameters, the metric ``value`` by block, ``mean``, ``blocks``, the tag
+    ``failed``, ``best`` (a candidate's number), and ``spent``; the last step is the result. When
+    the contest ends, candidates get runs below it: parameters, the metrics ``value`` by block,
+    ``mean``, ``blocks``, and ``test`` by held-out instance with ``test_mean``; the tag
     ``racer.eliminated``. The status of those eliminated is KILLED.
+
+    Letters of parameters' names that MLflow refuses become ``_``. An error of MLflow becomes a
+    RacerWarning.
 
     Parameters
     ----------
     experiment : str
         Its name; made if it is missing.
     run_name : str, optional
-    configs : sequence
-        The candidates of a race, for their parameters; events of a tuning have them.
     params : mapping, optional
         Parameters of the run: budget, decider, and what else describes it.
     most : int >= 0
-        Candidates that get a run, those with the most blocks.
+        Candidates that get a run: the best, the survivors, then those with the most blocks.
     tracking_uri : str, optional
         As in ``mlflow.MlflowClient``; by default MLflow's own choice.
 
@@ -62,7 +70,6 @@ class MLflowCallback(TrackerCallback):
         experiment: str = "racer",
         *,
         run_name: str | None = None,
-        configs: Sequence[Any] = (),
         params: Mapping[str, Any] | None = None,
         most: int = 100,
         tracking_uri: str | None = None,
@@ -73,43 +80,48 @@ class MLflowCallback(TrackerCallback):
             raise MissingExtraError(
                 "MLflow is not installed: pip install 'racer-tuning[mlflow]'"
             ) from error
-        super().__init__(configs)
+        super().__init__()
         self._most = whole(most, "most", least=0)
-        self._client = MlflowClient(tracking_uri)
-        found = self._client.get_experiment_by_name(experiment)
-        self._experiment = (
-            self._client.create_experiment(experiment) if found is None else found.experiment_id
-        )
-        run = self._client.create_run(self._experiment, run_name=run_name)
-        self.run_id: str = run.info.run_id
-        self._client.log_batch(self.run_id, params=_params(params or {}))
+        client = self._client = MlflowClient(tracking_uri)
+        found = client.get_experiment_by_name(experiment)
+        new = client.create_experiment(experiment) if found is None else found.experiment_id
+        self._experiment: str = new
+        self.run_id: str = client.create_run(new, run_name=run_name).info.run_id
+        self._log_all(self.run_id, params=_params(params or {}))
 
-    def log(self, metrics: dict[str, float], block: int) -> None:
-        """Log the metrics of a block."""
-        self._client.log_batch(self.run_id, [_metric(n, v, block) for n, v in metrics.items()])
+    def log(self, metrics: dict[str, float], step: int) -> None:
+        """Log the metrics of a block, or, as the last step, of the result."""
+        self._client.log_batch(self.run_id, [_metric(n, v, step) for n, v in metrics.items()])
 
-    def end(self, ended: str) -> None:
+    def end(self, ended: str, result: Result | None) -> None:
         """Make the runs of candidates, and end all."""
-        for record in self.by_blocks(self._most):
-            self._log_candidate(record)
-        self._client.set_tag(self.run_id, "racer.ended", ended)
-        if self.best is not None:
-            best = {f"best.{name}": v for name, v in self.record(self.best).params.items()}
-            self._client.log_batch(self.run_id, params=_params(best))
-        self._client.set_terminated(self.run_id, _STATUS.get(ended, "FINISHED"))
+        status = "FAILED"
+        try:
+            self._client.set_tag(self.run_id, "racer.ended", ended)
+            if result is not None:
+                best = {f"best.{name}": v for name, v in params_of(result.best).items()}
+                self._log_all(self.run_id, params=_params(best))
+                for record in records_of(result, self._most):
+                    self._log_candidate(record)
+            status = _STATUS.get(ended, "FINISHED")
+        finally:
+            self._client.set_terminated(self.run_id, status)
+
+    def _log_all(self, run_id: str, **found: Sequence[Any]) -> None:
+        for kind, items in found.items():
+            for at in range(0, len(items), _AT_ONCE[kind]):
+                self._client.log_batch(run_id, **{kind: items[at : at + _AT_ONCE[kind]]})
 
     def _log_candidate(self, record: Record) -> None:
         tags = {"mlflow.parentRunId": self.run_id, "racer.eliminated": record.eliminated}
         name = f"#{record.candidate}"
-        run = self._client.create_run(self._experiment, tags=tags, run_name=name)
-        run_id = run.info.run_id
-        known = {block: v for block, v in record.values.items() if math.isfinite(v)}
-        metrics = [_metric("value", value, block) for block, value in known.items()]
-        metrics += [_metric("blocks", len(record.values))]
-        metrics += [] if record.mean is None else [_metric("mean", record.mean)]
-        for start in range(0, len(metrics), _AT_ONCE):
-            self._client.log_batch(run_id, metrics[start : start + _AT_ONCE])
-        self._client.log_batch(run_id, params=_params(record.params))
+        run_id = self._client.create_run(self._experiment, tags=tags, run_name=name).info.run_id
+        metrics = [_metric("value", value, block) for block, value in record.values.items()]
+        metrics += [_metric("test", value, at) for at, value in record.tests.items()]
+        found = {"blocks": len(record.values), "mean": record.mean, "test_mean": record.test_mean}
+        metrics += [_metric(name, value) for name, value in found.items() if value is not None]
+        metrics = [metric for metric in metrics if math.isfinite(metric.value)]
+        self._log_all(run_id, metrics=metrics, params=_params(record.params))
         self._client.set_terminated(run_id, "KILLED" if record.eliminated else "FINISHED")
 
 
@@ -122,4 +134,17 @@ def _metric(name: str, value: float, step: int = 0) -> Metric:
 def _params(params: Mapping[str, Any]) -> list[Param]:
     from mlflow.entities import Param  # noqa: PLC0415  (an extra)
 
-    return [Param(name, str(value)[:_LONGEST]) for name, value in params.items()]
+    names: dict[str, Any] = {}
+    for name, value in params.items():
+        plain = _plain(name)
+        free = chain([plain], (f"{plain}_{number}" for number in count(2)))
+        names[next(one for one in free if one not in names)] = value
+    return [Param(name, str(value)[:_LONGEST]) for name, value in names.items()]
+
+
+def _plain(name: str) -> str:
+    """Return a name that MLflow takes: of plain letters, and no path that has a shorter form."""
+    plain = _REFUSED.sub("_", name)[:_LONGEST_NAME] or "_"
+    if posixpath.normpath(plain) != plain or plain.startswith("/"):
+        plain = plain.replace("/", "_")
+    return f"_{plain}" if plain == "." or plain.startswith("..") else plain

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from racer.core.events import check_callbacks
+from racer.core.events import RaceEnded, check_callbacks
 from racer.core.prices import with_spend
 from racer.errors import RaceStateError, warn
 from racer.evaluate.outcome import Cell, Outcome, bounded, check_outcome
@@ -116,6 +116,10 @@ class AskTell(ABC):
     @abstractmethod
     def _flow(self) -> Flow:
         """Yield requests until the contest is over."""
+
+    @abstractmethod
+    def result(self) -> Any:
+        """Return the result of a contest that has ended, else its state."""
 
     def watch(self, callback: Callback) -> None:
         """Call `callback` with each event from now on."""
@@ -243,6 +247,12 @@ class AskTell(ABC):
         except BaseException as error:
             self._running = error
             raise
+        if is_over and self._callbacks:
+            result = self.result()
+            self._notes[:] = [
+                replace(note, result=result) if isinstance(note, RaceEnded) else note
+                for note in self._notes
+            ]
         self._notes.publish(self._callbacks, is_over=is_over)
 
 

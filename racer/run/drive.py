@@ -180,8 +180,9 @@ class _Loop(Generic[R]):
         if self.values is not None and not self.stop.requested():
             self.values.end_of_run()
         if self._is_late():  # which the contest itself does not know
+            result = self.result()
             for watcher in self.watchers:
-                watcher(RaceEnded(Ended.DEADLINE, eliminated=()))
+                watcher(RaceEnded(Ended.DEADLINE, eliminated=(), result=result))
 
     def _is_late(self) -> bool:
         """Return True if the deadline ended a contest that was not over."""

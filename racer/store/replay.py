@@ -94,10 +94,6 @@ class Recorder:
             self._compare_candidates(event)
         if not self.replaying or isinstance(event, RaceEnded):
             self.pass_on(event)
-        elif isinstance(event, CandidatesAdded):
-            for watcher in self._watchers:
-                if getattr(watcher, "keeps_candidates", False):
-                    watcher(event)
 
     def decided(
         self,
@@ -258,7 +254,7 @@ class Recording:
         gone = len(json.loads(ending.dropped))
         all_gone = result._eliminations  # noqa: SLF001  (as events, not as a frame)
         latest = all_gone[len(all_gone) - gone :]
-        self._recorder.pass_on(RaceEnded(result.ended, eliminated=latest))
+        self._recorder.pass_on(RaceEnded(result.ended, eliminated=latest, result=result))
         self._warn_of_failures(result.ended)
         return result
 

@@ -129,3 +129,14 @@ def test_a_callback_that_would_never_run_is_refused(callback, kind):
     message = rf"callbacks=\[.*\]: it is {kind}, of which a call runs nothing: give a plain"
     with pytest.raises(SettingError, match=message):
         Race([1, 2], budget=10, callbacks=[print, callback])
+
+
+def test_the_end_has_the_result():
+    events = []
+    race = Race([1.0, 2.0], budget=30, seed=1, callbacks=[events.append])
+    while cells := race.ask():
+        race.tell_block([cell.config for cell in cells])
+    found, result = events[-1].result, race.result()
+    assert (found.best, found.ended, found.evaluations) == (1.0, result.ended, result.evaluations)
+    assert found.scores.equals(result.scores)
+    assert not any(hasattr(event, "result") for event in events[:-1])

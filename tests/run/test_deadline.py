@@ -105,8 +105,10 @@ def test_callbacks_see_the_end_by_a_deadline(n_jobs, is_stored, tmp_path):
     given = {**LONG, "n_jobs": n_jobs, "callbacks": [events.append]}
     given |= {"store": tmp_path / "run.db"} if is_stored else {}
     with pytest.warns(RacerWarning, match="before the first test"):
-        racer.race(POOL, lambda c, i, s: c["x"] + s % 7, **given, deadline=0.2)
+        result = racer.race(POOL, lambda c, i, s: c["x"] + s % 7, **given, deadline=0.2)
     assert events[-1] == racer.RaceEnded(racer.Ended.DEADLINE, eliminated=())
+    assert events[-1].result.ended is racer.Ended.DEADLINE
+    assert events[-1].result.scores.equals(result.scores)
     assert sum(isinstance(event, racer.RaceEnded) for event in events) == 1
 
 
