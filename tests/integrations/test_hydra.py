@@ -128,6 +128,16 @@ def test_a_job_that_fails_is_a_failed_evaluation(hydra_sweep_runner, tmp_path):
     assert found.best_params == {"+x": "2"}
 
 
+def test_null_is_none(hydra_sweep_runner, tmp_path):
+    def task(cfg):
+        assert (cfg.none, cfg.on, cfg.text) == (None, True, "b c")
+        return cfg.x
+
+    given = settings(budget=24, params="{+none: null, +on: true, +text: b c}")
+    _, found = sweep(hydra_sweep_runner, task, ["+x=1,2", *given], tmp_path)
+    assert found.best_params == {"+x": "1"}
+
+
 def test_metrics_are_maximized(hydra_sweep_runner, tmp_path):
     given = settings(budget=24, metrics="{right: max}", seed=1)
     _, found = sweep(hydra_sweep_runner, lambda cfg: {"right": cfg.x}, ["+x=1,2", *given], tmp_path)

@@ -44,8 +44,8 @@ class RacerSweeper(Sweeper):  # type: ignore[misc]  # Hydra has no types here
 
     def __init__(
         self,
-        params: Mapping[str, str] | None,
-        instances: Mapping[str, str] | None,
+        params: Mapping[str, Any] | None,
+        instances: Mapping[str, Any] | None,
         seed_key: str | None,
         budget: int | None,
         max_batch_size: int | None,
@@ -90,10 +90,11 @@ class RacerSweeper(Sweeper):  # type: ignore[misc]  # Hydra has no types here
         OmegaConf.save(OmegaConf.create(found), folder / "optimization_results.yaml")
         return self._returns
 
-    def _parsed(self, params: Mapping[str, str], *arguments: str) -> dict[str, Override]:
+    def _parsed(self, params: Mapping[str, Any], *arguments: str) -> dict[str, Override]:
         """Return overrides by key; the last one of a key counts."""
         parser = OverridesParser.create(config_loader=self.hydra_context.config_loader)
-        lines = [*(f"{key}={value}" for key, value in params.items()), *arguments]
+        given = {key: "null" if value is None else value for key, value in params.items()}
+        lines = [*(f"{key}={value}" for key, value in given.items()), *arguments]
         return {o.get_key_element(): o for o in parser.parse_overrides(lines)}
 
     def _raced(self, overrides: Mapping[str, Override], contest: Any) -> Any:
