@@ -86,12 +86,13 @@ def warn_of_failures(results: Mapping[str, Any]) -> None:
 def _as_told(found: Mapping[str, float], names: Sequence[str]) -> dict[str, Any]:
     """Return a cell as scikit-learn's loop does."""
     told: dict[str, Any] = {}
+    is_single = [name for name in names if name.startswith("test_")] == ["test_score"]
     for name in names:
         kind, _, score = name.partition("_")
         value = found.get(name, np.nan)
         if kind not in ("test", "train"):
             told[name] = value
-        elif score == "score":
+        elif is_single:
             told[f"{kind}_scores"] = value
         else:
             told.setdefault(f"{kind}_scores", {})[score] = value

@@ -389,6 +389,21 @@ def test_several_scores(search):
 
 
 @BOTH
+@pytest.mark.parametrize("names", [("a", "score"), ("score", "b"), ("score",), ("b",)])
+def test_a_score_may_be_named_score(search, names):
+    scoring = dict(zip(names, ("accuracy", "f1_macro"), strict=False))
+    results = search(scoring=scoring, refit=names[0]).fit(X, Y).cv_results_
+    whole = GridSearchCV(RidgeClassifier(), {"alpha": [1]}, scoring=scoring, refit=False)
+    kinds = ("mean_test_", "std_test_", "rank_test_", "split0_test_")
+    tested = {key for key in whole.fit(X, Y).cv_results_ if key.startswith(kinds)}
+    assert {key for key in results if key.startswith(kinds)} == tested
+    for name in names:  # of folds that were run; each score has values of its own
+        rows = [row for row in range(len(results["params"])) if results["race_folds"][row]]
+        folds = np.array([results[f"split{i}_test_{name}"] for i in range(5)])[:, rows]
+        assert np.nanmean(folds, axis=0) == pytest.approx(results[f"mean_test_{name}"][rows])
+
+
+@BOTH
 def test_a_front_cannot_be_refitted(search):
     with pytest.raises(SettingError, match="race_probability_front"):
         search(scoring=["accuracy", "balanced_accuracy"], refit="front").fit(X, Y)
