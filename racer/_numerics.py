@@ -216,6 +216,15 @@ class RowBuffer:
         self._n = len(kept)
 
 
+def as_plain(value: Any) -> Any:
+    """Return a value with Python's numbers in place of NumPy's, also in dicts, lists and tuples."""
+    if isinstance(value, np.number | np.bool_ | np.str_):
+        return value.item()
+    if type(value) is dict:
+        return {name: as_plain(one) for name, one in value.items()}
+    return type(value)(map(as_plain, value)) if type(value) in {list, tuple} else value
+
+
 def as_json(value: Any) -> Any:
     """Return a value as JSON has it, with None for each number that is not finite."""
     if isinstance(value, dict):

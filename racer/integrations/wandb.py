@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from racer._numerics import as_plain
 from racer.errors import MissingExtraError
 from racer.integrations.tracking import TrackerCallback, params_of, records_of
 
@@ -88,5 +87,5 @@ class WandbCallback(TrackerCallback):
 
 def _plain(value: Any) -> Any:
     """Return a value as W&B keeps it: what is neither text nor a number is written out."""
-    value = value.item() if isinstance(value, np.generic) else value
+    value = as_plain(value)
     return value if value is None or isinstance(value, _PLAIN) else repr(value)

@@ -7,6 +7,8 @@ from collections.abc import Callable  # noqa: TC003  (of a NamedTuple)
 from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from racer._numerics import as_plain
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -97,7 +99,7 @@ def parameters(config: Mapping[str, Any]) -> Grid:
 def value_shown(value: Any) -> str:
     """Return a value as it is written: text without quotes, unless it would look like something else."""
     is_text = isinstance(value, str) and value.strip() == value and value != ""
-    return value if is_text and not _looks_else(value) else repr(value)
+    return value if is_text and not _looks_else(value) else repr(as_plain(value))
 
 
 def _looks_else(text: str) -> bool:

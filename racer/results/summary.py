@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from racer._numerics import as_json, shown_probability
+from racer._numerics import as_json, as_plain, shown_probability
 from racer.core.objective import Constrained, Within
 from racer.render.sections import Code, Grid, Section, number, parameters, value_shown
 from racer.results.base import mean_on
@@ -172,7 +172,9 @@ def _failing(result: Result) -> str:
 
 def configuration(config: Any) -> Piece:
     """Return a configuration: a table of its parameters, or its text."""
-    return parameters(config) if isinstance(config, dict) and config else Code(repr(config))
+    return (
+        parameters(config) if isinstance(config, dict) and config else Code(repr(as_plain(config)))
+    )
 
 
 def survivors(result: Result, most: int | None = None) -> Grid:
@@ -392,7 +394,7 @@ def race_table(result: Result, races: Sequence[RaceCompleted]) -> Section:
 def as_dict(result: Result, line: Callable[[Any], str] | None = None) -> dict[str, Any]:
     """Return the answer as plain data; with `line`, each survivor has its command line."""
     return {
-        "best": result.best,
+        "best": as_plain(result.best),
         "best_index": result.best_index,
         "guess": result.guess,
         "probability_best": result.probability_best.get(
@@ -442,7 +444,7 @@ def _survivor(result: Result, candidate: int, line: Callable[[Any], str] | None)
     payload = {
         "candidate": candidate,
         "eliminated": candidate not in result.survivors,
-        "config": result.config(candidate),
+        "config": as_plain(result.config(candidate)),
         "probability_best": result.probability_best.get(candidate),
         "mean": result.mean(candidate),
         "blocks": len(result.known.of(candidate)),

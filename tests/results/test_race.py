@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from playing import eliminated
@@ -237,3 +239,17 @@ def test_blocks_have_the_same_number_wherever_they_are_shown(result):
     (mark,) = [line for line in ax.lines if line.get_label() == gone.reason]
     assert mark.get_xdata().tolist() == [gone.block + 0.5]  # the right edge of its last cell
     assert ax.collections[0].get_coordinates()[0, :2, 0].tolist() == [-0.5, 0.5]  # of block 0
+
+
+def test_numbers_of_numpy_are_shown_as_numbers():
+    numbers = np.arange(4)
+    for configs in ([{"n": n, "pair": (n, n > 1)} for n in numbers], list(numbers)):
+        race = Race(configs, budget=60, seed=1)
+        while cells := race.ask():
+            race.tell_block([float(cell.candidate) for cell in cells])
+        result = race.result()
+        assert "np." not in str(result)
+        plain = json.loads(json.dumps(result.to_dict()))
+        expected = {"n": 0, "pair": [0, False]} if isinstance(configs[0], dict) else 0
+        assert plain["best"] == plain["survivors"][0]["config"] == expected
+        assert result.best is configs[0]
