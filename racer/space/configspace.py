@@ -6,7 +6,19 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from racer.errors import SettingError
-from racer.space.expressions import And, Compare, Condition, In, Literal, Not, Or, Param, as_literal
+from racer.space.domains import token
+from racer.space.expressions import (
+    And,
+    Compare,
+    Condition,
+    Exists,
+    In,
+    Literal,
+    Not,
+    Or,
+    Param,
+    as_literal,
+)
 from racer.space.numeric import Integer, Real
 from racer.space.parameters import Categorical, Ordinal
 
@@ -44,7 +56,7 @@ def arguments_of(data: Any) -> dict[str, Any]:
         raise SettingError(f"{_NOT_ONE}: {why}") from error
     return {
         "parameters": parameters,
-        "conditions": conditions,
+        "conditions": {child: _as_meant(c, conditions) for child, c in conditions.items()},
         "forbidden": forbidden,
         "default": default,
     }
@@ -80,6 +92,16 @@ def _condition(entry: Mapping[str, Any]) -> Condition:
     return Compare(_COMPARES[kind], Param(entry["parent"]), Literal(as_literal(entry["value"])))
 
 
+def _as_meant(condition: Condition, conditions: Mapping[str, Condition]) -> Condition:
+    """Return a condition of ConfigSpace, where an inactive parameter is unequal to all values."""
+    match condition:
+        case And(parts=parts) | Or(parts=parts):
+            return type(condition)(tuple(_as_meant(part, conditions) for part in parts))
+        case Compare(operation="!=", left=Param(name=parent)) if parent in conditions:
+            return Or((Not(Exists(parent)), condition))
+    return condition
+
+
 def _forbidden(entry: Mapping[str, Any]) -> Condition:
     kind = entry["type"]
     if kind == "AND":
@@ -111,7 +133,10 @@ def as_json(
     return {
         "name": None,
         "hyperparameters": found,
-        "conditions": [_written_condition(name, c) for name, c in conditions.items()],
+        "conditions": [
+            _written_condition(name, _as_theirs(c, parameters, conditions))
+            for name, c in conditions.items()
+        ],
         "forbiddens": [_written_forbidden(clause) for clause in forbidden],
         "format_version": 0.4,
     }
@@ -132,6 +157,35 @@ def _written(name: str, parameter: Parameter, value: Any, ends: dict[str, Any]) 
         case Ordinal():
             return {"type": "ordinal", "sequence": list(parameter.levels), **shared}
     raise SettingError(f"{name}: ConfigSpace has nothing like {parameter!r}")
+
+
+def _as_theirs(
+    condition: Condition, parameters: Mapping[str, Parameter], conditions: Mapping[str, Condition]
+) -> Condition:
+    """Return a condition in ConfigSpace's sense, the opposite of `_as_meant`."""
+    match condition:
+        case Or(parts=[Not(part=Exists(name=one)), unequal]) if _unequal_to(unequal)[:1] == (one,):
+            return unequal
+        case And(parts=parts) | Or(parts=parts):
+            return type(condition)(tuple(_as_theirs(p, parameters, conditions) for p in parts))
+    if not (found := _unequal_to(condition)) or found[0] not in conditions:
+        return condition
+    parent, value = Param(found[0]), found[1]
+    match parameters[found[0]]:
+        case Categorical(choices=values) | Ordinal(levels=values):
+            return In(parent, tuple(one for one in values if token(one) != token(value)))
+    there = Literal(value)
+    return Or((Compare("<", parent, there), Compare(">", parent, there)))
+
+
+def _unequal_to(condition: Condition) -> tuple[()] | tuple[str, Any]:
+    """Return the parameter and the value that a condition lets differ; nothing for others."""
+    match condition:
+        case Not(part=In(term=Param(name=name), among=[value])):
+            return name, value
+        case Compare(operation="!=", left=Param(name=name), right=Literal(constant=value)):
+            return name, value
+    return ()
 
 
 def _written_condition(child: str, condition: Condition) -> dict[str, Any]:

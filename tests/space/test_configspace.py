@@ -5,7 +5,12 @@ import warnings
 
 import numpy as np
 import pytest
-from ConfigSpace import Configuration, ConfigurationSpace
+from ConfigSpace import (
+    Configuration,
+    ConfigurationSpace,
+    EqualsCondition,
+    NotEqualsCondition,
+)
 
 import racer
 from racer import Categorical, Integer, Ordinal, Param, Real, SettingError, Space, SpaceFileError
@@ -319,6 +324,44 @@ def test_unequal_to_one_choice_is_read_and_written():
     theirs = space.to_configspace()
     assert Space.from_configspace(theirs) == space
     agree(Space.from_configspace(theirs), theirs, n=50)
+
+
+SOMETIMES = [
+    (Categorical(["x", "y", "z"]), "y"),
+    (Categorical([True, False]), True),
+    (Ordinal([1, 2, 3]), 2),
+    (Integer(0, 2), 1),
+    (Real(0, 1), 0.5),
+]
+
+
+@pytest.mark.parametrize(("parameter", "value"), SOMETIMES)
+def test_what_does_not_exist_is_unequal_for_configspace(parameter, value):
+    theirs = Space({"a": Categorical(["x", "y"]), "b": parameter, "c": Real(0, 1)}).to_configspace()
+    theirs.add(EqualsCondition(theirs["b"], theirs["a"], "y"))
+    theirs.add(NotEqualsCondition(theirs["c"], theirs["b"], value))
+    ours = Space.from_configspace(theirs)
+    assert ours.check({"a": "x", "c": 0.5})
+    agree(ours, theirs, n=50)
+    again = ours.to_configspace()
+    agree(ours, again, n=50)
+    assert Space.from_configspace(again) == ours
+
+
+@pytest.mark.parametrize("other", [None, Param("a") == "z"])
+@pytest.mark.parametrize(("parameter", "value"), SOMETIMES)
+def test_what_does_not_exist_is_not_unequal_for_us(parameter, value, other):
+    unequal = Param("b") != value
+    ours = Space(
+        {"a": Categorical(["x", "y", "z"]), "b": parameter, "c": Real(0, 1)},
+        conditions={
+            "b": Param("a") == "y",
+            "c": unequal if other is None else unequal | other,
+        },
+        default={"a": "x"},
+    )
+    assert ours.check({"a": "x"})
+    agree(ours, ours.to_configspace(), n=50)
 
 
 def test_a_default_is_a_configuration_of_the_space():
