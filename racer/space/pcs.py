@@ -21,6 +21,7 @@ _RANGE = re.compile(
     r"([^\s{\[|]+)\s*(?:(real|integer)\s*)?\[\s*([^,\]\s]+)\s*,\s*([^\]\s]+)\s*\]\s*"
     r"\[\s*([^\]\s]+)\s*\]\s*(log|[il]{0,2})"
 )
+_COMMENTED = re.compile(r"((?:\{[^}]*\}|\[[^]]*\]|[^#])*).*")  # none begins within brackets
 _FORBIDDEN = re.compile(r"\{(.*)\}")
 _HEADINGS = re.compile(r"(conditionals?|forbidden)\s*:", re.IGNORECASE)
 _COMPARES = re.compile(r"[<>+*()]|!=|\|\|")
@@ -131,10 +132,10 @@ def _joined(kind: type[And | Or], parts: list[Condition]) -> Condition:
 def arguments_of(text: str, source: str) -> dict[str, Any]:
     """Return the arguments of the Space that a PCS file describes; SpaceFileError with the line."""
     file = _File(source)
-    later: list[tuple[int, str]] = []
+    later: list[tuple[int, str, str]] = []
     for file.number, raw in enumerate(text.splitlines(), start=1):
         file.text = raw
-        line = raw.partition("#")[0].strip()
+        line = _COMMENTED.sub(r"\1", raw).strip()
         if not line or _HEADINGS.fullmatch(line):
             continue
         if listed := _LISTED.fullmatch(line):
@@ -144,9 +145,8 @@ def arguments_of(text: str, source: str) -> dict[str, Any]:
         elif ranged := _RANGE.fullmatch(line):
             _add_range(file, *ranged.groups())
         else:
-            later.append((file.number, line))  # names of parameters may follow
-    for file.number, line in later:
-        file.text = line
+            later.append((file.number, raw, line))  # names of parameters may follow
+    for file.number, file.text, line in later:
         if forbidden := _FORBIDDEN.fullmatch(line):
             file.forbidden.append(file.forbid(forbidden[1]))
         elif "|" in line:

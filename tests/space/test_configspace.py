@@ -179,6 +179,19 @@ def test_forbidden_values_may_have_marks_of_arithmetic(tmp_path, clause, is_forb
             assert (space.forbids(config) is not None) == is_forbidden(config)
 
 
+def test_marks_of_comments_may_stand_in_braces(tmp_path):
+    lines = ["lang {C++, C#}[C#] # {x}", "k {a, b} [a]  # of # all", "k | lang in {C#} # that"]
+    (tmp_path / "a.pcs").write_text("\n".join([*lines, "{lang=C#, k=b} # no"]))
+    space = Space.read_pcs(tmp_path / "a.pcs")
+    assert space.parameters["lang"] == Categorical(["C++", "C#"])
+    assert space.check({"lang": "C#", "k": "a"})
+    assert space.check({"lang": "C++"})
+    assert space.forbids({"lang": "C#", "k": "b"}) is not None
+    (tmp_path / "b.pcs").write_text("lang {C++, C# [C++]")
+    with pytest.raises(SpaceFileError, match=r"neither a parameter(.|\n)*lang {C\+\+, C# \[C"):
+        Space.read_pcs(tmp_path / "b.pcs")
+
+
 def test_its_json_is_read_and_written(tmp_path):
     theirs = SPACE.to_configspace()
     assert isinstance(theirs, ConfigurationSpace)
