@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 import reprlib
 from pathlib import Path
@@ -195,7 +196,8 @@ def _of_promptfoo(path: Path, records: list[Record], score: str | None) -> Itera
         if found is None and score:  # asserted in some tests only
             continue
         where = f"{path}, test {record['testIdx']}"
-        yield names[record["promptIdx"]], str(record["testIdx"]), _number(found, "score", where)
+        if (number := _number(found, "score", where)) is not None:
+            yield names[record["promptIdx"]], str(record["testIdx"]), number
 
 
 def _short_names(labels: dict[int, tuple[str, str]]) -> dict[int, str]:
@@ -232,13 +234,14 @@ def _of_lm_eval(path: Path, records: list[Record], score: str | None) -> Iterato
     for record in records:
         if record["filter"] == by:
             where = f"{path}, doc_id {record['doc_id']}"
-            yield model, f"{task}/{record['doc_id']}", _number(record.get(metric), metric, where)
+            if (number := _number(record.get(metric), metric, where)) is not None:
+                yield model, f"{task}/{record['doc_id']}", number
 
 
-def _number(value: Any, name: str, where: str) -> float:
-    """Return a score; ScoresError for other values."""
+def _number(value: Any, name: str, where: str) -> float | None:
+    """Return a score, None for NaN; ScoresError for other values."""
     if isinstance(value, bool) or is_real(value):
-        return float(value)
+        return None if math.isnan(value) else float(value)
     raise ScoresError(f"{where}: {name} is {value!r}, not a number")
 
 

@@ -1,6 +1,7 @@
 """Scores as CSV, promptfoo and lm-evaluation-harness write them."""
 
 import json
+import math
 import shutil
 from pathlib import Path
 
@@ -96,6 +97,25 @@ def test_promptfoo_names_providers_where_the_prompt_is_one_and_equals_by_number(
     records = [{**record, "promptIdx": i, "provider": {"id": name}} for i, name in enumerate("aab")]
     path = csv("\n".join(map(json.dumps, records)), "out.jsonl")
     assert list(table(path)) == ["a (column 0)", "a (column 1)", "b"]
+
+
+def test_scores_that_are_nan_are_unknown(csv, tmp_path):
+    record = {"testIdx": 0, "score": 1, "prompt": {"label": "p"}}
+    records = [{**record, "promptIdx": i, "provider": {"id": name}} for i, name in enumerate("ab")]
+    records[1]["score"] = math.nan
+    path = csv("\n".join(map(json.dumps, records)), "out.jsonl")
+    assert racer.read_scores(path).to_dict("list") == {
+        "algorithm": ["a"],
+        "instance": ["0"],
+        "score": [1.0],
+    }
+    samples = [
+        {"doc_id": i, "filter": "none", "metrics": ["acc"], "acc": acc}
+        for i, acc in enumerate([math.nan, 1])
+    ]
+    path = tmp_path / "samples_sums_2026-01-01T10-00-00.000001.jsonl"
+    path.write_text("\n".join(map(json.dumps, samples)))
+    assert racer.read_scores(path)["instance"].tolist() == ["sums/1"]
 
 
 def test_promptfoo_has_scores_by_name():
