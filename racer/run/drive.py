@@ -7,7 +7,7 @@ import time
 from collections import deque
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
@@ -305,6 +305,8 @@ class Feed:
         # `_reusable`: told as capped, but known up to a larger bound
         self._prefetched, self._reusable, self._unused = self.prefetched
         self._running: dict[CellKey, Cell] = {}
+        # of candidates that were eliminated: the end of a tuning may ask for them nevertheless
+        self._kept: dict[CellKey, Outcome] = {}
 
     def outcomes(self, requested: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome, bool]]:
         """Yield cells with their outcomes, and True for a new one; fewer if the run stops."""
@@ -314,7 +316,8 @@ class Feed:
     def is_in_turn(self) -> bool:
         """Whether one cell is evaluated after the other, and none has been before."""
         is_serial = self.workers.capacity == 1
-        return is_serial and not (self._prefetched or self._reusable or self._running)
+        known = self._prefetched or self._kept or self._reusable
+        return is_serial and not (known or self._running)
 
     def _as_they_end(self, requested: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome, bool]]:
         """Yield outcomes in the order in which they come, from any number of workers."""
@@ -358,7 +361,7 @@ class Feed:
 
     def _take(self, request: Cell) -> Outcome | None:
         """Return a prefetched outcome for a requested cell, unless its cap was too small."""
-        outcome = self._prefetched.pop(request.key, None)
+        outcome = self._prefetched.pop(request.key, None) or self._kept.pop(request.key, None)
         if outcome is not None:
             if self._suffices(outcome, request):
                 return outcome
@@ -407,12 +410,12 @@ class Feed:
             self.workers.submit(cell)
 
     def _forget_eliminated(self) -> None:
-        """Discard outcomes and withdraw cells of candidates that have been eliminated."""
+        """Put aside outcomes, and withdraw cells, of candidates that have been eliminated."""
         if not self.may_prefetch or not (self._prefetched or self._running):
             return
         alive = set(self.contest.alive)
         gone = [key for key in self._prefetched if key[2] not in alive]
-        self._count_unused([self._prefetched.pop(key) for key in gone])
+        self._kept |= {key: self._prefetched.pop(key) for key in gone}
         for key, cell in list(self._running.items()):
             if cell.candidate not in alive and self.workers.withdraw(cell):
                 del self._running[key]
@@ -421,7 +424,8 @@ class Feed:
         """Yield cells to prefetch; in a new order after as many as can be in flight."""
         while True:
             cells = self.contest.ahead(self._blocks, self._prefetched)
-            new = (c for c in cells if c.key not in self._running and c.key not in self._prefetched)
+            known = (self._running, self._prefetched, self._kept)
+            new = (cell for cell in cells if not any(cell.key in some for some in known))
             if (first := next(new, None)) is None:
                 return
             yield first
@@ -436,4 +440,5 @@ class Feed:
 
     def unused(self) -> Unused:
         """Return the count and seconds of prefetched cells that were never requested."""
-        return self._unused.plus(Unused.from_outcomes(self._prefetched.values()))
+        left = chain(self._prefetched.values(), self._kept.values())
+        return self._unused.plus(Unused.from_outcomes(left))

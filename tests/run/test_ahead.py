@@ -150,6 +150,14 @@ def test_with_many_workers_they_do_go_ahead(expected):
     assert repr(content(result)) == expected["race"]
 
 
+def test_what_is_known_of_one_eliminated_is_used_where_the_end_asks_for_it():
+    """The end of a tuning looks at candidates that races have eliminated, too."""
+    workers = AnyOrder(12, 1)
+    result = drive(Tuner(SPACE, range(7), budget=1_700, seed=1), workers)
+    assert len(set(workers.evaluated)) == len(workers.evaluated)
+    assert result.unused.cells == len(workers.evaluated) - 1_700
+
+
 class Crash(BaseException):
     """As if the power failed."""
 
