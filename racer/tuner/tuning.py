@@ -261,8 +261,9 @@ class Tuning:
         used, ranked = self.ledger.evaluations, self._ranking.expected_best_first
         finish = Finish(self.ledger, ranked, self._proposals.near_best)
         yield from finish.run(self.elites)
-        known = (c for c in self.elites if c not in self.ledger.rejected)
-        self.elites = tuple(dict.fromkeys((*self.ledger.finalists, *known)))[: len(self.elites)]
+        some = dict.fromkeys((*self.ledger.finalists, *self.elites))
+        known = tuple(c for c in some if c not in self.ledger.rejected)
+        self.elites = known[: len(self.elites)]
         self.best = self.elites[0] if self.elites else None
         if self.ledger.evaluations > used:
             self._complete("selection", finish.n_candidates, len(self.elites), 0, Ended.BUDGET)
