@@ -283,6 +283,7 @@ def tune(
     n_jobs: int = 1,
     executor: Cluster | None = None,
     ahead: Ahead = "auto",
+    parallel_races: int | None = None,
     seed: int | None = None,
     deterministic: bool | None = None,
     generalize: bool | None = None,
@@ -349,6 +350,11 @@ def tune(
         As in `racer.race`; the result is the same.
     executor, ahead
         As in `racer.race`.
+    parallel_races : int, optional
+        At most so many races are under way at once, which keeps more than 16 workers busy, and no
+        more than a fifth of all: each is proposed before as many others are over. The result
+        depends on it, and not on the number of workers. Not with `runtime`, nor with money. None:
+        one race after the other.
     seed : int >= 0, optional
         Repeats the run; None draws one, which the result names.
     deterministic : bool, optional
@@ -432,6 +438,7 @@ def tune(
         "test_instances": test_instances,
         "elites": elites,
         "test_elites": test_elites,
+        "parallel_races": parallel_races,
         "instance_order": instance_order,
         "decider": decider,
         "budget": budget,

@@ -195,14 +195,14 @@ class ProgressState:
                     self._means.add(candidate, {n: of[place] for n, of in event.metrics.items()})
                 self.front = self._means.members(event.alive)
         elif isinstance(event, CandidatesAdded):
-            self.race = event.race
-            if self._means is not None:
-                self._means.clear()
             self.candidates = event.first + len(event.configs)
-            self.left = len(event.configs)
+            if event.race == self._completed:  # not of a race that begins later
+                self.race, self.left = event.race, len(event.configs)
         elif isinstance(event, RaceCompleted):
             self.race, self.best, self.left = event.race, event.best, event.alive
             self._completed, self._earlier = event.race + 1, self._earlier + event.blocks
+            if self._means is not None:
+                self._means.clear()
             self.blocks = 0
         elif isinstance(event, RaceEnded):
             self.ended = event.ended.message

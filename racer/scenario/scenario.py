@@ -43,6 +43,7 @@ _PASSED = (
     *(
         "elites",
         "test_elites",
+        "parallel_races",
         "first_test",
         "each_test",
         "block_size",

@@ -100,6 +100,9 @@ SETTINGS: Mapping[str, Setting] = {
     "test_elites": Setting(
         "whole", "Elites evaluated on held-out instances; default: all.", least=1
     ),
+    "parallel_races": Setting(
+        "whole", "Races under way at once, for more than 16 workers.", least=1
+    ),
     "first_test": Setting("whole", "Blocks before the first test.", least=1),
     "each_test": Setting("distance", "Blocks between tests, or growing.", least=1),
     "block_size": Setting("whole", "Consecutive instances that form a group.", least=1),

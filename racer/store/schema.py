@@ -154,6 +154,7 @@ _SAMPLED = (
     "initial",
     "elites",
     "test_elites",
+    "parallel_races",
     "instance_order",
 )
 ARGUMENTS: Mapping[Kind, tuple[str, ...]] = {
@@ -171,6 +172,7 @@ MAY_LACK = (
     "groups",
     "generalize",
     "test_elites",
+    "parallel_races",
 )
 """Settings that are not written where they are as by default (`instance_order`: of a race)."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from racer.core.events import BlockCompleted, Elimination
     from racer.core.rules import Rules
     from racer.core.runtime import Runtime
-    from racer.evaluate.outcome import Cell
+    from racer.evaluate.outcome import Cell, Outcome
     from racer.racing.asktell import Early
     from racer.racing.state import Evidence
     from racer.tuner.ledger import Ledger
@@ -37,8 +37,15 @@ Kind = Literal["race", "selection"]
 Blocks = tuple[Iterator[int], Sequence[int]]  # in order; until when each entrant is protected
 
 
+class Known(Protocol):
+    """What is known of candidates."""
+
+    def of(self, candidate: int) -> Mapping[int, Outcome]:
+        """Return the outcomes of a candidate, by block."""
+
+
 class Match:
-    """A race among `entrants`, which takes their known outcomes from the ledger.
+    """A race among `entrants`, which takes their outcomes from what is `known`.
 
     A "race" is among elites and new candidates; the "selection", among elites, evaluates up to
     the limit and goes on although a test eliminates nobody. `cells` is how many may be evaluated.
@@ -54,6 +61,7 @@ class Match:
         *,
         cells: int,
         elites: Sequence[int],
+        known: Known,
     ) -> None:
         order, until = blocks
         runtime = rules.runtime
@@ -62,6 +70,7 @@ class Match:
         self.rules: Rules = replace(rules, decider=protected(rules.decider, until))
         self._blocks: list[int] = []  # complete ones, in their order
         self._ledger = ledger
+        self._known = known
         self._cells = cells
         self._order = Order(order, ledger.plan.stream.instance)
         self.state: State = State.new(
@@ -129,7 +138,6 @@ class Match:
                 self._withheld.discard(self.state, self._order)
                 row = None
                 continue
-            ledger.use(block)
             self._blocks.append(block)
             row = self._row(block, cap, coming)
             self._rows.append(row)
@@ -140,7 +148,7 @@ class Match:
 
     def _row(self, block: int, cap: float | None, coming: float | None) -> Row:
         """Return known outcomes of the remaining entrants on a block, under its cap."""
-        told = [self._ledger.known.of(c)[block] for c in self.alive]
+        told = [self._known.of(c)[block] for c in self.alive]
         if self._caps is not None:
             told = [bounded(outcome, cap) or outcome for outcome in told]
             self._caps.coming = coming
@@ -198,12 +206,13 @@ class Match:
 
     def _parts(self, early: Early) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
         """Yield the entrants known on a block that is not complete, and their costs."""
-        known, done = self._ledger.known, set(self._blocks)
+        done = set(self._blocks)
         for block in dict.fromkeys(b for held_out, b, _ in early if not held_out):
             told = {
                 at: outcome
                 for at, c in zip(self.state.alive.tolist(), self.alive, strict=True)
-                if (outcome := early.get((False, block, c)) or known.of(c).get(block)) is not None
+                if (outcome := early.get((False, block, c)) or self._known.of(c).get(block))
+                is not None
             }
             if block not in done and told:
                 yield np.array([*told]), self.rules.costs(Row.of(block, [*told], [*told.values()]))
@@ -211,8 +220,8 @@ class Match:
     def _later(self, block: int, asked: int, early: Early) -> Iterator[list[Cell]]:
         """Yield the cells of the blocks to come, while the race may use them.
 
-        Then likely cells of the next race: its first group of blocks, which is new, of the
-        elites to be.
+        Then, where that is the next to be proposed, likely cells of the next race: its first group
+        of blocks, which is new, of the elites to be.
         """
         ledger, cells = self._ledger, self._cells
         size = ledger.plan.stream.block_size
@@ -228,6 +237,8 @@ class Match:
                 break
             used = max(used, later + 1)
             yield ledger.cells(missing, later, cap)
+        if (ledger.plan.parallel_races or 1) > 1 and self.kind == "race":
+            return
         elites = self.ranked[: self.rules.min_survivors]
         if self.kind == "selection":
             yield from ledger.all_held_out(self.entrants)
@@ -261,7 +272,7 @@ class Match:
         """Return the mean value of an entrant on the blocks of this race."""
         if self._caps is not None:
             return self._caps.told.mean(position)
-        known = self._ledger.known.of(self.entrants[position])
+        known = self._known.of(self.entrants[position])
         values = [v for block in self._blocks if (v := known[block].value) is not None]
         return mean_of(values) if values else None
 

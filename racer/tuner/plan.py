@@ -23,6 +23,7 @@ class Plan:
     initial: tuple[dict[str, Any], ...]
     elites: int | None
     test_elites: int | None  # evaluated on held-out instances; None: all
+    parallel_races: int | None  # under way at once, at most; None: one
     rules: Rules
     first_test: int
     stream: Stream

@@ -68,6 +68,10 @@ class Tuner(AskTell):
         objective of several metrics at least 4 for each of them, from 2 000 evaluations on 6.
     test_elites : int, optional
         How many elites are evaluated on `test_instances`, the best first. None: all.
+    parallel_races : int, optional
+        At most so many races are under way at once, for many workers, and no more than a fifth of
+        all: each is proposed before as many others are over. The result depends on it, and not on
+        the number of workers. None: one race after the other.
     instance_order : {"shuffled", "given"}
     test_instances : sequence, optional
         Held out: at the end the elites are evaluated on each of them once, beyond the budget.
@@ -110,6 +114,7 @@ class Tuner(AskTell):
         initial: Initial = (),
         elites: int | None = None,
         test_elites: int | None = None,
+        parallel_races: int | None = None,
         instance_order: InstanceOrder = "shuffled",
         test_instances: Sequence[Any] | None = None,
         callbacks: Sequence[Callback] = (),
@@ -157,6 +162,7 @@ class Tuner(AskTell):
             initial=_with_default(space, _checked(space, with_results(space, initial))),
             elites=None if elites is None else whole(elites, "elites", least=1),
             test_elites=None if test_elites is None else whole(test_elites, "test_elites", least=1),
+            parallel_races=None if parallel_races is None else _at_once(parallel_races, self.rules),
             rules=self.rules,
             first_test=self.rules.least_blocks(n_instances),
             stream=stream,
@@ -197,10 +203,11 @@ class Tuner(AskTell):
         """Its settings: Tuner(space, instances, test_instances=.., **settings) is the same one."""
         rules = self.rules.settings()
         del rules["min_survivors"]
-        tested = self._plan.test_elites
+        tested, at_once = self._plan.test_elites, self._plan.parallel_races
         return {
             **rules,
             **({} if tested is None else {"test_elites": tested}),
+            **({} if at_once is None else {"parallel_races": at_once}),
             "initial": list(self._plan.initial),
             "elites": self._plan.elites,
             "instance_order": self._plan.stream.order,
@@ -297,6 +304,22 @@ class Tuner(AskTell):
                 f"test of a race ({ledger.plan.first_test} blocks): no configuration can be called the best; give a "
                 "larger budget, or a lower first_test"
             )
+
+
+def _at_once(races: Any, rules: Rules) -> int:
+    """Return how many races are under way at once; SettingError where they cannot be."""
+    n = whole(races, "parallel_races", least=1)
+    if n > 1 and rules.runtime is not None:
+        raise SettingError(
+            f"parallel_races={n} with runtime=: the caps of a race come from the races before it; "
+            "leave one of them out"
+        )
+    if n > 1 and rules.is_paid:
+        raise SettingError(
+            f"parallel_races={n} with a budget of money: nothing is evaluated ahead then; leave "
+            "parallel_races out"
+        )
+    return n
 
 
 def _with_default(space: Space, initial: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:

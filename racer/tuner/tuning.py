@@ -18,6 +18,7 @@ from racer.seeding import seed_for
 from racer.tuner.finish import Finish
 from racer.tuner.match import Match
 from racer.tuner.opening import FINALISTS, SMALL, Opening, to_explore
+from racer.tuner.preview import Proposed, Queue
 from racer.tuner.proposals import Child, Proposals
 from racer.tuner.ranking import Ranking
 from racer.tuner.rest import spend_evenly, spend_in_order
@@ -31,11 +32,12 @@ if TYPE_CHECKING:
     from racer.racing.asktell import Early
     from racer.racing.state import Evidence
     from racer.tuner.ledger import Ledger
-    from racer.tuner.match import Blocks, Kind
+    from racer.tuner.match import Blocks, Kind, Known
     from racer.tuner.schedule import Schedule
 
 _LEAST_CLARITY = 0.5  # of a race that eliminated nobody: what was learnt narrows all the same
 _HOPELESS = 2  # races in which every evaluation fails, before the tuning is given up
+_GENERATIONS = 5  # of races, of which each learns from those before: under way at once is one
 _LARGE = 1_500  # evaluations, from which on some are kept .. (smaller tunings leave as many)
 _RESERVED = 0.05  # .. so many of all, for the finish
 
@@ -57,8 +59,8 @@ class Tuning:
         self.best: int | None = None
         self.ended: Ended | None = None
         self._note = note
+        self._queue = Queue(ledger.known)
         self._proposals = Proposals(ledger.plan.space, ledger.plan.seed, ledger.plan.rules.goal)
-        self._clarity = 1.0  # of the last race: how many of those that could go it eliminated
         self._has_difference = False
         self._is_exhausted = False  # the space: no new candidate was found
 
@@ -122,7 +124,7 @@ class Tuning:
         """The candidates of which more may be asked: where none succeeds, also of those eliminated."""
         if self.match is None:
             return {*range(len(self.ledger.configs))} - self.ledger.rejected
-        return {*self.elites, *self.match.entrants, *self.ledger.finalists}
+        return {*self.elites, *self.match.entrants, *self._queue.entrants, *self.ledger.finalists}
 
     @property
     def fell_short(self) -> bool:
@@ -141,8 +143,21 @@ class Tuning:
         So many of the first phase's races have been `replaced`.
         """
         ledger = self.ledger
-        begun = len(self.races) if phase else -replaced
-        while True:
+        ledger, self._queue.begun = self.ledger, len(self.races) if phase else -replaced
+        while self._fill(phase):
+            used, spent = ledger.evaluations, ledger.known.spent
+            race = self._queue.pop().without(ledger.rejected)
+            yield from self._race("race", race)
+            if race.is_all and ledger.evaluations == used:
+                return  # all that is left does not pay for a block
+            if ledger.is_free(spent):
+                return  # nor does the money, or they are free and there is no end to them
+            if len(self.races) >= _HOPELESS and not ledger.known.n_usable:
+                return
+
+    def _fill(self, phase: int) -> bool:
+        """Propose as many races as are under way at once; return whether there is any."""
+        while len(self._queue) < self._races_at_once():
             left = self._left_for_races()
             if left is None and self.races:
                 self._note(
@@ -150,33 +165,52 @@ class Tuning:
                     "budget is in that: the tuning ends here; return the spend or, with ask and tell, "
                     "give each Outcome its seconds or spend"
                 )
-                return
-            if left is None:  # a small race finds out what an evaluation costs
-                begun += 1
-                schedule, race = ledger.plan.schedule(None), 0
-                cells = schedule.least(0)
-            else:
-                race = len(self.races) - begun
-                schedule = ledger.plan.schedule(ledger.evaluations + left)
-                is_first = race == phase == 0
-                part = schedule.first_part(left) if is_first else schedule.part(race, left)
-                cells = max(part, schedule.least(race))
-                if cells > left:
-                    return
-            if not ledger.configs:
-                cells = max(cells, self._price_of_initial(schedule, left))
-            is_anew = not self.elites or (race == 0 and phase == 0)
-            entrants = self._propose(race, schedule, cells, anew=is_anew)
-            if len(entrants) < 2 or self._is_exhausted:
-                return
-            used, spent = ledger.evaluations, ledger.known.spent
-            yield from self._race("race", entrants, cells, schedule.elites, schedule.stretch)
-            if left is not None and cells >= left and ledger.evaluations == used:
-                return  # all that is left does not pay for a block
-            if ledger.is_free(spent):
-                return  # nor does the money, or they are free and there is no end to them
-            if len(self.races) >= _HOPELESS and not ledger.known.n_usable:
-                return
+                return False
+            proposed = self._proposed(phase, left)
+            if proposed is None:
+                break
+            self._queue.append(proposed, partial(self._match, "race", proposed, self._number))
+        return len(self._queue) > 0
+
+    def _races_at_once(self) -> int:
+        """Return how many races may be under way: one while the price is not known, else a share."""
+        plan, left = self.ledger.plan, self._left_for_races()
+        if left is None:
+            return 1
+        races = plan.schedule(self.ledger.evaluations + left).races
+        return min(plan.parallel_races or 1, max(races // _GENERATIONS, 1))
+
+    def _proposed(self, phase: int, left: int | None) -> Proposed | None:
+        """Propose a race; None if what is left pays for none, or no new candidate was found."""
+        ledger = self.ledger
+        if left is None:  # a small race finds out what an evaluation costs
+            self._queue.begun += 1
+            schedule, race = ledger.plan.schedule(None), 0
+            cells = schedule.least(0)
+        else:
+            race = self._number - self._queue.begun
+            schedule = ledger.plan.schedule(ledger.evaluations + left)
+            left -= self._queue.cells
+            is_first = race == phase == 0
+            part = schedule.first_part(left) if is_first else schedule.part(race, left)
+            cells = max(part, schedule.least(race))
+            if cells > left:
+                return None
+        if not ledger.configs:
+            cells = max(cells, self._price_of_initial(schedule, left))
+        is_anew = not self.elites or (race == 0 and phase == 0)
+        entrants = self._propose(race, schedule, cells, anew=is_anew)
+        if len(entrants) < 2 or self._is_exhausted:
+            return None
+        is_all = left is not None and cells >= left
+        return Proposed(
+            entrants, cells, schedule.elites, schedule.stretch, ledger.blocks_used, is_all
+        )
+
+    @property
+    def _number(self) -> int:
+        """The number of the race that is proposed next."""
+        return len(self.races) + len(self._queue)
 
     def _small_budget(self) -> int | None:
         """Return the evaluations of a budget that is too small for races in series; else None."""
@@ -220,7 +254,7 @@ class Tuning:
         left = ledger.left() or 0
         entrants = found[: left // ledger.plan.first_test]
         if self._is_exhausted and len(entrants) > finalists:  # there is nobody else
-            yield from self._race("race", entrants, left, finalists)
+            yield from self._race("race", Proposed(entrants, left, finalists))
 
     def _note_opening(self) -> None:
         """Note which candidates were rejected without a race, and on which blocks all failed."""
@@ -278,12 +312,12 @@ class Tuning:
         """Return the entrants of a race: the elites, and new candidates that cells pay for."""
         ledger, first = self.ledger, len(self.ledger.configs)
         wanted = schedule.new_ones(race, cells, known=len(self.elites))
-        self._draw(wanted, self.elites, None if anew else self._clarity)
+        self._draw(wanted, self.elites, None if anew else self._queue.clarity)
         return (*self.elites, *range(first, len(ledger.configs)))
 
     def _draw(self, wanted: int, elites: Sequence[int], clarity: float | None) -> None:
         """Add candidates around the elites, or, without a clarity, from the whole space."""
-        ledger, number = self.ledger, len(self.races)
+        ledger, number = self.ledger, self._number
         plan, first = ledger.plan, len(ledger.configs)
         stream = number or first
         if not ledger.configs:
@@ -293,7 +327,7 @@ class Tuning:
             known = elites or range(len(ledger.configs))
             children = self._proposals.everywhere(wanted, stream, known)
         else:
-            self._proposals.is_raced = number > 0
+            self._proposals.is_raced = bool(self.races)
             about = (elites, wanted, stream, clarity)
             children = self._proposals.around(*about, remaining=self._remaining)
         self._add(number, children)
@@ -318,47 +352,50 @@ class Tuning:
             CandidatesAdded(race, first=first, configs=tuple(configs[first:]), parents=parents)
         )
 
-    def _race(
-        self, kind: Kind, entrants: Sequence[int], cells: int, survivors: int, stretch: float = 1.0
-    ) -> Flow:
+    def _race(self, kind: Kind, race: Proposed) -> Flow:
         """Race candidates, then choose the elites among those left."""
-        number = len(self.races)
+        match = self._match(kind, race, len(self.races), self.ledger.known)
+        self.match = match
+        ended = yield from self._queue.seen_from(match.run(partial(self._report, match)))
+        self._keep(match, ended, race.survivors)
+
+    def _match(self, kind: Kind, race: Proposed, number: int, known: Known) -> Match:
+        """Return a match of a race that has been proposed."""
+        ledger, entrants = self.ledger, race.entrants
         if kind == "race":
-            blocks = race_blocks(self.ledger, number, entrants)
+            blocks = race_blocks(ledger, number, entrants, race.used)
         else:
             # without more candidates half of what is left is better spent on knowing all elites
-            left = (self.ledger.left() or 0) if self._is_exhausted else 0
-            blocks = selection_blocks(self.ledger, entrants, left // (2 * len(entrants)))
-        match = self.match = Match(
-            self.ledger,
+            left = (ledger.left() or 0) if self._is_exhausted else 0
+            blocks = selection_blocks(ledger, entrants, left // (2 * len(entrants)))
+        return Match(
+            ledger,
             kind,
             entrants,
-            self._rules(number, entrants, cells, survivors, stretch),
+            self._rules(number, race),
             blocks,
-            cells=cells,
+            cells=race.cells,
             elites=self.elites,
+            known=known,
         )
-        ended = yield from match.run(partial(self._report, match))
-        self._keep(match, ended, survivors)
 
-    def _rules(
-        self, number: int, entrants: Sequence[int], cells: int, survivors: int, stretch: float
-    ) -> Rules:
+    def _rules(self, number: int, race: Proposed) -> Rules:
         """Return the rules of a race.
 
         Its budget is more than can be paid for, as the race ends before: with the held-out cells, as
         deciders that plan by the budget have always received.
         """
         plan, known, tests = self.ledger.plan, self.ledger.known, self.ledger.tests
+        entrants = race.entrants
         seen = sum(len(known.of(c)) + len(tests.of(c)) for c in entrants)
-        most = max(round(stretch * cells) + seen, len(entrants) * plan.first_test)
+        most = max(round(race.stretch * race.cells) + seen, len(entrants) * plan.first_test)
         return replace(
             plan.rules,
             budget=Budget(evaluations=most),
             seed=seed_for(plan.seed, "race", number),
             deterministic=plan.stream.length is not None,
             first_test=plan.first_test // plan.rules.block_size,
-            min_survivors=min(survivors, len(entrants) - 1),
+            min_survivors=min(race.survivors, len(entrants) - 1),
         )
 
     def _report(
@@ -368,7 +405,8 @@ class Tuning:
         row: Row,
         evidence: Evidence | None,
     ) -> None:
-        """Report a complete block of a race."""
+        """Count a complete block of a race as used, and report it."""
+        self.ledger.use(row.block)
         if self.is_watched:
             self._note(match.event(eliminated, row, self._steps, evidence))
         if not row.is_usable:
@@ -393,11 +431,14 @@ class Tuning:
         known, alive, entrants, steps = self.ledger.known, match.alive, match.entrants, self._steps
         rules = self.ledger.plan.rules
         others = [] if match.kind == "race" else [c for c in entrants if c not in alive]
+        elsewhere = tuple(
+            c for c in self.elites if c not in entrants and c not in self.ledger.rejected
+        )
         succeeded = {
             c for c in entrants if known.mean(c) is not None and c not in self.ledger.rejected
         }
         if ended == Ended.ALL_FAILED or not succeeded:
-            self.elites = tuple(c for c in self.elites if c in succeeded)
+            self.elites = (*(c for c in self.elites if c in succeeded), *elsewhere)
         else:
             ranked = self._ranking.expected_best_first([*alive, *others])
             stay = tuple(c for c in ranked if c in alive and c in succeeded)
@@ -410,7 +451,10 @@ class Tuning:
                     stay = self._ranking.distinct(
                         stay, [c for c in gone if c in succeeded], survivors
                     )
-                self.elites = (*self._ranking.more_reliable(stay, entrants), *stay)[:survivors]
+                stay = (*self._ranking.more_reliable(stay, entrants), *stay)[:survivors]
+                if elsewhere:  # of races that were over when this one had been proposed
+                    stay = self._ranking.expected_best_first([*stay, *elsewhere])[:survivors]
+                self.elites = stay
             else:
                 self.elites = (*stay, *eliminated)
         state = match.state
@@ -420,7 +464,7 @@ class Tuning:
             self.best = None
         could_go = len(entrants) - min(survivors, len(entrants) - 1)
         clarity = (len(entrants) - len(alive)) / could_go
-        self._clarity = min(max(clarity, _LEAST_CLARITY), 1.0)
+        self._queue.clarity = min(max(clarity, _LEAST_CLARITY), 1.0)
         self._complete(match.kind, len(entrants), len(alive), state.block, ended)
         self.evidence += [(steps + block, evidence) for block, evidence in state.evidence]
         self.eliminations += [e.renumbered(entrants, steps) for e in state.eliminations]
@@ -452,7 +496,7 @@ class Tuning:
             return
         if self.ledger.plan.rules.is_front:
             return
-        yield from self._race("selection", self.elites, left, 1)
+        yield from self._race("selection", Proposed(self.elites, left, 1))
 
     def _drop_rejected(self) -> None:
         """Remove the candidates that were rejected after the last race from the elites."""
@@ -477,14 +521,18 @@ class Tuning:
         return Ended.INSTANCES if nothing_new and self.ledger.left() != 0 else Ended.BUDGET
 
 
-def race_blocks(ledger: Ledger, race: int, entrants: Sequence[int]) -> Blocks:
+def race_blocks(
+    ledger: Ledger, race: int, entrants: Sequence[int], used: int | None = None
+) -> Blocks:
     """Return the blocks of a race, and until when each entrant is protected.
 
     A new block first, in which no elite has an advantage, then the old ones, in which elites are
-    protected; blocks on which no candidate has succeeded come last.
+    protected; blocks on which no candidate has succeeded come last. So many are `used`; None: all
+    that are now.
     """
     size = ledger.plan.stream.block_size
-    used = ledger.blocks_used - ledger.blocks_used % size  # in whole groups
+    used = ledger.blocks_used if used is None else min(used, ledger.blocks_used)
+    used -= used % size  # in whole groups
     new = ledger.new_blocks(used)
     first = list(islice(new, size))
     groups, hopeless = ledger.whole_groups(ledger.plan.stream.old_ones(race, used))

@@ -296,6 +296,7 @@ def test_all_settings_of_a_run_are_recorded(recorded):
     free |= {"deadline"}
     # recorded where they are given
     free |= {"metrics", "objective", "prices", "generalize", "test_elites"}
+    free |= {"parallel_races"}
     names = set(check_store(recorded.path).settings)
     assert set(inspect.signature(racer.tune).parameters) - free == (
         names - {"racer", "sampling", "evaluate_source"}

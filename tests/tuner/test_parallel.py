@@ -1,0 +1,168 @@
+"""Races at once: each is proposed before others are over, and free workers evaluate for all."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import racer
+from experiments.bench.sleeping import Objective
+from experiments.bench.workers import SPACE as FIVE
+from experiments.bench.workers import Clock
+from racer import Outcome, Tuner
+from racer.run.drive import drive
+from racer.tuner import CandidatesAdded, RaceCompleted
+
+pytestmark = pytest.mark.filterwarnings("ignore::racer.errors.RacerWarning")
+SPACE = racer.Space({"x": racer.Real(0.0, 5.0), "y": racer.Categorical(["a", "b"])})
+IN_THREADS = {"executor": ThreadPoolExecutor(4), "n_jobs": 4}
+BUDGET = 1_500  # evaluations: ten races, and so two of them at once
+
+
+def evaluate(config, instance, seed):
+    return (config["x"] - 2.0) ** 2 + (config["y"] == "b") + seed % 1000 * 1e-3
+
+
+def tuned(evaluate=evaluate, budget=BUDGET, **settings):
+    return racer.tune(SPACE, evaluate, range(40), budget=budget, seed=1, **settings)
+
+
+def content(result):
+    scores = result.scores[["block", "candidate", "value", "status"]]
+    return scores.to_csv(), result.best, result.configs, result.survivors, result.probability_best
+
+
+def played(tuner, evaluate=evaluate):
+    while cells := tuner.ask():
+        for cell in cells:
+            tuner.tell(cell, Outcome("ok", evaluate(cell.config, cell.instance, cell.seed)))
+    return tuner.result()
+
+
+@pytest.mark.parametrize(("budget", "at_once"), [(BUDGET, 2), (3_600, 3), (1_000, 1)])
+def test_a_race_is_proposed_before_those_before_it_are_over(budget, at_once):
+    """As many as given, and a fifth of all races at most."""
+    events = []
+    tuner = Tuner(FIVE, budget=budget, parallel_races=3, seed=1, callbacks=[events.append])
+    played(tuner, lambda c, i, s: sum(v * v for v in c.values()) + s % 1000 * 1e-3)
+    added, waiting = set(), []
+    for event in events:
+        if isinstance(event, CandidatesAdded):
+            added.add(event.race)
+        elif isinstance(event, RaceCompleted) and event.kind == "race":
+            waiting.append(len([race for race in added if race >= event.race]))
+    assert max(waiting) == at_once
+    assert waiting[1:-at_once] == [at_once] * (len(waiting) - 1 - at_once)
+
+
+def test_the_number_of_races_at_once_is_part_of_the_result():
+    assert content(tuned(parallel_races=2)) != content(tuned())
+    assert content(tuned(parallel_races=1)) == content(tuned())
+
+
+@pytest.mark.parametrize("n_workers", [3, 40])
+def test_it_does_not_depend_on_the_workers(n_workers):
+    alone = drive(Tuner(FIVE, budget=3_200, parallel_races=3, seed=2), Clock(Objective("equal"), 1))
+    many = drive(
+        Tuner(FIVE, budget=3_200, parallel_races=3, seed=2),
+        Clock(Objective("log-normal"), n_workers),
+    )
+    assert many.scores["value"].tolist() == alone.scores["value"].tolist()
+    assert many.configs == alone.configs
+    assert many.unused.cells > 0
+
+
+def test_more_workers_are_busy():
+    """On a simulated clock, and few cells are evaluated in vain."""
+
+    def share(races):
+        clock = Clock(Objective("exponential"), 64)
+        result = drive(Tuner(FIVE, budget=8_000, parallel_races=races, seed=0), clock)
+        assert result.unused.seconds < 0.1 * result.seconds
+        return result.seconds / (64 * clock.now)
+
+    assert share(1) < 0.6
+    assert share(4) > 0.85
+
+
+def test_all_candidates_that_were_proposed_are_raced():
+    result = played(
+        Tuner(FIVE, budget=3_000, parallel_races=3, seed=3), lambda c, i, s: c["a"] + s % 7
+    )
+    assert set(result.scores["candidate"]) == set(range(len(result.configs)))
+    assert result.evaluations == 3_000
+
+
+def test_after_a_crash_it_goes_on_to_the_same_result(tmp_path):
+    expected, path = tuned(parallel_races=2), tmp_path / "run.db"
+
+    def crash(event):
+        if isinstance(event, RaceCompleted) and event.race == 4:
+            raise RuntimeError("power")
+
+    with pytest.raises(RuntimeError, match="power"):
+        tuned(parallel_races=2, store=path, callbacks=[crash], **IN_THREADS)
+    found = racer.resume(path, evaluate)
+    assert content(found) == content(expected)
+    with pytest.raises(racer.StoreError, match="parallel_races is 3, but"):
+        tuned(parallel_races=3, store=path)
+
+
+def test_a_larger_budget_goes_on(tmp_path):
+    path = tmp_path / "run.db"
+    tuned(parallel_races=2, store=path)
+    more = racer.resume(path, evaluate, budget=2_000)
+    assert more.evaluations == 2_000
+    assert content(more) == content(tuned(parallel_races=2, budget=[BUDGET, 2_000]))
+
+
+def test_one_rejected_while_it_waits_is_not_raced_again():
+    """An elite of two races that are under way, which the first finds to be forbidden."""
+    tuner, rejected, again = Tuner(FIVE, budget=3_600, parallel_races=3, seed=1), {}, set()
+    while cells := tuner.ask():
+        races = len(tuner.result().completed_races)
+        for cell in cells:
+            if rejected.get(cell.candidate, races) < races:
+                again.add(cell.candidate)
+            value = sum(v * v for v in cell.config.values()) + cell.seed % 1000 * 1e-3
+            if value < 8.0 and cell.seed % 11 == 0:
+                rejected[cell.candidate] = races
+                tuner.tell(cell, Outcome("rejected", None, message="forbidden"))
+            else:
+                tuner.tell(cell, Outcome("ok", value))
+    assert len(rejected) > 5
+    assert not again
+    assert tuner.result().ended == "budget"
+    assert rejected.keys().isdisjoint(tuner.result().survivors)
+
+
+def test_several_metrics():
+    def both(config, instance, seed):
+        return {"cost": evaluate(config, instance, seed), "time": config["x"]}
+
+    given = {"metrics": {"cost": "min", "time": "min"}, "objective": racer.Pareto("cost", "time")}
+    found = tuned(both, budget=3_000, parallel_races=2, **given)
+    assert len(found.survivors) > 2
+    again = tuned(both, budget=3_000, parallel_races=2, **IN_THREADS, **given)
+    assert content(found) == content(again)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"parallel_races": 0}, "parallel_races=0: give a whole number >= 1"),
+        ({"parallel_races": 2.5}, "parallel_races=2.5"),
+        (
+            {"parallel_races": 2, "runtime": racer.Runtime(limit=9.0)},
+            "parallel_races=2 with runtime=: the caps of a race come from the races before it",
+        ),
+        (
+            {"parallel_races": 2, "budget": racer.Budget(spend=5.0)},
+            "parallel_races=2 with a budget of money: nothing is evaluated ahead",
+        ),
+    ],
+)
+def test_where_it_cannot_be_it_is_refused(given, message):
+    with pytest.raises(racer.SettingError, match=message):
+        tuned(**given)
