@@ -200,7 +200,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "growth-algorithms": lambda: _tunings("growth_algorithms", 0),
     **{
         f"{study}-{name}": partial(_tunings, study, part)
-        for study in ("reported", "noise", "chosen", "anytime")
+        for study in ("reported", "noise", "chosen", "anytime", "parallel")
         for part, name in enumerate(("regrets", "verdicts"))
     },
 }

@@ -48,6 +48,8 @@ GOALS: dict[tuple[str, str], tuple[float, ...]] = {  # useful share with 4, 8, 1
     ("tune", "equal"): (0.97, 0.95, 0.90),
     ("tune", "exponential"): (0.93, 0.86, 0.75),
 }
+AT_ONCE = (1, 2, 3, 4)
+GOALS_AT_ONCE = {64: 0.85, 256: 0.6}
 
 
 class Clock:
@@ -101,19 +103,26 @@ class Clock:
 OTHER = "tune, bayesian-friedman"
 
 
-def _contest(kind: str, seed: int, evaluations: int) -> Race | Tuner:
+def _contest(kind: str, seed: int, evaluations: int, at_once: int | None) -> Race | Tuner:
     if kind == "race":
         return Race(range(40), budget=evaluations, seed=seed)
     decider: Any = {"decider": "bayesian-friedman"} if kind == OTHER else {}
-    return Tuner(SPACE, budget=evaluations, seed=seed, **decider)
+    return Tuner(SPACE, budget=evaluations, seed=seed, parallel_races=at_once, **decider)
 
 
 def simulated(
-    kind: str, law: str, n_workers: int, ahead: Ahead, *, seed: int, evaluations: int
+    kind: str,
+    law: str,
+    n_workers: int,
+    ahead: Ahead,
+    *,
+    seed: int,
+    evaluations: int,
+    at_once: int | None = None,
 ) -> tuple[float, float, Any]:
     """Return the useful share of the workers' time, unused by used seconds, and the result."""
     clock = Clock(Objective(law), n_workers)
-    result = drive(_contest(kind, seed, evaluations), clock, ahead=ahead)
+    result = drive(_contest(kind, seed, evaluations, at_once), clock, ahead=ahead)
     return (
         result.seconds / (n_workers * clock.now),
         result.unused.seconds / result.seconds,
@@ -190,6 +199,29 @@ def print_simulated(kinds: dict[str, int], seeds: int, workers: tuple[int, ...])
                 )
 
 
+def print_at_once(evaluations: int, seeds: int, workers: tuple[int, ...]) -> None:
+    """Print a table of simulated shares of tunings with several races at once."""
+    print_row("races at once", "times", "workers", "busy", "unused", "goal", head=True)
+    for at_once in AT_ONCE:
+        for law in ("exponential", "log-normal"):
+            for n_workers in workers:
+                runs = [
+                    simulated(
+                        *("tune", law, n_workers, "auto"),
+                        seed=seed,
+                        evaluations=evaluations,
+                        at_once=at_once,
+                    )
+                    for seed in range(seeds)
+                ]
+                busy, unused = (statistics.fmean(run[place] for run in runs) for place in (0, 1))
+                goal = GOALS_AT_ONCE.get(n_workers, "-") if law == "exponential" else "-"
+                print_row(
+                    *(str(at_once), law, str(n_workers)),
+                    *(f"{busy:.2f}", f"{unused:.2f}", str(goal)),
+                )
+
+
 REAL = (("race", "exponential"), ("tune", "equal"), ("tune", "log-normal"))
 
 
@@ -254,6 +286,7 @@ def print_memory(evaluations: int) -> None:
 @number_option("--race", 1_000)
 @number_option("--tune", 2_000)
 @click.option("--workers", type=int, multiple=True, default=WORKERS, show_default=True)
+@click.option("--at-once", type=int, help="Measure tunings of so many with races at once instead.")
 @click.option("--real", "n_real", type=int, help="Measure so many real workers instead.")
 @click.option("--memory", type=int, help="Measure memory in a race of so many evaluations instead.")
 def main(
@@ -261,6 +294,7 @@ def main(
     race: int,
     tune: int,
     workers: tuple[int, ...],
+    at_once: int | None,
     n_real: int | None,
     memory: int | None,
 ) -> None:
@@ -268,6 +302,8 @@ def main(
     kinds = {"race": race, "tune": tune}
     if memory is not None:
         print_memory(memory)
+    elif at_once is not None:
+        print_at_once(at_once, seeds, workers)
     elif n_real is None:
         print_simulated({**kinds, OTHER: tune}, seeds, workers)
     else:
