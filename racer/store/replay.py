@@ -72,8 +72,8 @@ class Recorder:
         if larger_budget:
             self._hint = (
                 "The budget (or the deadline that makes it) is larger than recorded, which changes "
-                "decisions of a decider that plans by it (halving, best-for-budget, bayesian-best): give "
-                "the recorded one, or begin a new store"
+                "decisions of a decider that plans by it (halving, best-for-budget, bayesian-best, "
+                "goal-for-budget): give the recorded one, or begin a new store"
             )
         else:
             self._ending = reader.ending()

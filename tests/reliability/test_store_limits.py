@@ -6,14 +6,17 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from objectives import misbehaving  # which workers can import
 
 import racer
+from racer.deciders.named import DECIDERS
 from racer.store.load import check_store
 
 POSIX = pytest.mark.skipif(not hasattr(os, "fork"), reason="limits need a fork")
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 INSTANCES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
 
 
@@ -137,14 +140,33 @@ def test_a_file_that_is_not_there_is_said_to_be_not_there(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("decider", ["halving", "bayesian-best"])
+PLANNERS = [
+    name
+    for name, decider in DECIDERS.items()
+    if hasattr(sys.modules[getattr(decider, "func", decider).__module__], "required_budget")
+]
+
+
+@pytest.mark.parametrize("decider", PLANNERS)
 def test_a_larger_budget_for_a_decider_that_plans_by_it_is_explained(tmp_path, decider):
     path = tmp_path / "run.db"
+    kinds = DECIDERS[decider]().objectives
+    goal = {"metrics": {"a": "min", "b": "min"}, "objective": racer.Pareto("a", "b")}
 
     def evaluate(config, instance, seed):
-        return config + seed % 5
+        cost = config + seed % 5
+        return cost if "cost" in kinds else {"a": cost, "b": cost + seed % 3}
 
-    racer.race(range(8), evaluate, budget=80, seed=1, decider=decider, store=path)
-    with pytest.raises(racer.StoreError, match=r"plans by it .*give the recorded one"):
+    settings = {"decider": decider} | ({} if "cost" in kinds else goal)
+    racer.race(range(8), evaluate, budget=80, seed=1, store=path, **settings)
+    with pytest.raises(racer.StoreError, match=r"plans by it .*give the recorded one") as caught:
         racer.resume(path, evaluate, budget=800)
+    assert all(name in str(caught.value) for name in PLANNERS)
     assert racer.resume(path, evaluate).evaluations <= 80
+
+
+@pytest.mark.parametrize("page", ["store", "interruptions", "money"])
+def test_pages_name_all_deciders_that_plan_by_the_budget(page):
+    lines = (DOCS / f"{page}.md").read_text(encoding="utf-8").splitlines()
+    named = [line for line in lines if "plan" in line and "halving" in line]
+    assert any(all(name in line for name in PLANNERS) for line in named)
