@@ -10,7 +10,7 @@ import racer
 from racer.comparison.columns import Columns
 from racer.comparison.example import example_scores
 from racer.comparison.methods.base import ALIKE, Settings
-from racer.comparison.methods.gate import omnibus_test, pairs_differ
+from racer.comparison.methods.gate import _flips, omnibus_test, pairs_differ
 from racer.comparison.methods.signed_rank import signed_rank
 from racer.comparison.methods.strengths import by_bradley_terry, by_plackett_luce
 from racer.comparison.scores import Scores, read_scores
@@ -22,6 +22,7 @@ METHODS: tuple[Literal["signed-rank", "bradley-terry", "plackett-luce"], ...] = 
 )
 UNGATED = dict(zip(METHODS, (signed_rank, by_bradley_terry, by_plackett_luce), strict=True))
 SETTINGS = Settings(0.05, None, None, None, None, 0)
+PAIRS = np.triu_indices(6, 1)
 
 
 def read(costs: np.ndarray) -> Scores:
@@ -146,3 +147,30 @@ def test_missing_scores_keep_the_level_and_the_power():
             rejected[shift] += omnibus_test(read(costs), SETTINGS).rejected
     assert rejected[0.0] <= 8
     assert rejected[1.5] >= 50
+
+
+@pytest.mark.parametrize("n", [13, 40])
+def test_the_order_of_rows_and_columns_decides_nothing(n):
+    names = [*"abcdef"]
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        costs = rng.normal(size=(n, 6)) + rng.normal(size=6) * 2.5 / np.sqrt(n)
+        table = pd.DataFrame(costs, columns=names)
+        found = set()
+        for _ in range(4):
+            shown = table.iloc[rng.permutation(n), rng.permutation(6)]
+            scores = read_scores(shown, Columns(None, None, None, None), maximize=False)
+            i, j = (np.array([scores.algorithms.index(names[k]) for k in at]) for at in PAIRS)
+            differ = pairs_differ(scores, i, j, _flips(scores, SETTINGS), 0.05)
+            found.add((round(omnibus_test(scores, SETTINGS).probability, 12), *differ.tolist()))
+        assert len(found) == 1
+
+
+def test_there_are_as_many_flips_as_time_and_memory_allow():
+    assert _flips(read(equals(0, n=14)), SETTINGS).shape == (2**13, 14)
+    assert _flips(read(equals(0, n=15)), SETTINGS).shape == (10_000, 15)
+    assert _flips(read(equals(0, n=10_000, m=3)), SETTINGS).shape == (2000, 10_000)
+    assert _flips(read(equals(0, n=50, m=300)), SETTINGS).shape == (1337, 50)
+    assert _flips(read(equals(0, n=20, m=800)), SETTINGS).shape == (1000, 20)
+    strict = SETTINGS._replace(alpha=1e-4)
+    assert _flips(read(equals(0, n=40)), strict).shape == (50_000, 40)

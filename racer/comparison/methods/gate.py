@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from racer.comparison.methods.base import Analysis, Settings
     from racer.comparison.scores import Scores
 
-_FLIPS, _PER_LEVEL = 1000, 5  # flips at least, and so many p-values at or below the level
+_LEAST, _FLIPS = 1000, 10_000  # flips, as many as fit: all there are of up to 14 data sets
+_CELLS = 20_000_000  # signs of all flips
+_WORK = 3_000_000_000  # signs times pairs: some seconds
+_PER_LEVEL = 5  # flips that are at or below the level, at least
 _CHUNK = 64  # pairs at a time
 
 
@@ -73,9 +76,18 @@ def gated(
 
 
 def _flips(scores: Scores, settings: Settings) -> NDArray[np.float64]:
-    """Return sign flips of the data sets, (k, n), enough for p-values at the level."""
-    k = max(_FLIPS, math.ceil(_PER_LEVEL / settings.alpha))
-    return signs(len(scores.costs), k, settings.seed)
+    """Return sign flips of the data sets, (k, n), enough for p-values at the level.
+
+    They go to data sets in the order of their ranks, as the order of a table means nothing.
+    """
+    n, m = scores.costs.shape
+    fit = min(_CELLS, _WORK // (m * (m - 1) // 2)) // n
+    k = max(_LEAST, min(_FLIPS, fit), math.ceil(_PER_LEVEL / settings.alpha))
+    by_name = sorted(range(m), key=scores.algorithms.__getitem__)
+    order = np.lexsort(_ranks(scores)[:, by_name].T)
+    flips = np.empty((min(k, 2 ** min(n - 1, 60)), n))
+    flips[:, order] = signs(n, k, settings.seed)
+    return flips
 
 
 def omnibus_test(
