@@ -70,11 +70,11 @@ def compare(
     Parameters
     ----------
     scores : DataFrame, or array_like of shape (data sets, algorithms)
-        Wide: a row per data set and a column per algorithm; a first column of text, or the
-        index, names the data sets. Or long: columns of data sets, algorithms and scores. Either
-        may have a column of folds (runs), which are averaged; "plackett-luce" takes their
-        medians, and a local rope uses all. Missing scores are allowed and counted; an infinite
-        one is worse (better) than all finite ones.
+        Wide: a row per data set and a column per algorithm; a first column of text, or an
+        index other than 0, 1, 2, .., names the data sets. Or long: columns of data sets, algorithms
+        and scores. Either may have a column of folds (runs), which are averaged; "plackett-luce"
+        takes their medians, and a local rope uses all. Missing scores (NaN, or masked) are allowed
+        and counted; an infinite one is worse (better) than all finite ones.
     method : str, optional
         "bayesian-friedman" (default): mean ranks, and statements that hold jointly. "friedman": Iman and
         Davenport's F, then `posthoc`. "signed-rank": the Bayesian signed-rank test of each pair.

@@ -42,6 +42,8 @@ def input_notes(
     for name in data_sets:
         if _SUMMARIES.fullmatch(re.sub(r"[\W_]+", " ", name).strip().casefold()):
             notes.append(f"Row {name!r} counts as a data set: leave it out if it sums up others.")
+    if n_best := int(np.isneginf(runs).sum()):
+        notes.append(_best_of_all(n_best, maximize=maximize))
     n, _, k = runs.shape
     if k > n and paired:
         notes.append(
@@ -66,6 +68,16 @@ def _direction(runs: NDArray[np.float64], names: list[str], *, maximize: bool) -
     if ((known >= 0.0) & (known <= 1.0)).all():
         return [_WITHIN_ONE]
     return []
+
+
+def _best_of_all(n: int, *, maximize: bool) -> str:
+    """Return the note on infinite scores that are better than all others."""
+    score, failed, setting = ("inf", "-inf", "True") if maximize else ("-inf", "inf", "False")
+    many = f"1 score is {score}" if n == 1 else f"{n} scores are {score}"
+    return (
+        f"{many}, with maximize={setting} better than all others: if that is a failure, as in a "
+        f"race, give {failed} or leave it out."
+    )
 
 
 def _unlike(name: str, taken: str, other: str, setting: str) -> str:

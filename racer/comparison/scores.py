@@ -87,6 +87,8 @@ def read_scores(frame: Any, columns: Columns, *, maximize: bool) -> Scores:
         else:
             frame = rest
     found = recognised(frame, columns)
+    if found[:3] == (None, None, None):
+        frame, found = _by_index(frame, found)
     wide = _widened(frame, found) if found.algorithm is not None else _labelled(frame, found)
     scores = _scores(wide, maximize=maximize)
     names = scores.algorithms if found.score is None else [found.score]
@@ -155,8 +157,9 @@ def _as_frame(scores: Any) -> pd.DataFrame:
             f"scores={scores!r} is a path: give pandas.read_csv(path), or use the command line, "
             "racer compare FILE"
         )
+    is_masked = any(isinstance(part, np.ma.MaskedArray) for part in _parts(scores))
     try:
-        table = np.asarray(scores)
+        table = np.ma.array(scores) if is_masked else np.asarray(scores)
     except ValueError:
         raise ScoresError(
             "scores has rows of different lengths: give each data set a score of each algorithm, "
@@ -170,6 +173,34 @@ def _as_frame(scores: Any) -> pd.DataFrame:
         return pd.DataFrame(table)
     except OverflowError:  # of pandas before 3: later a column is named
         raise ScoresError("scores has an integer too large for a float in some column") from None
+
+
+def _parts(scores: Any) -> list[Any]:
+    """Return the scores, and their rows if they are in a list."""
+    return [scores, *scores] if isinstance(scores, list | tuple) else [scores]
+
+
+def _by_index(frame: pd.DataFrame, found: Columns) -> tuple[pd.DataFrame, Columns]:
+    """Name the data sets of a wide table by an index without a name, if it is not 0, 1, 2, ..
+
+    ScoresError if it has several levels, or a label twice.
+    """
+    index = frame.index
+    if index.nlevels > 1:
+        raise ScoresError(
+            f"the index has {index.nlevels} levels without names: name them, "
+            'scores.rename_axis(index=["dataset", "fold"]), or leave them out'
+        )
+    if list(index) == list(range(len(frame))):
+        return frame, found
+    if index.has_duplicates:
+        label = _label(index[index.duplicated()][0])
+        raise ScoresError(
+            f"more than one row for data set {label!r} of the index: if rows are data sets of their "
+            "own, give scores.reset_index(drop=True); if they are folds or runs, a column of data "
+            "sets and one of folds"
+        )
+    return frame.reset_index(names="data set"), found._replace(data_set="data set")
 
 
 def _plain(frame: pd.DataFrame) -> pd.DataFrame:

@@ -40,6 +40,7 @@ _WITH_MARK = re.compile(r"[-+]?\d*([.,])\d+(?:[eE][-+]?\d+)?")
 _WHOLE = re.compile(r"[-+]?\d+(\.0)?")  # also as a float is written
 _AS_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}")  # 1,234
 _SAMPLES = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+\.jsonl")  # task, time
+_UNNAMED = "Unnamed: 0"  # a column of numbers without a name: an index, as pandas reads it
 _MOST_BYTES = 1_000_000_000  # records of whole conversations are large
 _SAMPLE = {"doc_id", "filter", "metrics"}  # what lm_eval writes of each
 _RESULT = {"promptIdx", "testIdx"}  # of promptfoo
@@ -279,6 +280,8 @@ class CsvTable(NamedTuple):
         index = row_numbers(self.table, given)
         rest = self.table if index is None else self.table.drop(columns=index)
         found = recognised(rest, given, paired=paired)
+        if index is not None and found[:3] == (None, None, None):
+            found = found._replace(data_set=index)
         table = self.table.copy()
         labels = [*filter(None, (found.data_set, found.algorithm, found.fold))]
         for name in labels:
@@ -331,7 +334,7 @@ def read_csv(path: Path) -> CsvTable:
     if indexed:  # as a table is written with an index that has no name
         names, columns, fields = names[1:], columns[1:], fields[1:]
     elif names[0] == "":
-        names[0] = "data set"
+        names[0] = _UNNAMED if columns[0].dtype == np.float64 else "data set"
     if "" in names:
         raise ScoresError(f"{path}: column {names.index('') + 1} has no name")
     repeated = [name for name in names if names.count(name) > 1]

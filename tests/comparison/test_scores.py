@@ -265,3 +265,50 @@ def test_what_cannot_be_read_is_said(frame, message):
 def test_columns_that_cannot_be(columns, kind, message):
     with pytest.raises(kind, match=message):
         read(WIDE, **columns)
+
+
+def test_masked_scores_are_missing():
+    costs = np.ma.masked_equal([[1, 2], [3, 999], [5, 4]], 999)
+    for given in (costs, list(costs), costs.astype(object)):
+        scores = read(given)
+        np.testing.assert_array_equal(scores.costs, [[1, 2], [3, np.nan], [5, 4]])
+        assert scores.n_missing == 1
+
+
+@pytest.mark.parametrize(
+    ("index", "named"),
+    [
+        ([31, 37, 44], ("31", "37", "44")),
+        ([2, 0, 1], ("2", "0", "1")),
+        (pd.to_datetime(["2020-01-01", "2020-02-01", "2020-03-01"]), None),
+        ([0, 1, 2], ("0", "1", "2")),
+    ],
+)
+def test_an_index_without_a_name_names_the_data_sets(index, named):
+    scores = read(WIDE[["A", "B"]].set_index(pd.Index(index)))
+    assert scores.data_sets == (tuple(map(str, index)) if named is None else named)
+    assert scores.algorithms == ("A", "B")
+    same(read(WIDE.set_index(pd.Index(index))), read(WIDE))  # has a column of data sets
+
+
+def test_an_index_without_a_name_that_repeats_is_refused():
+    wide = WIDE[["A", "B"]]
+    with pytest.raises(
+        ScoresError, match=r"more than one row for data set '0' of the index.*reset"
+    ):
+        read(pd.concat([wide, wide]))
+    levels = pd.MultiIndex.from_product([["x"], [0, 1, 2]])
+    with pytest.raises(ScoresError, match=r"2 levels without names.*rename_axis"):
+        read(wide.set_index(levels))
+    assert read(wide.set_index(levels.set_names(["db", "fold"]))).n_folds == 3
+    assert len(read(pd.concat([wide, wide]).reset_index(drop=True)).data_sets) == 6
+    same(read(pd.concat([FOLDS[:4], FOLDS[4:].reset_index(drop=True)])), read(FOLDS))
+
+
+@pytest.mark.parametrize(("maximize", "score"), [(True, "inf"), (False, "-inf")])
+def test_an_infinite_score_that_is_better_than_all_is_noted(maximize, score):
+    table = WIDE.assign(A=[float(score), 2.0, 3.0])
+    notes = [note for note in read(table, maximize=maximize).notes if "better than all" in note]
+    wanted = f"1 score is {score}, with maximize={maximize} better than all others: if that is a "
+    assert notes == [f"{wanted}failure, as in a race, give {-float(score)} or leave it out."]
+    assert not any("better than all" in note for note in read(table, maximize=not maximize).notes)

@@ -65,6 +65,20 @@ def test_an_index_beside_names_is_left_out(csv):
     assert found.to_dict("index") == {"x": {"a": 3.0, "b": 4.0}, "y": {"a": 3.0, "b": 5.0}}
 
 
+@pytest.mark.parametrize("numbers", ["0 1 3", "007 008 011", "3 1 2"])
+def test_an_index_with_gaps_beside_names_is_left_out_too(csv, numbers):
+    first, second, third = numbers.split()
+    rows = f"{first},x,1,2\n{second},y,3,4\n{third},z,5,7\n"
+    assert table(csv(f",problem,a,b\n{rows}")).index.tolist() == ["x", "y", "z"]
+    long = f",problem,model,score\n{first},x,a,1\n{second},x,b,2\n{third},y,a,3\n"
+    assert table(csv(long)).index.tolist() == ["x", "y"]
+    alone = csv(f",a,b\n{first},1,2\n{second},3,4\n{third},5,7\n")
+    assert table(alone).index.tolist() == numbers.split()
+    shown = CliRunner().invoke(main, ["compare", str(csv(f",problem,a,b\n{rows}"))])
+    assert shown.exit_code == 0
+    assert "2 algorithms on 3 data sets" in shown.output
+
+
 def test_columns_can_be_named(csv):
     path = csv("who,what,good,bad\na,x,1,9\nb,x,2,8\n")
     found = table(path, algorithm="who", data_set="what", score="bad")
