@@ -49,6 +49,12 @@ def _solvers(solver: str, budget: float) -> str:
     return solvers.table(solvers.FILE, solver, budget)
 
 
+def _importance() -> str:
+    from experiments.importance import known_truth  # noqa: PLC0415
+
+    return known_truth.table()
+
+
 def _searches() -> str:
     from experiments.sklearn_folds import tables  # noqa: PLC0415  (an extra)
 
@@ -181,6 +187,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "highs-15": lambda: _solvers("highs", 15.0),
     "minisat-6": lambda: _solvers("minisat", 6.0),
     "minisat-15": lambda: _solvers("minisat", 15.0),
+    "importance": _importance,
     "sklearn-searches": _searches,
     "fold-errors": _fold_errors,
     "error-rates": _error_rates,

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,6 +23,7 @@ from scipy.stats import sobol_indices, uniform
 
 import racer
 from experiments.options import number_option
+from experiments.report import markdown
 from racer.space.structure import toward
 
 if TYPE_CHECKING:
@@ -29,9 +31,10 @@ if TYPE_CHECKING:
 
     from racer import AblationResult
 
-__all__ = ["main"]
+__all__ = ["main", "table"]
 
 HERE = Path(__file__).parent
+BUDGETS = (1000, 2000)  # of the page
 INERT = ("none1", "none2", "none3")
 SPACE = racer.Space(
     {
@@ -104,6 +107,11 @@ def importance_is_right(said: dict[str, float], truth: dict[str, float]) -> bool
     )
 
 
+def largest_error(said: dict[str, float], truth: dict[str, float]) -> float:
+    """Return by how much an index is wrong at most."""
+    return max(abs(said[name] - truth[name]) for name in NAMES)
+
+
 def ablation_is_right(found: AblationResult) -> bool:
     """Say whether each step was, but for 0.05, the largest true gain from where the path stood."""
     here, target = found.configs[found.path[0]], found.target
@@ -124,14 +132,34 @@ def inert_come_last(found: AblationResult) -> bool:
     return all(gain <= 0.05 for i in of_inert[:1] for gain in gains[i:])
 
 
+def table() -> str:
+    """Return the table of the page, a row for each recorded budget."""
+    rows = []
+    for budget in BUDGETS:
+        with (HERE / f"known_truth_{budget}.csv").open(encoding="utf-8", newline="") as file:
+            total, *runs = csv.DictReader(file)
+        errors = sorted(float(run["error"]) for run in runs)
+        rows.append(
+            [
+                f"{budget} evaluations",
+                total["importance_right"],
+                f"{median(errors):.2f}, {errors[-1]:.2f}",
+                total["ablation_right"],
+            ]
+        )
+    head = ["budget", "importance right", "error: median, largest", "ablation right"]
+    return markdown(head, rows)
+
+
 @click.command()
 @number_option("--seeds", default=10)
 @number_option("--budget", default=2000)
-@click.option("--csv", "path", type=click.Path(path_type=Path), default=HERE / "known_truth.csv")
-def main(seeds: int, budget: int, path: Path) -> None:
+@click.option("--csv", "path", type=click.Path(path_type=Path))
+def main(seeds: int, budget: int, path: Path | None) -> None:
     """Tune with each seed; print, and keep, what importance and ablation say beside the truth."""
+    path = path or HERE / f"known_truth_{budget}.csv"
     truth = true_totals()
-    rows: list[list[Any]] = [["true", "", "", "", *(f"{truth[n]:.3f}" for n in NAMES), ""]]
+    rows: list[list[Any]] = [["true", "", "", "", "", *(f"{truth[n]:.3f}" for n in NAMES), ""]]
     right = {"importance": 0, "ablation": 0}
     for seed in range(seeds):
         result = racer.tune(SPACE, evaluate, range(10), budget=budget, seed=seed)
@@ -146,13 +174,14 @@ def main(seeds: int, budget: int, path: Path) -> None:
             right[name] += value
         steps = " > ".join("+".join(step.parameters) for step in path_taken.steps)
         rows.append(
-            [seed, f"{found.r_squared:.2f}", *(("no", "yes")[v] for v in verdicts.values())]
+            [seed, f"{found.r_squared:.2f}", f"{largest_error(said, truth):.3f}"]
+            + [("no", "yes")[v] for v in verdicts.values()]
             + [f"{said[name]:.3f}" for name in NAMES]
             + [steps]
         )
         print(*rows[-1], flush=True)
-    head = ["seed", "r_squared", "importance_right", "ablation_right", *NAMES, "ablation"]
-    rows[0] = ["true", "", *(f"{right[n]} of {seeds}" for n in right), *rows[0][4:]]
+    head = ["seed", "r_squared", "error", "importance_right", "ablation_right", *NAMES, "ablation"]
+    rows[0] = ["true", "", "", *(f"{right[n]} of {seeds}" for n in right), *rows[0][5:]]
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([head, *rows])
     print(*rows[0])

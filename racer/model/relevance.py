@@ -54,9 +54,11 @@ class Relevance:
         root, _, _ = self._fit(self._settings)
         self._weights = cho_solve((root, True), self._costs)
         inverse = cho_solve((root, True), np.eye(len(root)))
-        self.leave_one_out: NDArray[np.float64] = (
-            np.sqrt(self._spread) * self._weights / np.diag(inverse)
-        )
+        own = np.diag(inverse)
+        self.leave_one_out: NDArray[np.float64] = np.sqrt(self._spread) * self._weights / own
+        variance = self._spread / own
+        squares = self.leave_one_out**2 / variance + np.log(2.0 * np.pi * variance)
+        self.log_density = float(-0.5 * squares.mean())  # of a value, by all others
 
     def _fit(
         self, settings: NDArray[np.float64]

@@ -11,8 +11,9 @@ from scipy.stats import sobol_indices, uniform
 
 from racer._numerics import one_blas_thread
 from racer.core.table import with_success
-from racer.model.effects import Effects, effects
+from racer.model.effects import Effects, natural_effects, unit_near
 from racer.model.relevance import Relevance
+from racer.model.scales import in_one_scale
 from racer.plots import bars
 from racer.plots._canvas import empty
 from racer.render.notebook import Displayed
@@ -36,8 +37,15 @@ _DISTANCES = 4e6  # of single parameters, between the candidates that are learnt
 _LEAST = 20  # candidates to learn from
 _POOR = 0.3  # R squared below which nothing is said
 _WORK = 3e8  # distances of single parameters to be computed
-_GRID = 41  # positions of a parameter, around the best
+_GRID = 60  # positions of a parameter, around the best: as many in each of up to 6 values
+_FEW = 100  # values of a parameter; more of them are as good as a continuum
+_CELLS = 5040  # parts of a parameter's range, which each of up to ten values has as many of
 _NEGLIGIBLE = 1e-12  # variance
+# A model of logarithms is tried where the largest value is so many times as far from the median as
+# the least, and taken if it gives a value, by all others, so much more of a log density.
+_TAIL, _DENSER = 10.0, 1.0
+_BELOW = 0.1  # of the range from the least value to the median: where logarithms begin
+_MOST_LOG = 300.0  # of a value in its unit
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,6 +55,11 @@ class Importance(Displayed):
     It is fitted to the costs of the first candidates of the tuning, of which many are spread over the
     whole space; the tuning's own surrogate, which has one length scale for all parameters, is
     quicker, but takes inert parameters for important ones.
+
+    Costs are those of the objective: all in one unit, also those of instances with other scales
+    where a decider compares means. Otherwise instances whose scales differ by more than chance
+    count alike. Of run times it is the logarithm; of several metrics, the first that decides.
+    Where a few costs are far above the rest, the process may be one of their logarithms.
 
     Attributes
     ----------
@@ -65,6 +78,8 @@ class Importance(Displayed):
         it is less than 1 even for the true function.
     candidates : int
         How many it has learnt from.
+    metric : str or None
+        The metric that is explained, if there are several.
     """
 
     parameters: tuple[str, ...]
@@ -72,6 +87,7 @@ class Importance(Displayed):
     local: tuple[float, ...]
     r_squared: float
     candidates: int
+    metric: str | None = None
 
     @property
     def is_poor(self) -> bool:
@@ -107,8 +123,9 @@ class Importance(Displayed):
                 f"The importance of parameters is unknown: the surrogate explains too little of "
                 f"what it has not seen ({evidence}; at least {_POOR} are needed)."
             )
+        of = "" if self.metric is None else f" of {self.metric!r}"
         return (
-            f"By a surrogate ({evidence}). Total: which part of the variance over the whole space "
+            f"By a surrogate{of} ({evidence}). Total: which part of the variance over the whole space "
             "would remain if all other parameters were known. Local: which part of the variance "
             "around the best, one parameter varied at a time. A conditional parameter counts "
             "where it exists; where it does not, it changes nothing."
@@ -159,11 +176,13 @@ def importance(result: Result, space: Space) -> Importance:
     costs = with_success(result.known.all_costs(known))
     learnt = len(known) if len(costs) else 0
     nothing = (math.nan,) * len(free)
-    unknown = Importance(tuple(space.free), nothing, nothing, math.nan, learnt)
+    metrics = result.rules.metric_names
+    metric = metrics[0] if metrics is not None and len(metrics) > 1 else None
+    unknown = Importance(tuple(space.free), nothing, nothing, math.nan, learnt, metric)
     if learnt < _LEAST or not free:
         return unknown
     length = None if result.stream.length is None else result.known.n_usable
-    model = _Model(space, [result.config(c) for c in known], effects(costs, length))
+    model = _Model(space, [result.config(c) for c in known], _values(result, costs, length))
     found = replace(unknown, r_squared=model.r_squared)
     if found.is_poor:
         return found
@@ -172,24 +191,85 @@ def importance(result: Result, space: Space) -> Importance:
     return replace(found, total=tuple(total), local=tuple(local))
 
 
+def _values(result: Result, costs: NDArray[np.float64], length: int | None) -> Effects:
+    """Return the costs of candidates in a unit in which differences are as large as they matter."""
+    runtime = result.rules.runtime
+    if runtime is not None:
+        least = costs[costs > 0.0].min(initial=runtime.limit)
+        costs = np.log(np.clip(costs, least, runtime.limit))
+    if not result.rules.decider.by_means:
+        costs = in_one_scale(costs)
+    return natural_effects(costs / unit_near(costs), length)
+
+
+def _middles(space: Space) -> dict[int, NDArray[np.float64]]:
+    """Return, for each ordered parameter of a few values, where these are encoded, cell by cell."""
+    places = (np.arange(_CELLS) + 0.5) / _CELLS
+    found = {}
+    for i, parameter in enumerate(space.parameters.values()):
+        domain = None if parameter.names() else parameter.domain({})
+        if domain is not None and parameter.scale != "nominal" and domain.n <= _FEW:
+            at = [domain.encode(domain.decode(u)) for u in places.tolist()]
+            found[i] = np.array(at, dtype=np.float64)
+    return found
+
+
+def _far_below(values: NDArray[np.float64]) -> float | None:
+    """Return a level below all values if few are far above the rest, for their logarithms above it."""
+    least, middle, most = float(values.min()), float(np.median(values)), float(values.max())
+    half = middle - least
+    return least - _BELOW * half if half > 0.0 and most - middle > _TAIL * half else None
+
+
+class _Logarithmic:
+    """A Gaussian process of logarithms above a level, where a few values are far above the rest."""
+
+    def __init__(self, points: NDArray[np.float64], known: Effects, level: float) -> None:
+        self._level = level
+        above = known.value - level
+        variance = np.minimum(known.variance / above**2, 1.0)
+        self._model = Relevance(points, Effects(np.log(above), variance))
+        left_out = np.log(above) - self._model.leave_one_out
+        self.leave_one_out: NDArray[np.float64] = above - _exp(left_out)
+        self.log_density = self._model.log_density - float(np.log(above).mean())
+
+    def __call__(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self._level + _exp(self._model(points))
+
+
+def _exp(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(np.exp(np.minimum(logs, _MOST_LOG)))
+
+
 class _Model:
     """The surrogate as a function of points in the unit cube."""
 
     def __init__(self, space: Space, configs: list[dict[str, Any]], known: Effects) -> None:
         self._space = space
         self._choices = choice_counts(space.parameters)
+        self._middles = _middles(space)
         vectors = np.array([space.located(config)[1] for config in configs])
         self._n = len(vectors)
         with one_blas_thread():
-            self._model = Relevance(features(vectors, self._choices), known)
-            errors = self._model.leave_one_out
+            points = features(vectors, self._choices)
+            self._model: Relevance | _Logarithmic = Relevance(points, known)
+            if (level := _far_below(known.value)) is not None:
+                other = _Logarithmic(points, known, level)
+                if other.log_density > self._model.log_density + _DENSER:
+                    self._model = other
         spread = float(np.var(known.value))
-        missed = float(np.mean(errors**2))
+        missed = float(np.mean(self._model.leave_one_out**2))
         self.r_squared = 1.0 - missed / spread if spread > _NEGLIGIBLE else float("nan")
 
     def __call__(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return predictions, shape (k,), at points (k, d); absent parameters are ignored."""
+        """Return predictions, shape (k,), at points (k, d); absent parameters are ignored.
+
+        A point within the cell of a value is where the value is encoded: nothing is learnt elsewhere.
+        """
         vectors = np.where(self._space.present(points), points, np.nan)
+        for i, middles in self._middles.items():
+            cells = np.minimum((points[:, i] * _CELLS).astype(np.intp), _CELLS - 1)
+            vectors[:, i] = np.where(np.isnan(vectors[:, i]), np.nan, middles[cells])
         with one_blas_thread():
             return self._model(features(vectors, self._choices))
 

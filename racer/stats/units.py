@@ -132,7 +132,7 @@ def _shrunk_scales(scale: NDArray[np.float64], count: NDArray[np.intp]) -> NDArr
     if not known.any():
         return np.ones(len(scale))
     logs = np.log(np.where(known, scale, 1.0))
-    return np.exp(_drawn_together(logs, _LOG_SCALE / np.maximum(count - 1, 1), known, margin=1.0))
+    return np.exp(drawn_together(logs, _LOG_SCALE / np.maximum(count - 1, 1), known, margin=1.0))
 
 
 def _noise_scales(above: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -199,7 +199,7 @@ def _noise_by_candidate(
             scipy.special.zeta(2.0, 0.5 * freedom),  # trigamma
             scipy.special.digamma(0.5 * freedom) - np.log(0.5 * freedom),
         )
-    logs = _drawn_together(logs - bias, sampling, ok)
+    logs = drawn_together(logs - bias, sampling, ok)
     return np.asarray(np.exp(logs - logs[ok].mean()))
 
 
@@ -224,7 +224,7 @@ def unequal_noise(
         return None
     freedom = np.where(ok, seen - 1.0, 1.0)
     logs = np.log(np.where(ok, squares, 1.0) / freedom)
-    if np.ptp(_drawn_together(logs, 2.0 / freedom, ok, margin=_BEYOND_CHANCE)[ok]) == 0.0:
+    if np.ptp(drawn_together(logs, 2.0 / freedom, ok, margin=_BEYOND_CHANCE)[ok]) == 0.0:
         return None
     variance = np.where(ok, squares / freedom, float(np.exp(logs[ok].mean())))
     least = _ROUNDING**2 * float(variance.max())
@@ -247,7 +247,7 @@ def unequal_noise(
     return np.asarray(variance / np.exp(np.log(variance[ok]).mean()))
 
 
-def _drawn_together(
+def drawn_together(
     logs: NDArray[np.float64],
     sampling: NDArray[np.float64],
     known: NDArray[np.bool_],

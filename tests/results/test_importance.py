@@ -7,9 +7,10 @@ import pytest
 from scipy.optimize import check_grad
 
 import racer
-from racer import Categorical, Integer, Real, Space
+from racer import Categorical, Integer, Ordinal, Real, Space
 from racer.model.effects import Effects
 from racer.model.relevance import Relevance
+from racer.results.importance import _Model
 
 SPACE = Space(
     {
@@ -86,3 +87,101 @@ def test_the_gradient_is_that_of_the_posterior():
     assert np.isfinite(value)
     left_out = np.abs(model.leave_one_out)
     assert (np.abs(costs - model(points)) <= left_out + 1e-9).all()
+
+
+SAMPLED = np.meshgrid(*[(np.arange(50) + 0.5) / 50] * 2, indexing="ij")
+REALS = Space({name: Real(0, 1) for name in "abc"})
+
+
+def linear(config, seed):
+    """Return a + 2 b, of which b has 0.8 of the variance, with a little noise."""
+    noise = np.random.default_rng([seed, int(1e9 * config["a"])]).normal(0, 0.02)
+    return config["a"] + 2 * config["b"] + noise
+
+
+def unlike(instance):
+    """Return a scale from 0.03 to 30."""
+    return 10 ** np.random.default_rng(instance).uniform(-1.5, 1.5)
+
+
+WORLDS = {
+    "plain": (lambda c, i, s: linear(c, s) + i, {}),
+    "maximize": (lambda c, i, s: -linear(c, s) - i, {"maximize": True}),
+    "means": (lambda c, i, s: linear(c, s) + i, {"decider": "t-race"}),
+    "scales": (lambda c, i, s: unlike(i) * (linear(c, s) + i), {}),
+    "run times": (lambda c, i, s: 0.01 * 10 ** linear(c, s), {"runtime": racer.Runtime(100.0)}),
+}
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_the_shares_are_those_of_the_objective(world):
+    evaluate, settings = WORLDS[world]
+    for seed in range(2):
+        found = racer.tune(REALS, evaluate, range(20), budget=400, seed=seed, **settings).importance
+        assert found.total == pytest.approx((0.2, 0.8, 0.0), abs=0.05)
+        assert found.local == pytest.approx((0.2, 0.8, 0.0), abs=0.05)
+        assert found.r_squared > 0.9
+
+
+def test_a_conditional_parameter_has_its_share():
+    space = Space({"alg": Categorical(["p", "q"]), "x": Real(0, 1)}, conditions={"x": {"alg": "p"}})
+
+    def evaluate(config, instance, seed):
+        noise = np.random.default_rng([seed, len(config)]).normal(0, 0.02)
+        return noise + (config["x"] - 0.5 if config["alg"] == "p" else 0.0)
+
+    found = racer.tune(space, evaluate, range(20), budget=500, seed=1).importance
+    assert found.total == pytest.approx((0.5, 1.0), abs=0.05)
+
+
+def test_parameters_of_two_values_count_alike_whatever_their_kind():
+    space = Space(
+        {
+            "whole": Integer(0, 1),
+            "choice": Categorical(["x", "y"]),
+            "level": Ordinal(["low", "high"]),
+            "logarithmic": Integer(1, 2, log=True),
+            "none": Real(0, 1),
+        }
+    )
+    high = {"whole": 1, "choice": "y", "level": "high", "logarithmic": 2}
+    configs = space.sample(120, seed=1)
+    costs = [sum(c[name] == value for name, value in high.items()) for c in configs]
+    model = _Model(space, configs, Effects(np.array(costs, np.float64), np.full(120, 1e-4)))
+    of_one = np.log(3) / np.log(5)  # share of the range, on a log scale from 0.5 to 2.5
+    variances = np.array([0.25, 0.25, 0.25, of_one * (1 - of_one), 0.0])
+    shares = pytest.approx(variances / variances.sum(), abs=0.01)
+    assert model.total([*range(5)], np.random.default_rng(0)) == shares
+    assert model.local([*range(5)], configs[0]) == shares
+
+
+def test_of_several_metrics_it_names_the_one_it_explains():
+    def evaluate(config, instance, seed):
+        return {"error": linear(config, seed), "price": config["c"]}
+
+    result = racer.tune(
+        REALS,
+        evaluate,
+        range(10),
+        metrics={"price": "min", "error": "min"},
+        objective=racer.Pareto("error", "price"),
+        budget=300,
+        seed=1,
+    )
+    assert result.importance.metric == "error"
+    assert result.importance.total == pytest.approx((0.2, 0.8, 0.0), abs=0.05)
+    assert "By a surrogate of 'error'" in repr(result.importance)
+
+
+def test_inert_parameters_stay_so_where_a_few_costs_are_far_above_the_rest():
+    def evaluate(config, instance, seed):
+        noise = np.random.default_rng([seed, int(1e9 * config["a"])]).normal(0, 0.3)
+        return 10 ** (config["a"] + 4 * config["b"]) * np.exp(noise)
+
+    truth = 10.0 ** (SAMPLED[0] + 4 * SAMPLED[1])
+    rest = [truth - truth.mean(axis=axis, keepdims=True) for axis in (0, 1)]
+    share = [float((part**2).mean() / truth.var()) for part in rest]
+    for seed in range(2):
+        found = racer.tune(REALS, evaluate, range(20), budget=400, seed=seed).importance
+        assert found.total == pytest.approx((*share, 0.0), abs=0.2)
+        assert found.total[2] < 0.03
