@@ -42,8 +42,9 @@ _FEW = 100  # values of a parameter; more of them are as good as a continuum
 _CELLS = 5040  # parts of a parameter's range, which each of up to ten values has as many of
 _NEGLIGIBLE = 1e-12  # variance
 # A model of logarithms is tried where the largest value is so many times as far from the median as
-# the least, and taken if it gives a value, by all others, so much more of a log density.
-_TAIL, _DENSER = 10.0, 1.0
+# the least, and taken if it gives a value, by all others, so much more of a log density, and its R
+# squared is not worse by more than the third.
+_TAIL, _DENSER, _WORSE = 10.0, 1.0, 0.1
 _BELOW = 0.1  # of the range from the least value to the median: where logarithms begin
 _MOST_LOG = 300.0  # of a value in its unit
 
@@ -214,6 +215,12 @@ def _middles(space: Space) -> dict[int, NDArray[np.float64]]:
     return found
 
 
+def _explained(errors: NDArray[np.float64], known: Effects) -> float:
+    """Return R squared of leave-one-out predictions; NaN where all values are the same."""
+    spread = float(np.var(known.value))
+    return 1.0 - float(np.mean(errors**2)) / spread if spread > _NEGLIGIBLE else float("nan")
+
+
 def _far_below(values: NDArray[np.float64]) -> float | None:
     """Return a level below all values if few are far above the rest, for their logarithms above it."""
     least, middle, most = float(values.min()), float(np.median(values)), float(values.max())
@@ -255,11 +262,12 @@ class _Model:
             self._model: Relevance | _Logarithmic = Relevance(points, known)
             if (level := _far_below(known.value)) is not None:
                 other = _Logarithmic(points, known, level)
-                if other.log_density > self._model.log_density + _DENSER:
+                is_likelier = other.log_density > self._model.log_density + _DENSER
+                errors = (other.leave_one_out, self._model.leave_one_out)
+                new, old = (_explained(one, known) for one in errors)
+                if is_likelier and new > old - _WORSE:
                     self._model = other
-        spread = float(np.var(known.value))
-        missed = float(np.mean(self._model.leave_one_out**2))
-        self.r_squared = 1.0 - missed / spread if spread > _NEGLIGIBLE else float("nan")
+        self.r_squared = _explained(self._model.leave_one_out, known)
 
     def __call__(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return predictions, shape (k,), at points (k, d); absent parameters are ignored.

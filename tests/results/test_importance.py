@@ -185,3 +185,16 @@ def test_inert_parameters_stay_so_where_a_few_costs_are_far_above_the_rest():
         found = racer.tune(REALS, evaluate, range(20), budget=400, seed=seed).importance
         assert found.total == pytest.approx((*share, 0.0), abs=0.2)
         assert found.total[2] < 0.03
+
+
+def test_a_model_of_logarithms_that_explains_less_is_not_taken():
+    space = Space(
+        {"a": Real(1e-3, 1e3, log=True), "b": Real(0, 1), "c": Integer(1, 1000, log=True)}
+    )
+
+    def evaluate(config, instance, seed):
+        noise = np.random.default_rng([seed % 2**31, int(1e9 * config["b"])]).normal(0, 0.02)
+        return np.log10(config["a"]) + 6 * config["b"] + noise
+
+    found = racer.tune(space, evaluate, range(20), budget=600, seed=4).importance
+    assert found.total == pytest.approx((0.5, 0.5, 0.0), abs=0.02)
