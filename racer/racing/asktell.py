@@ -159,7 +159,11 @@ class AskTell(ABC):
         if self.rules.is_paid:
             return
         early = {} if known is None else {**self._asked.told, **known}
-        yield from chain.from_iterable(islice(self._asked.later(early), blocks))
+        asked = (
+            self._asked.by_key
+        )  # the next race of a tuning may begin within this group of blocks
+        later = chain.from_iterable(islice(self._asked.later(early), blocks))
+        yield from (cell for cell in later if cell.key not in asked)
 
     def tell(self, cell: Cell, outcome: Outcome) -> None:
         """Record the outcome of a cell that was asked for.

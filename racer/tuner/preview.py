@@ -85,7 +85,7 @@ class Queue:
                 asked = next(flow)
             except StopIteration as end:
                 return str(end.value)
-            asked.later = partial(_later, asked, asked.later, previews)
+            asked.later = partial(_later, asked.later, previews)
             yield asked
         return (yield from flow)
 
@@ -126,7 +126,7 @@ class Preview:
 
 
 def _later(
-    asked: Asked, later: Ahead, previews: Sequence[Callable[[], Preview]], early: Early
+    later: Ahead, previews: Sequence[Callable[[], Preview]], early: Early
 ) -> Iterator[list[Cell]]:
     """Yield the cells that follow in a race and in those after it, a block of each in turn.
 
@@ -137,7 +137,7 @@ def _later(
         if not is_held_out:
             found[candidate][block] = outcome
     races = [iter(later(early)), *(preview().coming(early, found) for preview in previews)]
-    yielded: set[CellKey] = {*asked.by_key}
+    yielded: set[CellKey] = set()
     for cells in chain.from_iterable(zip_longest(*races, fillvalue=())):
         if new := [cell for cell in cells if cell.key not in yielded]:
             yielded.update(cell.key for cell in new)

@@ -168,6 +168,16 @@ def test_what_is_known_of_one_eliminated_is_used_where_the_end_asks_for_it():
     assert result.unused.cells == len(workers.evaluated) - 1_700
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_a_cell_that_was_just_told_does_not_go_ahead(seed):
+    """Where a race ends within a group of blocks, the next one begins with the same group."""
+    workers = AnyOrder(12, seed)
+    drive(
+        Tuner(SPACE, range(40), budget=2_300, deterministic=False, block_size=4, seed=85), workers
+    )
+    assert len(set(workers.evaluated)) == len(workers.evaluated)
+
+
 class Crash(BaseException):
     """As if the power failed."""
 
