@@ -117,6 +117,7 @@ STATS_ARGUMENTS: dict[str, list[Any]] = {
     "prior": [0, -1, NAN, INF, "x", [1.0], THING, [1.0, 1.0, -1.0], None, {}],
     "tolerance": real(-1, INF),
     "by_block": [*FLAG, None],
+    "ratios": [*FLAG, None],
     "generalize": [*FLAG, None],
     "exact": [3, [True], ["a", "b"], [1, 0], THING],
     "instances": [3, [1], [1.5] * 12, ["a"] * 12, THING, np.zeros((12, 2))],

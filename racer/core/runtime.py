@@ -157,6 +157,11 @@ class Runtime:
         is_rank = self.utility is None and self.par is None
         return "mean rank" if is_rank else f"{self.score_name} on the blocks that all have seen"
 
+    @property
+    def has_ratios(self) -> bool:
+        """Whether costs are seconds, penalised or not: so that candidates differ by factors."""
+        return self.utility is None and self.par is not None
+
     def score(self, outcome: Outcome) -> float:
         """Return the value of an outcome: seconds, penalised at the limit; or its utility."""
         seconds = self.limit if outcome.value is None else min(outcome.value, self.limit)

@@ -129,15 +129,17 @@ class AblationResult(AnyResult):
             return math.nan
         everyone = range(len(self.configs))
         costs = self.known.all_costs(everyone)
-        if self.rules.runtime is not None:
-            costs = self.rules.runtime.as_costs(costs)
+        runtime = self.rules.runtime
+        if runtime is not None:
+            costs = runtime.as_costs(costs)
+        ratios = runtime is not None and runtime.has_ratios
         costs[np.isinf(costs)] = np.nan
         is_shared = np.isin(self.known.counted(everyone), self.known.common([one, other]))
         costs[is_shared, one], costs[is_shared, other] = pair.T
         some = plausible(costs, np.isin(everyone, [one, other]))
         costs, at = costs[:, some], np.flatnonzero(np.isin(some, [one, other]))
         kernels = likeness(self.space, self.configs)(some.tolist(), costs)
-        found = best_posterior(costs, by_block=False, covariances=kernels, among=at)
+        found = best_posterior(costs, by_block=False, ratios=ratios, covariances=kernels, among=at)
         return float(found.probability_best[np.searchsorted(some, other)])
 
     @cached_property

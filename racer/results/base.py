@@ -385,6 +385,7 @@ def posterior_of(
     found = best_posterior(
         costs,
         by_block=not by_means,
+        ratios=rules.runtime is not None and rules.runtime.has_ratios,
         correlation=correlation,
         n_blocks=None if correlation or of_others else n_blocks,
         instances=instances,

@@ -107,9 +107,11 @@ def _probability(result: Result, table: Table, best: int, default: int) -> float
     costs = table.costs([best, default])
     if len(costs) < 2:
         return None
-    if result.rules.runtime is not None:
-        costs = result.rules.runtime.as_costs(costs)
-    return float(best_posterior(costs, by_block=False).probability_best[0])
+    runtime = result.rules.runtime
+    if runtime is not None:
+        costs = runtime.as_costs(costs)
+    ratios = runtime is not None and runtime.has_ratios
+    return float(best_posterior(costs, by_block=False, ratios=ratios).probability_best[0])
 
 
 def verdict_of_default(result: Result, default: int | None) -> str:

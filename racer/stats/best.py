@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,12 +14,13 @@ from racer._checks import as_floats, check_fraction, flag, is_real, whole
 from racer._numerics import as_costs, one_blas_thread, power_near
 from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
+from racer.stats.ratios import log_costs, mean_factors
 from racer.stats.smallest import Failing, Part, probability_smallest, root_of
 from racer.stats.strata import noise_by_instance
 from racer.stats.units import above_median, in_units, unequal_noise
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import pandas as pd
     from numpy.typing import ArrayLike, NDArray
@@ -49,6 +50,9 @@ _LITTLE = 1e-9  # of the sum of squares: a smaller rest may be what a ridge hide
 _RATES = np.array([0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5])  # means of beta laws of shares that fail
 _WEIGHTS = np.array([2.0, 5.0, 10.0, 20.0, 50.0])  # evaluations that such a law counts as
 _NEVER = (np.arange(12) + 0.5) / 12.0  # shares of candidates that never fail
+# Who is further behind the best, in standard deviations, with a noise variance of more than so many
+# times the best's, is no measure of the others' noise.
+_HOPELESS, _NOISIER = 2.0, 4.0
 _MOVES = 6  # in which less noise comes to light behind the rounding
 
 
@@ -122,6 +126,7 @@ def best_posterior(
     *,
     maximize: bool = False,
     by_block: bool = True,
+    ratios: bool = False,
     correlation: float = 0.0,
     n_blocks: int | None = None,
     instances: ArrayLike | None = None,
@@ -166,8 +171,15 @@ def best_posterior(
         chance, and clip what is further from its place than 1.5 standard deviations if there are
         more such cells than in normal noise; not where most costs of a block nearly tie, or two
         halves of the candidates do not agree on its spread. False: costs as they are, for objectives whose mean
-        counts; where candidates are not equally noisy, those with less noise tell more of how hard
-        a block is.
+        counts. Where candidates are not equally noisy, those with less noise tell more of how hard
+        a block is; and who is much noisier than the best and more than two standard deviations
+        behind is left out, since that noise would make the others look uncertain.
+    ratios : bool
+        Costs are 0 or more, and means of blocks and candidates are factors of them, as of run
+        times: the noise of a slow candidate is larger in seconds, not in their logarithms. These
+        are compared, whatever `by_block`, and to a candidate's effect is added what its mean is above
+        its typical cost, as far as candidates differ in that by more than chance: so the best has
+        the smallest mean, with the more evidence for it the more blocks there are.
     correlation : float in [0, 1)
         Of a candidate's costs on blocks that share data, such as the folds of one data set: the
         best is then the best on data like it (Nadeau and Bengio 2003).
@@ -217,7 +229,7 @@ def best_posterior(
         raise ScoresError("scores has no column: give blocks x candidates")
     if not is_real(correlation) or not 0.0 <= correlation < 1.0:
         raise SettingError(f"correlation={correlation!r}: give a number from 0 to below 1")
-    for name, value in (("by_block", by_block), ("generalize", generalize)):
+    for name, value in (("by_block", by_block), ("ratios", ratios), ("generalize", generalize)):
         flag(value, name)
     costs = as_costs(table, maximize=flag(maximize, "maximize"))
     costs = _bounded_below(costs / power_near(costs))
@@ -243,30 +255,60 @@ def best_posterior(
         part = best_posterior(
             costs[:, some],
             by_block=by_block,
+            ratios=ratios,
             correlation=correlation,
             n_blocks=n_blocks,
             instances=instances,
             generalize=generalize,
-            covariances=None if kernels is None else kernels[:, some][:, :, some],
+            covariances=_among(kernels, some),
             among=np.flatnonzero(sought[some]),
         )
         return part.among(some.tolist(), m)
+    model = partial(
+        locations,
+        by_block=by_block,
+        ratios=ratios,
+        correlation=correlation,
+        n_blocks=n_blocks,
+        strata=strata,
+    )
     with one_blas_thread():
-        found = locations(
-            costs,
-            by_block=by_block,
-            correlation=correlation,
-            n_blocks=n_blocks,
-            strata=strata,
-            kernels=kernels,
-        )
-        some_of = found.of(np.flatnonzero(sought))
-        probability = np.zeros(m)
-        probability[sought] = probability_smallest(some_of.parts, some_of.freedom, some_of.failing)
-    mean = found.mean
+        found, probability, mean = _compared(model, costs, sought, kernels)
     if n_blocks is not None and found.failing is None:  # nothing else is uncertain
         probability = _shared(probability, mean, np.flatnonzero(sought & (seen == n_blocks)))
     return BestPosterior(frozen(probability), frozen(mean - mean.mean()), found.n_blocks)
+
+
+def _compared(
+    model: Callable[..., Locations],
+    costs: NDArray[np.float64],
+    sought: NDArray[np.bool_],
+    kernels: NDArray[np.float64] | None,
+) -> tuple[Locations, NDArray[np.float64], NDArray[np.float64]]:
+    """Return the posterior, and each candidate's probability (m,) and mean (m,).
+
+    Of all but hopeless candidates whose noise is large, until there are none of these: they have a
+    probability of 0.
+    """
+    found = model(costs, kernels=kernels)
+    mean, rest = found.mean, np.arange(len(sought))
+    while (stays := ~found.is_hopeless(sought[rest])).sum() < len(rest):
+        rest, unit = rest[stays], found.unit
+        found = model(costs[:, rest], kernels=_among(kernels, rest))
+        mean = mean * unit / found.unit
+        mean += found.mean.mean() - mean[rest].mean()
+        mean[rest] = found.mean
+    some = found.of(np.flatnonzero(sought[rest]))
+    probability = np.zeros(len(sought))
+    probability[rest[sought[rest]]] = probability_smallest(some.parts, some.freedom, some.failing)
+    return found, probability, mean
+
+
+def _among(
+    kernels: NDArray[np.float64] | None, some: NDArray[np.intp]
+) -> NDArray[np.float64] | None:
+    """Return the covariances (k, m, m) of some of the candidates, if there are any."""
+    return None if kernels is None else kernels[:, some][:, :, some]
 
 
 def _shared(
@@ -308,12 +350,25 @@ class Locations(NamedTuple):
     failing: Failing | None
     n_blocks: int
     unit: float
+    noise: NDArray[np.float64] | None = None  # relative variances, (m,), if means of costs count
 
     @property
     def mean(self) -> NDArray[np.float64]:
         """The posterior means (m,), failures included."""
         mean = sum((part.weight * part.mean for part in self.parts), np.zeros(1))
         return np.asarray(mean if self.failing is None else mean + self.failing.mean)
+
+    def is_hopeless(self, sought: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which candidates are far behind the best of those sought, and much noisier, (m,)."""
+        if self.noise is None:
+            return np.zeros(len(sought), dtype=np.bool_)
+        mean = sum((part.weight * part.mean for part in self.parts), np.zeros(1))  # if none fails
+        variance = np.zeros(len(mean))
+        for part in self.parts:
+            variance += part.weight * (part.covariance.diagonal() + (part.mean - mean) ** 2)
+        best = np.where(sought, self.mean, np.inf).argmin()
+        is_behind = mean - mean[best] > _HOPELESS * np.sqrt(variance + variance[best])
+        return np.asarray(is_behind & (self.noise > _NOISIER * self.noise[best]))
 
     def of(self, some: NDArray[np.intp]) -> Locations:
         """Return the posterior of some of the candidates."""
@@ -347,16 +402,22 @@ def locations(
     costs: NDArray[np.float64],
     *,
     by_block: bool,
+    ratios: bool = False,
     correlation: float,
     n_blocks: int | None,
     strata: Strata | None = None,
     kernels: NDArray[np.float64] | None = None,
 ) -> Locations:
-    """Return the posterior of `best_posterior` for costs (n, m), +inf where a cell failed."""
+    """Return the posterior of `best_posterior` for costs (n, m), +inf where a cell failed.
+
+    With `ratios` it is one of the logarithms of mean costs.
+    """
     seen = (~np.isnan(costs)).sum(axis=0)
-    shared = correlation / (1.0 - correlation)
-    additive = _additive(costs, by_block=by_block, shared=shared, strata=strata)
     all_blocks = np.inf if n_blocks is None else n_blocks
+    if ratios:
+        costs = log_costs(costs)
+    shared = correlation / (1.0 - correlation)
+    additive = _additive(costs, by_block=by_block and not ratios, shared=shared, strata=strata)
     roots = [None] if kernels is None else [root_of(_of_unit_spread(k)) for k in kernels]
     parts = _posteriors(additive, shared, seen, all_blocks, roots)
     moved = additive.moved
@@ -364,11 +425,16 @@ def locations(
         is_seen = additive.design.by_candidate > 0.0
         alike = np.where(is_seen, sum(root @ root.T for root in roots if root is not None), -np.inf)
         moved = np.where(is_seen, moved, moved[alike.argmax(axis=1)])
+    if ratios:
+        factors, variance = mean_factors(costs, 1.0 - seen / all_blocks)
+        moved = moved + factors / additive.unit
+        parts = [part.with_noise(variance / additive.unit**2) for part in parts]
     parts = [part._replace(mean=part.mean + moved) for part in parts]
     mean = sum((part.weight * part.mean for part in parts), np.zeros(costs.shape[1]))
     price = max(_FAILURE[0], _FAILURE[1] * float(np.ptp(mean)))
     failing = _failing(costs, price, kernels, may_be_chance=n_blocks is None)
-    return Locations(parts, additive.freedom, failing, additive.n_blocks, additive.unit)
+    whole = (parts, additive.freedom, failing, additive.n_blocks, additive.unit)
+    return Locations(*whole, None if ratios else additive.noise)
 
 
 Strata = tuple["NDArray[np.intp]", bool]  # the instance of each block, whether to generalize
@@ -426,6 +492,7 @@ class _Additive(NamedTuple):
     n_blocks: int
     unit: float  # of what is centred, if that is the same in all blocks
     moved: NDArray[np.float64] = np.zeros(1)  # the amount taken off each candidate's costs, (m,)
+    noise: NDArray[np.float64] | None = None  # of candidates, (m,), where it is unequal
 
 
 def plausible(costs: NDArray[np.float64], sought: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -556,7 +623,8 @@ def _placed(found: _Additive, values: NDArray[np.float64], costs: NDArray[np.flo
 
     By least squares, a large cost makes its block look hard, and whoever was eliminated soon after
     it look good. The estimates are those of weighted least squares if candidates are not equally
-    noisy; how uncertain they are stays as it is, since a large cost may also hit the others.
+    noisy; how uncertain they are stays as it is, since a large cost may also hit the
+    others.
     """
     design = found.design
     relative = unequal_noise(values, design.known, costs)
@@ -569,7 +637,9 @@ def _placed(found: _Additive, values: NDArray[np.float64], costs: NDArray[np.flo
     effects = np.linalg.solve(laplacian, weighted.fit(values).sums / size) / size
     sums = design.precision @ effects
     before, after = (float(s @ design.effects(s)) for s in (found.sums, sums))
-    return found._replace(sums=sums, squares=max(found.squares - before, 0.0) + after)
+    return found._replace(
+        sums=sums, squares=max(found.squares - before, 0.0) + after, noise=relative
+    )
 
 
 def _with_noise(values: NDArray[np.float64], known: NDArray[np.bool_], noise: Noise) -> _Additive:

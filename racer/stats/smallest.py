@@ -59,6 +59,11 @@ class Part(NamedTuple):
         own = None if self.own is None else self.own[some]
         return Part(self.weight, self.mean[some], covariance, self.spread, own)
 
+    def with_noise(self, variance: NDArray[np.float64]) -> Part:
+        """Return the part with more of what no two candidates share, (m,)."""
+        own = None if self.own is None else self.own + variance
+        return self._replace(covariance=self.covariance + np.diag(variance), own=own)
+
 
 class Failing(NamedTuple):
     """What failures cost each candidate: `price` times the share of its evaluations that fail, (m,).

@@ -256,18 +256,32 @@ def drawn_together(
 ) -> NDArray[np.float64]:
     """Return logarithms drawn towards their mean as far as they differ by chance, (k,).
 
+    `sampling` (k,) are their sampling variances.
+    """
+    centre, between = beyond_chance(logs, sampling, known, margin=margin)
+    share = between / (between + sampling)
+    return np.asarray(centre + np.where(known, share * (logs - centre), 0.0))
+
+
+def beyond_chance(
+    values: NDArray[np.float64],
+    sampling: NDArray[np.float64],
+    known: NDArray[np.bool_],
+    *,
+    margin: float = 0.0,
+) -> tuple[float, float]:
+    """Return the mean of values (k,) of which some are known, and their variance beyond chance.
+
     `sampling` (k,) are their sampling variances; those that differ by less than chance and a
     `margin`, in its standard deviations, are one. DerSimonian and Laird (1986).
     """
     weights = np.where(known, 1.0 / sampling, 0.0)
-    centre = float((weights * logs).sum() / weights.sum())
+    centre = float((weights * values).sum() / weights.sum())
     rest = int(known.sum()) - 1
     chance = rest + margin * math.sqrt(2.0 * rest)
-    excess = float((weights * (logs - centre) ** 2).sum()) - chance
+    excess = float((weights * (values - centre) ** 2).sum()) - chance
     size = weights.sum() - float((weights**2).sum() / weights.sum())
-    between = max(excess / size, 0.0) if rest else 0.0
-    share = between / (between + sampling)
-    return np.asarray(centre + np.where(known, share * (logs - centre), 0.0))
+    return centre, (max(excess / size, 0.0) if rest else 0.0)
 
 
 def _clipped(

@@ -136,3 +136,25 @@ def test_the_unit_of_costs_does_not_matter_where_a_block_has_one_success():
 
     for decider in ("t-race", "halving"):
         assert survivors(2.0**-10, decider) == survivors(1.0, decider) == survivors(1e3, decider)
+
+
+def test_a_hopeless_candidate_makes_no_eliminated_one_the_best():
+    """Its noise counted as everybody's, and most for who was seen least."""
+    means = [0.0, 0.01, 0.3, 1.0, 100.0]
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        hard, own = rng.normal(size=40), rng.normal(0.0, 0.4, (40, 5))
+        own[:, 4] = 30.0 * rng.normal(size=40)
+        result = racer.race(
+            range(5),
+            lambda config, instance, seed, hard=hard, own=own: (
+                means[config] + hard[instance] + own[instance, config]
+            ),
+            range(40),
+            budget=160,
+            seed=seed,
+            deterministic=True,
+            decider="t-race",
+        )
+        assert result.best_index in result.survivors
+        assert result.best_index in (0, 1, 2)

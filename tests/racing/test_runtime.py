@@ -249,3 +249,24 @@ def test_what_does_not_go_with_run_times_is_refused():
         Race(range(3), budget=60, maximize=True, runtime=Runtime(1.0))
     with pytest.raises(racer.SettingError, match=r"runtime=60: give racer.Runtime\(limit\)"):
         Race(range(3), budget=60, runtime=60)
+
+
+def test_the_best_is_not_an_eliminated_one_that_was_slower_wherever_both_ran():
+    """In seconds, the noise of the slow made all uncertain, and who was seen least the best."""
+    right = 0
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        speeds, hard = np.exp(rng.normal(size=8)), np.exp(rng.normal(size=40))
+        contest = Race(range(8), range(40), budget=200, seed=seed, runtime=Runtime(10.0))
+        while cells := contest.ask():
+            for cell in cells:
+                own = np.random.default_rng([cell.seed % 2**31, cell.candidate]).normal()
+                time = speeds[cell.candidate] * hard[cell.instance] * math.exp(0.5 * own)
+                contest.tell(cell, bounded(Outcome("ok", time, seconds=time), cell.bound))
+        result = contest.result()
+        best, leader = result.best_index, result.leader
+        right += best == speeds.argmin()
+        if best not in result.survivors:
+            both = result.known.costs([best, leader])
+            assert (both[:, 0] < both[:, 1]).any()
+    assert right >= 22

@@ -189,6 +189,23 @@ def test_a_large_cost_of_another_does_not_favour_who_left_soon_after(size):
         assert found.best == found.mean.argmin() == 0
 
 
+@pytest.mark.parametrize("spread", [1.0, 10.0, 30.0])
+@pytest.mark.parametrize("given", [{}, {"n_blocks": 40}, {"correlation": 0.1}])
+def test_the_noise_of_a_hopeless_candidate_says_nothing_of_the_others(spread, given):
+    """It made whoever was seen least the best, though it had lost on each of its blocks."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        costs = rng.normal(size=(40, 1)) + np.array([0.0, 0.01, 1.0, 100.0])
+        costs += rng.normal(0.0, 0.1, (40, 4))
+        costs[:, 3] += rng.normal(0.0, spread, 40)
+        costs[5:, 2:] = NAN
+        without = best_posterior(costs[:, :3], by_block=False, **given).probability_best
+        found = best_posterior(costs, by_block=False, **given)
+        close(found.probability_best[:3], without, 0.1)
+        assert found.probability_best[2:].sum() < 0.02
+        assert found.mean[:2].max() < found.mean[2] < found.mean[3] < np.inf
+
+
 def test_costs_without_noise_are_no_reason_to_weigh_candidates():
     rng = np.random.default_rng(2)
     for _ in range(400):

@@ -15,7 +15,7 @@ from playing import eliminated
 from scipy.sparse import csr_array
 from scipy.stats import loguniform
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.datasets import make_classification
+from sklearn.datasets import make_classification, make_regression
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import (
@@ -616,3 +616,17 @@ def counted(done, fit):
         return fit(self, *args, **kwargs)
 
     return counting
+
+
+def test_a_hopeless_value_makes_no_dropped_one_the_winner():
+    """The noise of alpha=1e4 counted as everybody's, and most for who had few folds."""
+    for seed in (0, 25):
+        features, target = make_regression(150, 8, n_informative=4, noise=20, random_state=seed)
+        search = RacingSearchCV(
+            Ridge(),
+            {"alpha": [0.1, 1.0, 10.0, 30.0, 1e4]},
+            random_state=seed,
+            scoring="neg_mean_squared_error",
+        ).fit(features, target)
+        assert search.best_index_ in search.result_.survivors
+        assert search.best_params_["alpha"] < 10.0
