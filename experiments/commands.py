@@ -112,6 +112,7 @@ study = Commands(
         "portfolios": ("portfolios.families", "Portfolios of three beside one configuration"),
         "programs": ("programs.tables", "Two programs tuned from their scenarios"),
         "reliability": ("reliability.tables", "How often a probability of being the best is right"),
+        "run-time-best": ("runtime.best", "Whether the best of races of run times is the best"),
         "run-times": ("runtime.caps", "What caps on run times do to a test and to races"),
         "screenshots": ("screenshots", "The pictures of reports, by headless Chromium"),
         "site": ("site", "The pages of the documentation as a site, by Zensical"),

@@ -43,6 +43,12 @@ def _caps(part: int) -> str:
     return caps.tables(rows).split("\n\n")[part]
 
 
+def _run_time_best() -> str:
+    from experiments.runtime import best  # noqa: PLC0415
+
+    return best.table(read(best.FILE))
+
+
 def _solvers(solver: str, budget: float) -> str:
     from experiments.runtime import solvers  # noqa: PLC0415
 
@@ -184,6 +190,7 @@ def _front_chances() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "caps-tests": lambda: _caps(0),
     "caps-races": lambda: _caps(1),
+    "run-time-best": _run_time_best,
     "highs-15": lambda: _solvers("highs", 15.0),
     "minisat-6": lambda: _solvers("minisat", 6.0),
     "minisat-15": lambda: _solvers("minisat", 15.0),

@@ -3,6 +3,7 @@
 import csv
 from pathlib import Path
 
+from experiments.runtime import best
 from experiments.runtime.caps import HERE, LIMIT, PAST, as_irace, as_racer, drawn, tables
 from experiments.runtime.solvers import FILE, table
 
@@ -33,3 +34,13 @@ def test_a_cap_of_ours_is_the_same_for_all_and_that_of_irace_is_not():
     changed = theirs != times[PAST:]
     assert set(theirs[changed]) == {LIMIT}
     assert not changed[:, :5].any()
+
+
+def test_a_race_of_run_times_is_judged_by_the_true_par10():
+    row = best.raced("8 of different speeds", 1)
+    assert row == best.raced("8 of different speeds", 1)
+    for rule in ("leader", "seconds", "best"):
+        assert (row[f"{rule}_above"] == 0.0) == bool(row[f"{rule}_right"])
+    assert row["best_right"]
+    par = best.Drawn(best.WORLDS["8 of which some hang"], 1).par()
+    assert (par < best.PAR * best.LIMIT).all()
