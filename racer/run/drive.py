@@ -166,7 +166,7 @@ class _Loop(Generic[R]):
             self._feed.may_prefetch = self._first.is_over
             if self.display is not None:
                 self.display.asked(cells)
-            if self._may_tell_together and self._feed.is_in_turn:
+            if self._may_tell_together and self._feed.is_in_turn(cells):
                 self._take_all(cells)
                 continue
             for cell, outcome, is_new in self._feed.outcomes(cells):
@@ -310,14 +310,14 @@ class Feed:
 
     def outcomes(self, requested: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome, bool]]:
         """Yield cells with their outcomes, and True for a new one; fewer if the run stops."""
-        return self.in_turn(requested) if self.is_in_turn else self._as_they_end(requested)
+        is_in_turn = self.is_in_turn(requested)
+        return self.in_turn(requested) if is_in_turn else self._as_they_end(requested)
 
-    @property
-    def is_in_turn(self) -> bool:
-        """Whether one cell is evaluated after the other, and none has been before."""
-        is_serial = self.workers.capacity == 1
-        known = self._prefetched or self._kept or self._reusable
-        return is_serial and not (known or self._running)
+    def is_in_turn(self, requested: Sequence[Cell]) -> bool:
+        """Return whether these cells are evaluated one after the other, and none has been before."""
+        if self.workers.capacity > 1 or self._prefetched or self._reusable or self._running:
+            return False
+        return not (self._kept and any(cell.key in self._kept for cell in requested))
 
     def _as_they_end(self, requested: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome, bool]]:
         """Yield outcomes in the order in which they come, from any number of workers."""
