@@ -351,10 +351,10 @@ def tune(
     executor, ahead
         As in `racer.race`.
     parallel_races : int, optional
-        At most so many races are under way at once, which keeps more than 16 workers busy, and no
-        more than a fifth of all: each is proposed before as many others are over. The result
-        depends on it, and not on the number of workers. Not with `runtime`, nor with money. None:
-        one race after the other.
+        At most so many races are under way at once, which keeps more than 16 workers busy: from
+        4 000 evaluations on, and no more than a fifth of all. Each is proposed before the others
+        are over, and their cells are prefetched, too. The result depends on it, and not on the
+        number of workers. Not with `runtime`, nor with money. None: one race after the other.
     seed : int >= 0, optional
         Repeats the run; None draws one, which the result names.
     deterministic : bool, optional

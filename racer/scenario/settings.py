@@ -101,7 +101,7 @@ SETTINGS: Mapping[str, Setting] = {
         "whole", "Elites evaluated on held-out instances; default: all.", least=1
     ),
     "parallel_races": Setting(
-        "whole", "Races under way at once, for more than 16 workers.", least=1
+        "whole", "Races under way at once, at most, for over 16 workers.", least=1
     ),
     "first_test": Setting("whole", "Blocks before the first test.", least=1),
     "each_test": Setting("distance", "Blocks between tests, or growing.", least=1),

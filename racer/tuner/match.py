@@ -62,6 +62,7 @@ class Match:
         cells: int,
         elites: Sequence[int],
         known: Known,
+        is_next_proposed: bool,
     ) -> None:
         order, until = blocks
         runtime = rules.runtime
@@ -71,6 +72,7 @@ class Match:
         self._blocks: list[int] = []  # complete ones, in their order
         self._ledger = ledger
         self._known = known
+        self._is_next_proposed = is_next_proposed
         self._cells = cells
         self._order = Order(order, ledger.plan.stream.instance)
         self.state: State = State.new(
@@ -220,8 +222,8 @@ class Match:
     def _later(self, block: int, asked: int, early: Early) -> Iterator[list[Cell]]:
         """Yield the cells of the blocks to come, while the race may use them.
 
-        Then, where that is the next to be proposed, likely cells of the next race: its first group
-        of blocks, which is new, of the elites to be.
+        Then, unless that has been proposed, likely cells of the next race: its first group of
+        blocks, which is new, of the elites to be.
         """
         ledger, cells = self._ledger, self._cells
         size = ledger.plan.stream.block_size
@@ -237,7 +239,7 @@ class Match:
                 break
             used = max(used, later + 1)
             yield ledger.cells(missing, later, cap)
-        if (ledger.plan.parallel_races or 1) > 1 and self.kind == "race":
+        if self._is_next_proposed:
             return
         elites = self.ranked[: self.rules.min_survivors]
         if self.kind == "selection":

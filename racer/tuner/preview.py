@@ -35,10 +35,10 @@ class Proposed(NamedTuple):
     used: int | None = None
     is_all: bool = False
 
-    def without(self, rejected: Collection[int]) -> Proposed:
-        """Return the race among those that have not been rejected since, if it is still one."""
+    def without(self, rejected: Collection[int]) -> Proposed | None:
+        """Return the race among those that have not been rejected since; None if it is none."""
         left = tuple(c for c in self.entrants if c not in rejected)
-        return self._replace(entrants=left) if len(left) > 1 else self
+        return self._replace(entrants=left) if len(left) > 1 else None
 
 
 class Queue:
@@ -76,6 +76,10 @@ class Queue:
         race = next(iter(self._races))
         del self._races[race]
         return race
+
+    def clear(self) -> None:
+        """Remove all races."""
+        self._races.clear()
 
     def seen_from(self, flow: Flow) -> Flow:
         """Yield the requests of a race, each followed by what the races after it will need."""

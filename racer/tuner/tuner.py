@@ -69,9 +69,9 @@ class Tuner(AskTell):
     test_elites : int, optional
         How many elites are evaluated on `test_instances`, the best first. None: all.
     parallel_races : int, optional
-        At most so many races are under way at once, for many workers, and no more than a fifth of
-        all: each is proposed before as many others are over. The result depends on it, and not on
-        the number of workers. None: one race after the other.
+        At most so many races are under way at once, for many workers: from 4 000 evaluations on,
+        and no more than a fifth of all. Each is proposed before the others are over. The result
+        depends on it, and not on the number of workers. None: one race after the other.
     instance_order : {"shuffled", "given"}
     test_instances : sequence, optional
         Held out: at the end the elites are evaluated on each of them once, beyond the budget.

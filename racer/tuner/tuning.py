@@ -37,7 +37,10 @@ if TYPE_CHECKING:
 
 _LEAST_CLARITY = 0.5  # of a race that eliminated nobody: what was learnt narrows all the same
 _HOPELESS = 2  # races in which every evaluation fails, before the tuning is given up
-_GENERATIONS = 5  # of races, of which each learns from those before: under way at once is one
+_AT_ONCE = (
+    3_800  # evaluations beside the reserve, from which on several races may be under way at once ..
+)
+_GENERATIONS = 5  # .. if there are so many times as many: each learns from those that are over
 _LARGE = 1_500  # evaluations, from which on some are kept .. (smaller tunings leave as many)
 _RESERVED = 0.05  # .. so many of all, for the finish
 
@@ -142,23 +145,24 @@ class Tuning:
 
         So many of the first phase's races have been `replaced`.
         """
-        ledger = self.ledger
-        ledger, self._queue.begun = self.ledger, len(self.races) if phase else -replaced
+        ledger, queue = self.ledger, self._queue
+        queue.begun = len(self.races) if phase else -replaced
         while self._fill(phase):
             used, spent = ledger.evaluations, ledger.known.spent
-            race = self._queue.pop().without(ledger.rejected)
+            if (race := queue.pop().without(ledger.rejected)) is None:
+                continue
             yield from self._race("race", race)
             if race.is_all and ledger.evaluations == used:
-                return  # all that is left does not pay for a block
+                break  # all that is left does not pay for a block
             if ledger.is_free(spent):
-                return  # nor does the money, or they are free and there is no end to them
+                break  # nor does the money, or they are free and there is no end to them
             if len(self.races) >= _HOPELESS and not ledger.known.n_usable:
-                return
+                break
+        queue.clear()
 
     def _fill(self, phase: int) -> bool:
         """Propose as many races as are under way at once; return whether there is any."""
-        while len(self._queue) < self._races_at_once():
-            left = self._left_for_races()
+        while len(self._queue) < self._races_at_once(left := self._left_for_races()):
             if left is None and self.races:
                 self._note(
                     "all evaluations took 0 seconds, or cost nothing, by their outcomes, and the "
@@ -172,13 +176,13 @@ class Tuning:
             self._queue.append(proposed, partial(self._match, "race", proposed, self._number))
         return len(self._queue) > 0
 
-    def _races_at_once(self) -> int:
+    def _races_at_once(self, left: int | None) -> int:
         """Return how many races may be under way: one while the price is not known, else a share."""
-        plan, left = self.ledger.plan, self._left_for_races()
-        if left is None:
+        plan = self.ledger.plan
+        if left is None or (total := self.ledger.evaluations + left) < _AT_ONCE:
             return 1
-        races = plan.schedule(self.ledger.evaluations + left).races
-        return min(plan.parallel_races or 1, max(races // _GENERATIONS, 1))
+        most = max(plan.schedule(total).races // _GENERATIONS, 1)
+        return min(plan.parallel_races or 1, most)
 
     def _proposed(self, phase: int, left: int | None) -> Proposed | None:
         """Propose a race; None if what is left pays for none, or no new candidate was found."""
@@ -377,6 +381,7 @@ class Tuning:
             cells=race.cells,
             elites=self.elites,
             known=known,
+            is_next_proposed=len(self._queue) > 0,
         )
 
     def _rules(self, number: int, race: Proposed) -> Rules:
