@@ -41,6 +41,7 @@ _GRID = 60  # positions of a parameter, around the best: as many in each of up t
 _FEW = 100  # values of a parameter; more of them are as good as a continuum
 _CELLS = 5040  # parts of a parameter's range, which each of up to ten values has as many of
 _NEGLIGIBLE = 1e-12  # variance
+_SHORTEST = 1e-5  # of the limit of run times: shorter ones count as that
 # A model of logarithms is tried where the largest value is so many times as far from the median as
 # the least, and taken if it gives a value, by all others, so much more of a log density, and its R
 # squared is not worse by more than the third.
@@ -196,8 +197,7 @@ def _values(result: Result, costs: NDArray[np.float64], length: int | None) -> E
     """Return the costs of candidates in a unit in which differences are as large as they matter."""
     runtime = result.rules.runtime
     if runtime is not None:
-        least = costs[costs > 0.0].min(initial=runtime.limit)
-        costs = np.log(np.clip(costs, least, runtime.limit))
+        costs = np.log(np.clip(costs, _SHORTEST * runtime.limit, runtime.limit))
     if not result.rules.decider.by_means:
         costs = in_one_scale(costs)
     return natural_effects(costs / unit_near(costs), length)
@@ -299,7 +299,7 @@ class _Model:
             return [1.0]
         dists: Any = [uniform()] * d
         found = sobol_indices(func=predicted, n=n, dists=dists, rng=rng)
-        clipped: list[float] = np.clip(found.total_order, 0.0, None).tolist()
+        clipped: list[float] = np.clip(found.total_order, 0.0, 1.0).tolist()
         return clipped
 
     def local(self, free: list[int], best: dict[str, Any]) -> list[float]:

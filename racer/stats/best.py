@@ -14,7 +14,7 @@ from racer._checks import as_floats, check_fraction, flag, is_real, whole
 from racer._numerics import as_costs, one_blas_thread, power_near
 from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
-from racer.stats.ratios import log_costs, mean_factors
+from racer.stats.ratios import log_costs, mean_factors, without_short
 from racer.stats.smallest import Failing, Part, probability_smallest, root_of
 from racer.stats.strata import noise_by_instance
 from racer.stats.units import above_median, in_units, unequal_noise
@@ -53,6 +53,7 @@ _NEVER = (np.arange(12) + 0.5) / 12.0  # shares of candidates that never fail
 # Who is further behind the best, in standard deviations, with a noise variance of more than so many
 # times the best's, is no measure of the others' noise.
 _HOPELESS, _NOISIER = 2.0, 4.0
+_PASSES = 3  # in which they are left out
 _MOVES = 6  # in which less noise comes to light behind the rounding
 
 
@@ -287,12 +288,14 @@ def _compared(
 ) -> tuple[Locations, NDArray[np.float64], NDArray[np.float64]]:
     """Return the posterior, and each candidate's probability (m,) and mean (m,).
 
-    Of all but hopeless candidates whose noise is large, until there are none of these: they have a
-    probability of 0.
+    Of all but hopeless candidates whose noise is large, which have a probability of 0: without
+    them, others may turn out to be so.
     """
     found = model(costs, kernels=kernels)
     mean, rest = found.mean, np.arange(len(sought))
-    while (stays := ~found.is_hopeless(sought[rest])).sum() < len(rest):
+    for _ in range(_PASSES):
+        if (stays := ~found.is_hopeless(sought[rest])).all():
+            break
         rest, unit = rest[stays], found.unit
         found = model(costs[:, rest], kernels=_among(kernels, rest))
         mean = mean * unit / found.unit
@@ -414,8 +417,8 @@ def locations(
     """
     seen = (~np.isnan(costs)).sum(axis=0)
     all_blocks = np.inf if n_blocks is None else n_blocks
-    if ratios:
-        costs = log_costs(costs)
+    logs = log_costs(costs) if ratios else costs
+    costs = without_short(logs) if ratios else costs
     shared = correlation / (1.0 - correlation)
     additive = _additive(costs, by_block=by_block and not ratios, shared=shared, strata=strata)
     roots = [None] if kernels is None else [root_of(_of_unit_spread(k)) for k in kernels]
@@ -426,7 +429,7 @@ def locations(
         alike = np.where(is_seen, sum(root @ root.T for root in roots if root is not None), -np.inf)
         moved = np.where(is_seen, moved, moved[alike.argmax(axis=1)])
     if ratios:
-        factors, variance = mean_factors(costs, 1.0 - seen / all_blocks)
+        factors, variance = mean_factors(logs, costs, 1.0 - seen / all_blocks)
         moved = moved + factors / additive.unit
         parts = [part.with_noise(variance / additive.unit**2) for part in parts]
     parts = [part._replace(mean=part.mean + moved) for part in parts]

@@ -91,3 +91,24 @@ def test_a_time_of_zero_is_the_shortest():
 def test_a_negative_cost_is_refused():
     with pytest.raises(ScoresError, match="negative"):
         best_posterior([[1.0, -1.0]], ratios=True)
+
+
+def test_time_outs_of_others_do_not_hide_the_smallest_mean():
+    """They make what a block usually comes to large, beside which the fast are all alike."""
+    fast = [[0.08, 0.15, 0.44, 0.03, 0.08, 0.15, 0.05], [0.03, 0.1, 0.69, 0.02, 0.05, 0.12, 0.02]]
+    slow = [[0.04, 100.0, 1.12, 0.03, 0.02, 0.03, 0.02], [100.0, 0.07, 0.64, 0.02, 0.06, 0.1, 0.05]]
+    costs = np.array([*fast, *slow]).T
+    for factor in (1.0, 0.9, 0.8, 0.7):
+        some = costs * [factor, 1.0, 1.0, 1.0]
+        found = best_posterior(some, ratios=True, n_blocks=7)
+        assert found.probability_best[some.mean(axis=0).argmin()] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("short", [1e-2, 1e-4, 1e-6, 1e-9, 0.0])
+def test_one_that_gets_faster_stays_the_best(short):
+    rng = np.random.default_rng(1)
+    noise = rng.normal(size=(20, 1)) + 0.4 * rng.normal(size=(20, 4))
+    costs = np.exp(noise + np.array([0.0, 0.4, 0.5, 1.0]))
+    before = best_posterior(costs, ratios=True).probability_best[0]
+    costs[7, 0] = short
+    assert best_posterior(costs, ratios=True).probability_best[0] > 0.98 * before > 0.9
