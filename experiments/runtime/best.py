@@ -35,7 +35,7 @@ class World(NamedTuple):
 
     q: int
     apart: float  # standard deviation of the logarithms of the candidates' medians
-    spreads: tuple[float, float]  # between which are those of the logarithms of a candidate's runs
+    spreads: tuple[float, float]  # least and largest standard deviation of log times
     hangs: tuple[float, ...] = (0.0,)  # shares, of which each candidate has one
 
 
