@@ -159,9 +159,8 @@ class AskTell(ABC):
         if self.rules.is_paid:
             return
         early = {} if known is None else {**self._asked.told, **known}
-        asked = (
-            self._asked.by_key
-        )  # the next race of a tuning may begin within this group of blocks
+        # the next race of a tuning may begin with the group of blocks in which this one ends
+        asked = self._asked.by_key
         later = chain.from_iterable(islice(self._asked.later(early), blocks))
         yield from (cell for cell in later if cell.key not in asked)
 

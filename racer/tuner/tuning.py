@@ -37,10 +37,8 @@ if TYPE_CHECKING:
 
 _LEAST_CLARITY = 0.5  # of a race that eliminated nobody: what was learnt narrows all the same
 _HOPELESS = 2  # races in which every evaluation fails, before the tuning is given up
-_AT_ONCE = (
-    3_800  # evaluations beside the reserve, from which on several races may be under way at once ..
-)
-_GENERATIONS = 5  # .. if there are so many times as many: each learns from those that are over
+_AT_ONCE = 3_800  # evaluations beside the reserve, from which on races may be under way at once
+_GENERATIONS = 5  # races for each of those: a race learns from the races that are over
 _LARGE = 1_500  # evaluations, from which on some are kept .. (smaller tunings leave as many)
 _RESERVED = 0.05  # .. so many of all, for the finish
 
@@ -178,11 +176,11 @@ class Tuning:
 
     def _races_at_once(self, left: int | None) -> int:
         """Return how many races may be under way: one while the price is not known, else a share."""
-        plan = self.ledger.plan
-        if left is None or (total := self.ledger.evaluations + left) < _AT_ONCE:
+        plan, most = self.ledger.plan, self.ledger.plan.parallel_races
+        if most is None or left is None or self.ledger.evaluations + left < _AT_ONCE:
             return 1
-        most = max(plan.schedule(total).races // _GENERATIONS, 1)
-        return min(plan.parallel_races or 1, most)
+        races = plan.schedule(self.ledger.evaluations + left).races
+        return min(most, max(races // _GENERATIONS, 1))
 
     def _proposed(self, phase: int, left: int | None) -> Proposed | None:
         """Propose a race; None if what is left pays for none, or no new candidate was found."""
