@@ -34,7 +34,8 @@ def bundle(
     """Write a store, its scenario and its report into one file that others can verify.
 
     With them go the versions in use, and the SHA-256 of each file that the program or an instance
-    names. The report needs the extra ``report``, and is left out without it.
+    names: held-out ones too, and within tuples, lists and dictionaries. The report needs the extra
+    ``report``, and is left out without it.
 
     Parameters
     ----------

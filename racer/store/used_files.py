@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from itertools import chain
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,6 +12,8 @@ from racer._files import sha256_of
 from racer.store.jsonable import decode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from racer.store.schema import Setup
 
 
@@ -25,10 +28,14 @@ class UsedFiles(NamedTuple):
         """Return those of a recorded run, as they are now."""
         command = setup.settings.get("command") or {"argv": [], "cwd": os.getcwd()}  # noqa: PTH109
         names = list(command["argv"])
-        for encoded in setup.instances or ():
+
+        def note(path: Any) -> None:
+            names.append(str(path))
+
+        tests = setup.settings.get("test_instances") or ()
+        for encoded in chain(setup.instances or (), tests):
             with suppress(ValueError):
-                instance = decode(encoded)
-                names += [str(instance)] if isinstance(instance, str | PurePath) else []
+                _with_paths(decode(encoded), note)
         folder = command["cwd"]
         hashes = {name: _hash(name, folder) for name in dict.fromkeys(names)}
         return cls(folder, {name: known for name, known in hashes.items() if known})
@@ -40,9 +47,26 @@ class UsedFiles(NamedTuple):
         return changed, [name for name, found in now.items() if not found]
 
     def moved(self, value: Any, here: str) -> Any:
-        """Return a path below the folder as it is below `here`, anything else as it is."""
-        is_below = isinstance(value, str) and value.startswith(self.folder.rstrip(os.sep) + os.sep)
-        return os.path.join(here, os.path.relpath(value, self.folder)) if is_below else value  # noqa: PTH118
+        """Return a value with each path below the folder as it is below `here`."""
+        above = self.folder.rstrip(os.sep) + os.sep
+
+        def there(path: Any) -> Any:
+            if not str(path).startswith(above):
+                return path
+            return type(path)(os.path.join(here, os.path.relpath(path, self.folder)))  # noqa: PTH118
+
+        return _with_paths(value, there)
+
+
+def _with_paths(value: Any, change: Callable[[Any], Any]) -> Any:
+    """Return an instance with each text and path in it, at any depth, as `change` returns it."""
+    if isinstance(value, str | PurePath):
+        return change(value)
+    if isinstance(value, tuple | list | set | frozenset):
+        return type(value)([_with_paths(item, change) for item in value])
+    if isinstance(value, dict):
+        return {name: _with_paths(item, change) for name, item in value.items()}
+    return value
 
 
 def _hash(name: str, folder: str) -> str:

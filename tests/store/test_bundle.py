@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -191,6 +192,46 @@ def test_a_bundle_verifies_in_another_clone_after_asking(programs):
     gone = racer.verify(path, folder=folder / "three")
     assert gone.problems == ()
     assert f"2 of 3 files of the run are not in {folder}/three" in gone.notes
+
+
+def read(instance):
+    """Return the number in the file that an instance names."""
+    if isinstance(instance, dict):
+        instance = instance["data"][0]
+    return float(Path(instance[1] if isinstance(instance, tuple) else instance).read_text())
+
+
+def test_files_of_instances_are_known_and_found_in_another_clone(tmp_path, monkeypatch):
+    one, two = tmp_path / "one", tmp_path / "two"
+    for folder in (one, two):
+        folder.mkdir()
+        for number in range(4):
+            (folder / f"{number}.txt").write_text(f"{number}")
+    monkeypatch.chdir(one)
+    monkeypatch.delattr(racer.TuneResult, "report")  # it takes a second
+    space = racer.Space({"x": racer.Integer(0, 9)})
+    instances, tests = (
+        [f"{one}/0.txt", (1, f"{one}/1.txt")],
+        [one / "2.txt", {"data": [one / "3.txt"]}],
+    )
+
+    def evaluate(config, instance, seed):
+        return config["x"] * (1 + read(instance)) + seed % 3
+
+    store, path = tmp_path / "run.db", tmp_path / "run.zip"
+    racer.tune(space, evaluate, instances, budget=40, seed=1, test_instances=tests, store=store)
+    racer.bundle(store, path)
+    assert len(unpacked(path.read_bytes())["manifest.json"]["files"]) == 4
+    for number in range(4):
+        (one / f"{number}.txt").unlink()
+    found = racer.verify(path, evaluate, again=10**6, folder=two)
+    assert found.problems == ()
+    assert found.agreeing == found.again > 40
+    for number in range(4):
+        (two / f"{number}.txt").write_text("9")
+    assert racer.verify(path, folder=two).problems == tuple(
+        f"{one}/{number}.txt is not the file that was used" for number in range(4)
+    )
 
 
 def test_what_is_no_path_is_refused():
