@@ -18,7 +18,8 @@ class Verification:
     problems, notes : tuple of str
         What speaks against it; what is to be known besides.
     evaluations, blocks : int
-        Recorded outcomes, and the blocks whose verdicts came out the same when replayed.
+        Recorded outcomes, and verdicts, one after each block of each race, that came out the same
+        when replayed (an ablation has none).
     again, agreeing : int
         Cells evaluated anew, and those with the recorded outcome.
 
@@ -41,7 +42,8 @@ class Verification:
         lines = [*(f"NOT VERIFIED: {text}" for text in self.problems)]
         if not self.problems:
             anew = f"; {self.agreeing} of {self.again} cells evaluated anew agree"
-            same = f"the verdicts on {self.blocks} blocks come out the same"
+            same = f"all {self.blocks} verdicts come out the same"
+            same = same if self.blocks else "replayed, it comes to the same end"
             anew = anew if self.again else ""
             lines += [
                 f"Verified: {self.evaluations} evaluations; {same}{anew}. SHA-256 {self.sha256}"

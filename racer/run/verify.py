@@ -116,7 +116,7 @@ def verify(
             problems += report.notes  # why it cannot be replayed
         if report.ended is None and not problems:
             problems.append("the run has not come to its end")
-        known = Verification(found, tuple(problems), notes, report.evaluations, report.blocks)
+        known = Verification(found, tuple(problems), notes, report.evaluations, report.verdicts)
         if problems or not again:
             return known
         how = {name: report.settings[name] for name in ("retries", "timeout", "memory")}

@@ -16,6 +16,7 @@ from racer.store.jsonable import is_plain
 from racer.store.log import damage_to_log, has_log
 from racer.store.reader import explained, open_to_read, sense_made_of
 from racer.store.replay import Recorder, replay
+from racer.store.schema import VerdictRow
 from racer.store.snapshot import snapshot_of
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from racer.results.race import RaceResult
     from racer.results.tuning import TuneResult
     from racer.store.reader import Reader
-    from racer.store.schema import Setup
+    from racer.store.schema import Conclusion, Setup
     from racer.store.snapshot import Snapshot
 
     AnyResult = RaceResult | TuneResult | AblationResult
@@ -95,7 +96,7 @@ def load_record(store: str | PathLike[str]) -> Recorded:
         settings = seen_settings(reader, setup)
         result = None if snapshot is None else restored(reader, snapshot)
         if result is None:
-            result, _ = replayed(reader)
+            result, _, _ = replayed(reader)
         names = ("racer", "evaluate", "command", "retries", "timeout", "memory")
         how = {name: settings[name] for name in names if name in settings}
         how |= {"workers": _n_workers(reader, settings), "store": reader.path}
@@ -142,9 +143,13 @@ def restored(reader: Reader, snapshot: Snapshot) -> AnyResult | None:
     return None
 
 
-def replayed(reader: Reader) -> tuple[AnyResult, Contest[Any]]:
-    """Return the result of a recorded contest, and the contest; StoreError if it is not sound."""
-    recorder = Recorder(lambda _: None)  # this does not write
+def replayed(reader: Reader) -> tuple[AnyResult, Contest[Any], int]:
+    """Return the result of a recorded contest, the contest, and how many verdicts were compared.
+
+    StoreError if it is not sound.
+    """
+    missing: list[Conclusion] = []  # this does not write
+    recorder = Recorder(missing.append)
     try:
         contest = contest_from_store(reader, numbered=True)
         recorder.expect(reader, larger_budget=False)
@@ -156,7 +161,12 @@ def replayed(reader: Reader) -> tuple[AnyResult, Contest[Any]]:
         reader.damaged(f"no race can be made of its settings ({error})")
     if reader.ending() is not None and contest.ended is None:
         reader.damaged("it has an ending, but the race of its outcomes goes on")
-    return replace(contest.result(), unused=prefetched.unused()), contest
+    if reader.ending() is not None and missing:  # without one they come when it is resumed
+        first = missing[0]
+        what = "verdict on block" if isinstance(first, VerdictRow) else "candidate"
+        reader.damaged(f"it has an ending, but no {what} {first[0]}")
+    result = replace(contest.result(), unused=prefetched.unused())
+    return result, contest, recorder.n_compared
 
 
 @dataclass
@@ -172,6 +182,7 @@ class Report:
     statuses: Counter[str] = field(default_factory=Counter)
     failure: str = ""
     blocks: int = 0
+    verdicts: int = 0  # that came out the same when it was replayed
     evaluations: int = 0
     seconds: float = 0.0
     result: AnyResult | None = None  # None if it cannot be replayed
@@ -241,7 +252,7 @@ def _fill(report: Report, reader: Reader, quick: bool) -> None:
             return
         report.blocks = len(report.result.known)
     else:
-        report.result, contest = replayed(reader)
+        report.result, contest, report.verdicts = replayed(reader)
         report.blocks = contest.n_blocks
         if snapshot is not None and not snapshot.is_of(report.result):
             report.problems.append(

@@ -60,6 +60,7 @@ class Recorder:
         self._ending: Ending | None = None
         self._where = self._hint = ""
         self.replaying: bool = False
+        self.n_compared = 0  # verdicts
 
     def expect(self, reader: Reader, *, larger_budget: bool) -> None:
         """Compare the events to come with the recorded ones."""
@@ -124,6 +125,8 @@ class Recorder:
                 f"{_told(recorded)}; now it is {_told(now)}. {self._hint}; the file was left as "
                 "it is"
             )
+        elif isinstance(now, VerdictRow):
+            self.n_compared += 1
 
     def _compare_candidates(self, event: CandidatesAdded) -> None:
         for number, config in enumerate(event.configs, event.first):

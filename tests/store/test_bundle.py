@@ -1,16 +1,21 @@
 """Bundles: what they hold, that they verify elsewhere, and that tampering is noticed."""
 
 import io
+import shutil
+import sqlite3
 import zipfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from kept_stores import KEPT
 
 import racer
 from experiments.bundles.tampering import resealed
 from racer.cli import main
 from racer.store.archive import packed, unpacked
+from racer.store.load import check_store
 
 POOL = [{"x": x} for x in range(6)]
 PROGRAM = """
@@ -113,6 +118,8 @@ def test_a_byte_that_was_changed_is_noticed(made, tmp_path, place):
         "UPDATE outcomes SET value = value + 1 WHERE candidate = 2",
         "DELETE FROM outcomes WHERE block = 3",
         "UPDATE verdicts SET best = 3",
+        "DELETE FROM verdicts",
+        "DELETE FROM verdicts WHERE block = (SELECT max(block) FROM verdicts)",
         "DELETE FROM ending",
         "UPDATE settings SET value = '2' WHERE name = 'seed'",
         "UPDATE candidates SET value = '{\"x\": 9}' WHERE candidate = 2",
@@ -124,6 +131,35 @@ def test_a_store_that_was_changed_is_noticed(made, tmp_path, statement):
     (tmp_path / "run.zip").write_bytes(changed)
     assert racer.verify(tmp_path / "run.zip").problems
     assert racer.verify(tmp_path / "run.zip", sha256=sha256).problems
+
+
+@pytest.mark.parametrize(
+    ("statement", "missing"),
+    [
+        ("DELETE FROM verdicts WHERE block = 5", "no verdict on block 5"),
+        ("DELETE FROM candidates WHERE candidate > 3", "no candidate 4"),
+    ],
+)
+def test_what_is_missing_of_a_tuning_that_ended_is_named(tmp_path, statement, missing):
+    kept = min(KEPT.glob("*/tuning.db"))
+    path = tmp_path / "run.db"
+    shutil.copyfile(kept, path)
+    assert check_store(path).verdicts == 6
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(statement)
+    (problem,) = check_store(path).problems
+    assert f"it has an ending, but {missing}" in problem
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DELETE FROM ending")
+    assert check_store(path).problems == []  # as after a kill; they come when it is resumed
+
+
+def test_an_ablation_has_no_verdicts_to_count(tmp_path):
+    kept = min(KEPT.glob("*/ablation.db"))
+    racer.bundle(kept, tmp_path / "run.zip")
+    found = racer.verify(tmp_path / "run.zip")
+    assert (found.problems, found.blocks) == ((), 0)
+    assert "evaluations; replayed, it comes to the same end. SHA" in str(found)
 
 
 def zipped(members, method=zipfile.ZIP_STORED):
