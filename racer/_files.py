@@ -26,10 +26,10 @@ SQLITE = b"SQLite format 3\0"
 _BESIDE_A_STORE = ("-wal", "-shm", "-journal", ".lock")
 
 
-def as_path(value: object, name: str) -> str:
+def as_path(value: object, name: str, what: str = "file") -> str:
     """Return the path that `value` is as text; SettingError for anything else."""
     if not isinstance(value, str | os.PathLike) or "\0" in os.fspath(value) or not str(value):
-        raise SettingError(f"{name}={reprlib.repr(value)}: give the path of a file")
+        raise SettingError(f"{name}={reprlib.repr(value)}: give the path of a {what}")
     return os.fspath(value)
 
 

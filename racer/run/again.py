@@ -66,7 +66,8 @@ def differences(
         for cell, outcome in outcomes_of(workers, cells):
             old = recorded[cell.key]
             if not _agree(old, outcome, timed=timed):
-                where = f"candidate {cell.candidate} on block {cell.block}"
+                block = "held-out instance" if cell.held_out else "block"
+                where = f"candidate {cell.candidate} on {block} {cell.block}"
                 found.append(f"{where} is {_shown(outcome)} now, recorded is {_shown(old)}")
     return len(cells), sorted(found)
 

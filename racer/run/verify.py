@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from racer._checks import whole
 from racer._files import as_path, read_bytes
-from racer.errors import RacerError, SettingError
+from racer.errors import RacerError, SettingError, StoreError
 from racer.evaluate.command.command import Command
 from racer.results.verification import Verification
 from racer.run.again import differences
 from racer.seeding import check_seed
-from racer.store.archive import MANIFEST, MOST_BYTES, unpacked
+from racer.store.archive import MANIFEST, MOST_BYTES, in_bundle, unpacked
 from racer.store.load import check_store
 from racer.store.used_files import UsedFiles
 
@@ -75,6 +75,8 @@ def verify(
     ------
     SettingError
         `again` without an objective, or settings out of range.
+    StoreError
+        `again` where JSON cannot hold the candidates or instances.
     OSError
         The file cannot be read.
 
@@ -90,6 +92,9 @@ def verify(
     ((), 10)
     """
     again, seed = whole(again, "again", least=0), check_seed(seed)
+    if sha256 is not None and not isinstance(sha256, str):
+        raise SettingError(f"sha256={sha256!r}: give the text that racer.bundle returned")
+    folder = None if folder is None else as_path(folder, "folder", "folder")
     data = read_bytes(as_path(path, "path"), MOST_BYTES)
     found = hashlib.sha256(data).hexdigest()
     if sha256 is not None and sha256.strip().lower() != found:
@@ -110,8 +115,8 @@ def verify(
         try:
             report = check_store(store)
         except RacerError as error:
-            return Verification(found, (*problems, str(error)))
-        problems += report.problems
+            return Verification(found, (*problems, in_bundle(error, store)))
+        problems += [in_bundle(text, store) for text in report.problems]
         if report.result is None and not report.problems:
             problems += report.notes  # why it cannot be replayed
         if report.ended is None and not problems:
@@ -123,9 +128,12 @@ def verify(
         moved = partial(files.moved, here=here)
         if evaluate is None:
             evaluate = _program(report.settings.get("command"), moved, here, may_run)
-        count, texts = differences(
-            store, evaluate, how, again, seed=seed, n_jobs=n_jobs, moved=moved
-        )
+        try:
+            count, texts = differences(
+                store, evaluate, how, again, seed=seed, n_jobs=n_jobs, moved=moved
+            )
+        except StoreError as error:
+            raise StoreError(f"again= is not possible: {in_bundle(error, store)}") from error
     more = len(texts) - _SHOWN
     problems = texts[:_SHOWN] + ([f"{more} more cells differ"] if more > 0 else [])
     return replace(known, problems=tuple(problems), again=count, agreeing=count - len(texts))

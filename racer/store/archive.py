@@ -67,3 +67,8 @@ def hashes_of(members: Mapping[str, Any]) -> dict[str, str]:
     """Return the SHA-256 of each member but the manifest."""
     contents = {name: data for name, data in members.items() if name != MANIFEST}
     return {name: hashlib.sha256(data).hexdigest() for name, data in contents.items()}
+
+
+def in_bundle(text: object, store: str) -> str:
+    """Return a text about an unpacked store, which is gone afterwards, as one about the bundle."""
+    return str(text).replace(f"store {store!r}", "run.db of the bundle").replace(store, "run.db")

@@ -1,6 +1,7 @@
 """Bundles: what they hold, that they verify elsewhere, and that tampering is noticed."""
 
 import io
+import re
 import shutil
 import sqlite3
 import zipfile
@@ -263,11 +264,48 @@ def test_files_of_instances_are_known_and_found_in_another_clone(tmp_path, monke
     found = racer.verify(path, evaluate, again=10**6, folder=two)
     assert found.problems == ()
     assert found.agreeing == found.again > 40
+    found = racer.verify(
+        path, lambda c, i, s: evaluate(c, i, s) + isinstance(i, dict), again=10**6, folder=two
+    )
+    held_out = re.compile(r"candidate \d+ on held-out instance 1 is ")
+    assert found.problems
+    assert all(map(held_out.match, found.problems[:5]))
     for number in range(4):
         (two / f"{number}.txt").write_text("9")
     assert racer.verify(path, folder=two).problems == tuple(
         f"{one}/{number}.txt is not the file that was used" for number in range(4)
     )
+
+
+@pytest.mark.parametrize("settings", [{"sha256": 5}, {"folder": 5}, {"sha256": b"9f"}])
+def test_what_is_no_hash_and_no_folder_is_refused(made, settings):
+    (name,) = settings
+    with pytest.raises(racer.SettingError, match=f"^{name}=.*: give the"):
+        racer.verify(made[0], **settings)
+
+
+def test_a_store_is_named_as_the_one_of_the_bundle(made, tmp_path):
+    def change(connection):
+        connection.execute("DELETE FROM verdicts")
+
+    path = tmp_path / "run.zip"
+    path.write_bytes(resealed(made[0].read_bytes(), change))
+    (problem,) = racer.verify(path).problems
+    assert problem.startswith("run.db of the bundle: it has an ending, but")
+
+
+def test_candidates_that_json_cannot_hold_are_not_evaluated_anew(tmp_path, monkeypatch):
+    monkeypatch.delattr(racer.RaceResult, "report")  # it takes a second
+    store, path = tmp_path / "run.db", tmp_path / "run.zip"
+    pool = [object() for _ in range(3)]
+
+    def evaluate(config, instance, seed):
+        return pool.index(config) + seed % 7
+
+    racer.race(pool, evaluate, budget=20, seed=1, store=store)
+    racer.bundle(store, path)
+    with pytest.raises(racer.StoreError, match=r"^again= is not possible: run\.db of the bundle "):
+        racer.verify(path, evaluate, again=3)
 
 
 def test_what_is_no_path_is_refused():
