@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 _CELLS = 2_000_000  # numbers held at a time
+_PERMUTATIONS = (1_999, 9_999)  # at least and at most, by default
+_WORK = 50_000_000  # scores times samples times permutations, beyond the least: some seconds
 _ENDS = (0.025, 0.975)
 _RIDGE = 0.1  # of the mean eigenvalue of the covariance, added to each
 _KNOWN = 0.5  # scores: N of them tell no effect, a share of them, more precisely
@@ -141,6 +143,22 @@ def read_samples(samples: Sequence[ArrayLike], *, maximize: bool) -> Samples:
     )
 
 
+def _in_own_order(samples: Samples) -> tuple[Samples, NDArray[np.intp]]:
+    """Return samples in order of size and scores, and the place (m,) at which each was given.
+
+    Draws and permutations go by that order, so that the given one changes nothing. Equal samples
+    stay as they were given.
+    """
+    places = np.split(
+        samples.below[np.argsort(samples.owner, kind="stable")], np.cumsum(samples.sizes)[:-1]
+    )
+    keys = [(len(one), one.tolist()) for one in places]
+    given = np.array(sorted(range(len(keys)), key=keys.__getitem__))
+    owner = np.argsort(given)[samples.owner]
+    owner = owner[np.lexsort([owner, samples.below])]  # of scores that tie, in order
+    return samples._replace(owner=owner, sizes=samples.sizes[given]), given
+
+
 def _statistics(samples: Samples, owners: NDArray[np.intp]) -> NDArray[np.float64]:
     """Return d' (C + ridge)^-1 d of the effects for each assignment of scores, (k, N) to (k,).
 
@@ -216,7 +234,7 @@ def bayesian_kruskal_wallis(
     confidence: float = 0.95,
     epsilon: float = 0.05,
     draws: int = 20_000,
-    permutations: int = 1999,
+    permutations: int | None = None,
     seed: int = 0,
     maximize: bool = False,
     control: int | None = None,
@@ -242,10 +260,11 @@ def bayesian_kruskal_wallis(
     epsilon : float in [0, 1/2)
         Half-width of the region of practical equivalence around 1/2.
     draws : int >= 100
-    permutations : int >= 99
-        Random assignments of scores to candidates, beside the observed one.
+    permutations : int >= 99, optional
+        Random assignments of scores to candidates, beside the observed one. By default 9 999, of
+        many scores fewer, but at least 1 999.
     seed : int >= 0
-        Same seed, same answer.
+        Same seed, same answer, in whatever order the samples are given.
     maximize : bool
         Larger is better.
     control : int, optional
@@ -281,12 +300,18 @@ def bayesian_kruskal_wallis(
     check_fraction(confidence, "confidence")
     epsilon = check_epsilon(epsilon)
     check_draws(draws)
-    whole(permutations, "permutations", least=99)
+    if permutations is not None:
+        whole(permutations, "permutations", least=99)
     seed = check_seed(seed)
-    pooled = read_samples(samples, maximize=maximize)
-    m = len(pooled.sizes)
-    if control is not None and whole(control, "control", least=0) >= m:
-        raise SettingError(f"control={control}: the samples are 0 to {m - 1}")
+    pooled, given = _in_own_order(read_samples(samples, maximize=maximize))
+    m = len(given)
+    if control is not None:
+        if whole(control, "control", least=0) >= m:
+            raise SettingError(f"control={control}: the samples are 0 to {m - 1}")
+        control = int(np.flatnonzero(given == control)[0])
+    if permutations is None:
+        least, most = _PERMUTATIONS
+        permutations = max(least, min(most, _WORK // (len(pooled.owner) * m)))
     statistic, p_value = permutation_test(pooled, permutations, seed)
     drawn = _posterior(pooled, draws, seed)
     won = _won(pooled)
@@ -305,8 +330,8 @@ def bayesian_kruskal_wallis(
     in_rope[first, second] = in_rope[second, first] = within
     statements = tuple(
         Statement(
-            better=int(i),
-            worse=int(j),
+            better=int(given[i]),
+            worse=int(given[j]),
             n_better=int(won[i, j]),
             n_worse=int(won[j, i]),
             n_ties=int(met[i, j] - won[i, j] - won[j, i]),
@@ -316,22 +341,24 @@ def bayesian_kruskal_wallis(
         for i, j, p, together in zip(ordered.better, ordered.worse, probability, joint, strict=True)
     )
     low, high = np.quantile(effects, _ENDS, axis=1)
+    back = np.argsort(given)
+    pairs = np.ix_(back, back)
     return BayesianKruskalWallisResult(
         rejected=p_value <= 1.0 - confidence + 1e-12,
         statistic=statistic,
         p_value=p_value,
-        effects=frozen(estimate.mean(axis=1)),
-        low=frozen(low),
-        high=frozen(high),
-        probability_best=frozen((best / best.sum(axis=0)).mean(axis=1)),
-        estimate=frozen(estimate),
-        pair_low=frozen(pair_low),
-        in_rope=frozen(in_rope),
+        effects=frozen(estimate.mean(axis=1)[back]),
+        low=frozen(low[back]),
+        high=frozen(high[back]),
+        probability_best=frozen((best / best.sum(axis=0)).mean(axis=1)[back]),
+        estimate=frozen(estimate[pairs]),
+        pair_low=frozen(pair_low[pairs]),
+        in_rope=frozen(in_rope[pairs]),
         statements=statements,
         n_accepted=above,
         confidence=confidence,
         epsilon=epsilon,
-        n_scores=tuple(pooled.sizes.tolist()),
+        n_scores=tuple(pooled.sizes[back].tolist()),
         n_dropped=pooled.dropped,
     )
 

@@ -117,6 +117,20 @@ def test_large_samples_have_a_p_value():
     assert p_values[0, 2] == pytest.approx(0.0, abs=1e-300)
 
 
+def test_the_order_of_columns_does_not_matter():
+    """Of these samples another order made another decision, by other draws."""
+    rows = [
+        [-0.8, 1.6, 0.2, 0.6, 0.0, -1.5, -1.0, -0.9, -0.8, 0.2, 1.4],
+        [1.1, 0.6, 1.5, 2.7, 0.1, -2.4, 2.4, -0.5, 0.1, 0.8, 2.4],
+        [0.2, 0.1, 0.5, 2.1, 1.8, 0.6, 1.4, 1.8, 1.2, 1.4, -0.4],
+    ]
+    frame = pd.DataFrame(dict(zip("abc", rows, strict=True)))
+    found, other = unpaired(frame), unpaired(frame[["c", "a", "b"]])
+    assert other.omnibus == found.omnibus
+    assert other.pairs.equals(found.pairs)
+    assert other.ranking.equals(found.ranking)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_wide_long_and_other_names_are_the_same(method):
     expected = unpaired(method=method).to_dict()
