@@ -175,6 +175,7 @@ def compare(
     if chosen == "plackett-luce":
         table = table.by_medians()
     analysis = METHODS[chosen](table, settings)
+    tied = _ties(table) if analysis.tied is None else analysis.tied
     known_as = {name: place for place, name in enumerate(table.algorithms)}
     values = as_costs(table.costs, maximize=maximize)
     ranking = analysis.ranking
@@ -187,14 +188,14 @@ def compare(
         order=analysis.order,
         pairs=analysis.pairs,
         omnibus=analysis.omnibus,
-        notes=(*_counted(table), *analysis.notes),
+        notes=(*_counted(table, *tied), *analysis.notes),
         reason=reason,
         meaning=analysis.meaning,
         algorithms=table.algorithms,
         data_sets=table.data_sets if design == "paired" else (),
         n_folds=table.n_folds,
         n_missing=table.n_missing,
-        n_ties=_ties(table)[0],
+        n_ties=tied[0],
         maximize=maximize,
         alpha=settings.alpha,
         rope=analysis.rope,
@@ -333,8 +334,8 @@ def _across(sizes: NDArray[np.int64]) -> int:
     return int((sizes.sum(axis=1) ** 2).sum() - (sizes**2).sum()) // 2
 
 
-def _counted(table: Scores) -> list[str]:
-    """Return notes on how the table was read, missing scores, folds and ties."""
+def _counted(table: Scores, ties: int, met: int) -> list[str]:
+    """Return notes on how the table was read, missing scores, folds, and ties of comparisons met."""
     notes = list(table.notes)
     if table.n_missing:
         are = "is" if table.n_missing == 1 else "are"
@@ -346,7 +347,6 @@ def _counted(table: Scores) -> list[str]:
             f"{many(table.n_uneven, 'score')} {'is' if table.n_uneven == 1 else 'are'} "
             "over fewer folds than another algorithm has on the same data set."
         )
-    ties, met = _ties(table)
     paired = table.design == "paired"
     compared = "two algorithms on a data set" if paired else "a score with another algorithm's"
     if ties:

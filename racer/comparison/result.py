@@ -53,9 +53,10 @@ class Comparison(ComparisonData):
     pairs : DataFrame
         A row per pair: better, worse (which leads, not a claim); on how many data sets the first
         wins, loses, ties; `effect_size`, the matched-pairs rank-biserial correlation (-1 to 1,
-        see `racer.stats.rank_biserial`) on their common data sets; the method's columns, `probability` (posterior, that the first
-        is better) or `p_value` (two-sided, adjusted), `in_rope` (posterior probability of
-        practical equivalence); and decision.
+        see `racer.stats.rank_biserial`) on their common data sets, whatever the local rope is;
+        the method's columns, `probability` (posterior, that the first is better) or `p_value`
+        (two-sided, adjusted), `in_rope` (posterior probability of practical equivalence); and
+        decision.
     omnibus : OmnibusTest or None
         The test of "all perform alike", where the method has one.
     notes : tuple of str
@@ -69,7 +70,7 @@ class Comparison(ComparisonData):
         In the order of the scores.
     n_folds, n_missing, n_ties : int
         Folds per score at most; missing scores; comparisons of two algorithms on a data set that
-        ended in a tie.
+        ended in a tie, by a local rope, too.
     maximize : bool
     alpha : float
     rope : float or None

@@ -287,7 +287,16 @@ class TestGapsAndFolds:
             for a, b in ("AB", "AC", "BC")
         }
         assert by_pair(local, "ties") == ties
-        assert sum(ties.values()) > 0
+        n_ties = sum(ties.values())
+        assert n_ties > 0
+        assert local.n_ties == local.to_dict()["n_ties"] == n_ties
+        counted = f"{n_ties} of 30 comparisons of two algorithms on a data set are ties."
+        assert counted in local.notes
+        of_a = racer.compare(long, "bradley-terry", local_rope="paired", control="A")
+        assert of_a.n_ties == n_ties  # of all pairs, as without a local rope
+        assert by_pair(local, "effect_size") == by_pair(
+            racer.compare(averages, "bradley-terry"), "effect_size"
+        )
 
 
 class TestAuto:

@@ -50,6 +50,7 @@ class Analysis:
     notes: list[str] = field(default_factory=list)  # sentences on what was done with the scores
     omnibus: OmnibusTest | None = None
     rope: float | None = None  # half-width used
+    tied: tuple[int, int] | None = None  # comparisons that tie, of how many; None: where costs do
     details: Any = None  # the result of racer.stats behind it
 
 

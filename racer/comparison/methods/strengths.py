@@ -82,10 +82,13 @@ def by_bradley_terry(scores: Scores, settings: Settings) -> Analysis:
     """Rank by mean strength; ties are half a win for either."""
     refuse(settings, "bradley-terry", "posthoc")
     rope, names = _rope(settings), scores.algorithms
+    tied = None
     if settings.local_rope is None:
         table = win_table(scores.costs, names=names)
     else:
         table = win_table(scores.runs, names=names, local_rope=settings.local_rope)
+        ties = int(table.ties.sum()) // 2  # either way round
+        tied = ties, int(table.wins.sum()) + ties
     result = bradley_terry(table, seed=settings.seed)
     frame = result.to_frame(rope=(0.5 - rope, 0.5 + rope))
     i, j = as_index(frame, names)
@@ -110,7 +113,7 @@ def by_bradley_terry(scores: Scores, settings: Settings) -> Analysis:
     if settings.local_rope is not None:
         notes.append(
             f"Two algorithms tie on a data set when their folds differ by less than 0.4 of Cohen's "
-            f"d ({settings.local_rope})."
+            f"d ({settings.local_rope}); effect sizes ignore this."
         )
     if scores.n_missing:
         notes.append("A missing score is neither won nor lost; all other scores are used.")
@@ -123,6 +126,7 @@ def by_bradley_terry(scores: Scores, settings: Settings) -> Analysis:
         references=("wainer2023", "bradley1952"),
         notes=notes + _trust(result.posterior),
         rope=rope or None,
+        tied=tied,
         details=result,
     )
 
