@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _FOLDS = 10
 _ROW = ("instance_id STRING", "repetition NUMERIC")
+_TAKEN = ("instance_id", "repetition", "algorithm", "runstatus")  # columns beside those given
 
 
 def write_scenario(
@@ -29,21 +30,25 @@ def write_scenario(
     name: str,
     measure: str,
     members: Sequence[Any],
+    instances: Sequence[Any],
     values: NDArray[np.float64],
     is_known: NDArray[np.bool_],
     features: Mapping[str, Sequence[float]],
     *,
     maximize: bool,
 ) -> None:
-    """Write values (instances, members, repeats); SettingError for names that ARFF would take apart."""
-    instances = [f"i{place}" for place in range(len(values))]
+    """Write values (instances, members, repeats); SettingError for names that ARFF cannot hold."""
+    ids = [f"i{place}" for place in range(len(values))]
     if not isinstance(features, Mapping):
         raise SettingError(f"features={reprlib.repr(features)}: give numbers by name")
     words: tuple[Any, ...] = (name, measure, *features)
     for word in words:
         if not isinstance(word, str) or not re.fullmatch(r"[\w.-]+", word):
             raise SettingError(f"{word!r}: give letters, digits, '_', '.' and '-' alone")
-    columns = {word: _numbers(word, column, len(instances)) for word, column in features.items()}
+    for column in words[1:]:
+        if column.lower() in _TAKEN:
+            raise SettingError(f"{column!r}: ASlib has a column of that name: give another one")
+    columns = {word: _numbers(word, column, len(ids)) for word, column in features.items()}
     description = {
         "scenario_id": name,
         "performance_measures": [measure],
@@ -63,7 +68,7 @@ def write_scenario(
     }
     known = [
         (at, 1, *(repr(float(v[i])) if math.isfinite(v[i]) else "?" for v in columns.values()))
-        for i, at in enumerate(instances)
+        for i, at in enumerate(ids)
     ]
     numeric = [f"{feature} NUMERIC" for feature in features]
     statuses = "{ok, timeout, memout, not_applicable, crash, other}"
@@ -71,7 +76,7 @@ def write_scenario(
     run = [*_ROW, "algorithm STRING", f"{measure} NUMERIC", status]
     runs = [
         (
-            instances[i],
+            ids[i],
             r + 1,
             f"m{m}",
             float(values[i, m, r]),
@@ -79,7 +84,10 @@ def write_scenario(
         )
         for i, m, r in np.ndindex(values.shape)
     ]
-    folds = [(at, 1, i % _FOLDS + 1) for i, at in enumerate(instances)]
+    folds = [(at, 1, i % _FOLDS + 1) for i, at in enumerate(ids)]
+    shown = [
+        f"{at}: {' '.join(repr(one).splitlines())}" for at, one in zip(ids, instances, strict=True)
+    ]
     texts = {
         "description.txt": json.dumps(description, indent=1) + "\n",  # which is YAML, too
         "algorithm_runs.arff": _arff(f"ALGORITHM_RUNS_{name}", run, runs),
@@ -87,8 +95,9 @@ def write_scenario(
         "feature_runstatus.arff": _arff(
             f"FEATURE_RUNSTATUS_{name}",
             [*_ROW, f"all {statuses.replace('not_applicable', 'presolved')}"],
-            [(at, 1, "ok") for at in instances],
+            [(at, 1, "ok") for at in ids],
         ),
+        "readme.txt": "\n".join([f"Instances of {name}, by their instance_id:", "", *shown]) + "\n",
         "cv.arff": _arff(f"CV_{name}", [*_ROW, "fold NUMERIC"], folds),
     }
     make_folder(folder)

@@ -169,6 +169,9 @@ class PortfolioResult:
     ) -> None:
         """Write the table as a scenario of ASlib, from which a selector can be learnt.
 
+        Members are m0, m1, .., with their configurations in `description.txt`, and instances i0,
+        i1, .., each of which `readme.txt` shows.
+
         Parameters
         ----------
         folder : str or path-like
@@ -181,13 +184,15 @@ class PortfolioResult:
         Raises
         ------
         SettingError
-            A name with blanks or signs, or features of another length.
+            A name with blanks or signs, one of a column of ASlib (as "algorithm"), or features of
+            another length.
         """
         write_scenario(
             folder,
             name,
             measure,
             self.members,
+            self.instances,
             self.values,
             self.is_known,
             features or {},

@@ -242,6 +242,22 @@ def test_the_picture_has_all_members(found):
     assert list(line.get_ydata()) == sorted(found.table.min(axis=1))
 
 
+def test_aslib_shows_the_instances(found, tmp_path):
+    found.to_aslib(tmp_path)
+    lines = (tmp_path / "readme.txt").read_text().splitlines()
+    assert lines[2:] == [f"i{i}: {instance!r}" for i, instance in enumerate(found.instances)]
+
+
+@pytest.mark.parametrize("taken", ["algorithm", "runstatus", "instance_id", "Repetition"])
+def test_columns_of_aslib_are_no_names(found, tmp_path, taken):
+    """Else a file would have an attribute twice, which no reader takes."""
+    for given in ({"measure": taken}, {"features": {taken: [1.0] * len(found.instances)}}):
+        with pytest.raises(racer.SettingError, match=f"^'{taken}': ASlib has a column of that"):
+            found.to_aslib(tmp_path, name=taken, **given)
+    assert not [*tmp_path.iterdir()]
+    found.to_aslib(tmp_path, name=taken)
+
+
 def test_aslib(found, tmp_path):
     size = [float(size) for _, size in INSTANCES]
     found.to_aslib(tmp_path / "kinds", name="kinds", measure="cost", features={"size": size})
