@@ -59,14 +59,15 @@ class AblationResult(AnyResult):
         `before`, `after` (numbers), and the `parameters` that change.
     frame : DataFrame
         One row per step: parameters, gain (of the mean value, or of PAR10 or the utility, as
-        `runtime` decides; in the direction of better), share
-        (of the gain from source to target), probability (posterior, that the step helps in the
-        mean), mean (of the blocks that did not fail).
+        `runtime` decides; in the direction of better; a failure is one range of all values of the
+        path and the target behind the worst, so that gains add up), share (of the gain from source
+        to target), probability (posterior, that the step helps in the mean), mean (of the blocks
+        that did not fail).
     frames : dict of str to DataFrame
         "steps": `frame`.
     best : dict
-        The configuration of the path with the best mean, in which a failure is as bad as in gains:
-        the range of values behind the worst. It may beat the target.
+        The configuration of the path with the best mean, in which a failure is as bad as in gains.
+        It may beat the target.
     best_index : int
     beats_target : float
         The posterior probability that it is better than the target; NaN where it is the target.
@@ -101,18 +102,23 @@ class AblationResult(AnyResult):
     path: tuple[int, ...]
     blocks: int
 
+    @cached_property
+    def _cost_of_failure(self) -> float:
+        """What a failed evaluation costs in all gains: a range of values behind the worst.
+
+        Of the path and the target, so that gains of steps add up to that of the whole path.
+        """
+        ends = (self.configs.index(self.target),) if self.target in self.configs else ()
+        costs = self.known.costs(tuple(dict.fromkeys((*self.path, *ends))))
+        finite = costs[np.isfinite(costs)]
+        return float(impute_failed(np.append(finite, np.inf))[-1]) if finite.size else 0.0
+
     def _costs(self, *numbers: int) -> NDArray[np.float64]:
         """Return costs (blocks, configurations); run times by their score, as a failure of one."""
         costs = self.known.costs(numbers)
         if self.rules.runtime is not None:
             return self.rules.runtime.as_costs(costs)
-        finite = costs[np.isfinite(costs)]
-        if not finite.size:
-            return np.zeros(costs.shape)
-        if finite.min() == finite.max():
-            return impute_failed(costs)
-        # the same but for rounding; gains are recorded
-        return np.where(np.isfinite(costs), costs, 2.0 * finite.max() - finite.min())
+        return np.where(np.isfinite(costs), costs, self._cost_of_failure)
 
     def gain(self, one: int, other: int) -> float:
         """Return by how much the second is better in the mean, on the blocks of both."""
@@ -212,7 +218,7 @@ class AblationResult(AnyResult):
         if not self.steps:
             return (f"No step was made. {self.ended.message}",)
         names, gain, share, chance, _ = max(self._gains, key=lambda row: np.nan_to_num(row.gain))
-        of = "" if math.isnan(share) else f", {share:.0%} of the whole difference"
+        of = "" if math.isnan(share) else f", {share:z.0%} of the whole difference"
         blocks = "one block" if self.blocks == 1 else f"{self.blocks} blocks"
         helps = (
             "" if math.isnan(chance) else f"; it helps with probability {shown_probability(chance)}"
@@ -236,7 +242,7 @@ class AblationResult(AnyResult):
         rows = [
             (
                 *(i, ", ".join(names), number(gain, 4)),
-                "-" if math.isnan(share) else f"{share:.0%}",
+                "-" if math.isnan(share) else f"{share:z.0%}",
                 "-" if math.isnan(chance) else shown_probability(chance),
                 number(mean),
             )
@@ -275,7 +281,7 @@ class AblationResult(AnyResult):
             return empty("No step was made.", ax=ax)
         gains = [row.gain for row in self._gains]
         notes = [
-            ("" if math.isnan(share) else f"{share:.0%}   ")
+            ("" if math.isnan(share) else f"{share:z.0%}   ")
             + ("" if math.isnan(chance) else f"P(helps) {shown_probability(chance)}")
             for _, _, share, chance, _ in self._gains
         ]

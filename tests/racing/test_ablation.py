@@ -229,6 +229,31 @@ def test_a_failure_is_worse_than_values_that_are_all_equal():
     assert result.steps[0].parameters == ("x", "n")
 
 
+@pytest.mark.parametrize("level", [1.0, 1000.0])
+def test_gains_add_up_where_evaluations_fail(level):
+    """Each pair of configurations had a cost of its failures of its own."""
+    contest = Ablation(
+        Space({"x": Integer(0, 1), "y": Integer(0, 1)}),
+        *({"x": 0, "y": 0}, {"x": 1, "y": 1}, None, range(12)),
+        budget=99,
+        seed=1,
+    )
+    while cells := contest.ask():
+        for cell in cells:
+            failed = cell.config["y"] == 0 and cell.block % 2 == 0
+            value = (level if cell.config["x"] == 0 else 10.0) + cell.block % 3
+            contest.tell(cell, Outcome("failed") if failed else Outcome("ok", value))
+    result = contest.result()
+    source, *_, target = result.path
+    assert len(result.steps) == 2
+    assert result.frame["gain"].sum() == pytest.approx(result.gain(source, target))
+    assert result.frame["share"].sum() == pytest.approx(1.0)
+    ahead = result.gain(target, result.best_index)
+    assert ahead > 0 or result.best == result.target
+    if result.best != result.target:
+        assert result.beats_target > 0.5
+
+
 def test_equal_ends_are_refused():
     with pytest.raises(racer.SettingError, match="nothing to ablate"):
         Ablation(SPACE, TARGET, TARGET, None, [1], budget=9)
