@@ -118,6 +118,22 @@ class Ablation(AskTell):
         """Return how many evaluations an ablation of so many parameters takes at most."""
         return blocks * (2 + parameters * (parameters + 1) // 2)
 
+    @staticmethod
+    def min_evaluations(
+        space: Space, source: Config, target: Config, blocks: int, first_test: int
+    ) -> int:
+        """Return how many evaluations the first step takes at least, if nothing is rejected.
+
+        Of both ends and the next of the path on all blocks, of other options until the first test.
+        """
+        changes = [name for name in target if source.get(name, space) != target[name]]
+        options = (toward(space, source, target, name) for name in changes)
+        keys = {space.key(option) for option in options if option is not None}
+        keys -= {space.key(source)}
+        is_at_once = not keys or space.key(target) in keys
+        others = max(len(keys) - 1, 0) * min(first_test, blocks)
+        return blocks * (2 if is_at_once else 3) + others
+
     def description(self) -> Description:
         """Return its settings."""
         settings = {

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from racer._checks import is_whole, suggests, whole
 from racer._files import as_path
-from racer.errors import CandidateError, SettingError, StoreError
+from racer.core.budget import Budget
+from racer.errors import BudgetError, CandidateError, SettingError, StoreError
 from racer.evaluate.outcome import bounded
 from racer.racing.ablation import Ablation
 from racer.results.tuning import TuneResult
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from racer.core.blocks import Place
-    from racer.core.budget import Budget
     from racer.core.contest import Contest
     from racer.core.events import Callback
     from racer.evaluate.engines import Cluster
@@ -116,8 +116,10 @@ def ablation(
     result = _loaded(of)
     if not isinstance(result, TuneResult):
         raise SettingError("an ablation needs the result of a tuning: parameters, in a space")
-    ends = [_config(result, end, name) for end, name in ((source, "source"), (target, "target"))]
+    ends = _config(result, source, "source"), _config(result, target, "target")
     held_out, places = _places(result, blocks)
+    if budget is not None:
+        _check_budget(budget, result, *ends, blocks=len(places))
     items = result.test_instances if held_out else result.instances
     rules = result.rules.settings()
     parameters = len(result.space.parameters)
@@ -196,6 +198,26 @@ def _config(result: TuneResult, end: Any, name: str) -> dict[str, Any]:
         return dict(result.config(int(end)) if is_whole(end) else result.space.check(end))
     except CandidateError as error:
         raise CandidateError(f"{name}={reprlib.repr(end)}: {error}") from None
+
+
+def _check_budget(
+    budget: int | Budget,
+    result: TuneResult,
+    source: dict[str, Any],
+    target: dict[str, Any],
+    *,
+    blocks: int,
+) -> None:
+    """Refuse a budget that cannot pay for one step."""
+    given = Budget.of(budget).evaluations
+    first_test = result.rules.first_test
+    least = Ablation.min_evaluations(result.space, source, target, blocks, first_test)
+    if given is not None and given < least:
+        raise BudgetError(
+            f"budget of {given} evaluations: the first step on {blocks} blocks takes at least "
+            f"{least}, those that the tuning has made included; raise the budget, or give fewer "
+            "blocks="
+        )
 
 
 def _places(result: TuneResult, blocks: int | None) -> tuple[bool, list[Place]]:

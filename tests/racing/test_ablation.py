@@ -170,6 +170,17 @@ def test_a_budget_ends_it_with_the_steps_so_far():
     assert play(made(budget=3)).steps == ()
 
 
+def test_the_least_budget_pays_for_the_first_step():
+    least = Ablation.min_evaluations(SPACE, SPACE.default, TARGET, 8, 5)
+    assert len(play(made(budget=least)).steps) == 1
+    assert not play(made(budget=least - 1)).steps
+    space = Space(
+        {"a": Integer(0, 1), "b": Integer(0, 1)}, forbidden=[{"a": 0, "b": 1}, {"a": 1, "b": 0}]
+    )
+    ends = {"a": 0, "b": 0}, {"a": 1, "b": 1}
+    assert Ablation.min_evaluations(space, *ends, 8, 5) == 16  # nothing between is allowed
+
+
 @pytest.mark.parametrize("budget", range(31, 34))
 def test_a_step_is_evaluated_on_all_blocks(budget):
     """The race of the first round ends after five of them, and the budget before the others."""
@@ -388,6 +399,7 @@ def test_what_cannot_be_ablated_is_said(tuned):
         ({"source": "first"}, 'give "default", "best"'),
         ({"source": 9999}, "give a number from 0"),
         ({"blocks": 1}, "blocks"),
+        ({"budget": 3}, "budget of 3 evaluations: the first step on 30 blocks takes at least"),
     ):
         with pytest.raises(racer.RacerError, match=match):
             racer.ablation(result, cost, **settings)
