@@ -11,7 +11,7 @@ import numpy as np
 
 from racer._numerics import as_json
 from racer.deciders.faster import FasterRace
-from racer.deciders.parts.e_processes import median_interval
+from racer.deciders.parts.e_processes import log_e_of_signs, median_interval
 from racer.render.escape import in_json
 from racer.render.notebook import Displayed
 from racer.render.sections import Bold, Grid
@@ -61,24 +61,26 @@ class BenchResult(Displayed):
     Attributes
     ----------
     fastest : str or None
-        The program that is faster than all others that did not fail; None if that is not known, or
-        if others are within the margin.
+        The program that was shown to be faster than each other that did not fail; None if that is
+        not known, or if others are within the margin.
     reference : str or None
         The program that the others are compared with: `fastest`, or the one that leads; None if
         all failed.
     table : DataFrame
-        One row per program, the fastest first: program; ratio, the median over rounds of its time
-        divided by the reference's in the same round; low and high, the confidence interval of that
+        One row per program, the reference first: program; ratio, the median over rounds of its
+        time divided by the reference's in the same round (the geometric mean of the two in the
+        middle, if their number is even); low and high, the confidence interval of that
         (simultaneous, at any time); median, of its times in seconds; rounds; verdict: "fastest",
-        "slower", "within 2 %" (of the reference), "not known", "failed", or "left" if it is the
-        only one that did not fail.
+        "slower" or "within 2 %" (than, of the reference), "slower than NAME" if it was out by
+        another program and its ratio to the reference is not known to be above 1, "not known",
+        "failed", or "left" if it is the only one that did not fail.
     times : DataFrame, rounds x programs
         Seconds; NaN where a program was out. Rounds count from 1.
     failures : tuple of Failed
         The programs that failed, and so were out: program, round, instance, message.
     ended : {"decided", "within margin", "rounds", "failed", "interrupted"}
-        Why it ended: one program is left; those that are left are within the margin; the most
-        rounds; all programs failed; Ctrl-C.
+        Why it ended: one program is left, neither failed nor slower than another; those that are
+        left are within the margin; the most rounds; all programs failed; Ctrl-C.
     rounds, evaluations : int
         Rounds, and runs in them (those of the warm-up are not counted).
     programs : tuple of str
@@ -146,7 +148,9 @@ class BenchResult(Displayed):
         for verdict in ("not known", self.within_margin):
             if verdict in others:
                 return verdict
-        return "fastest" if others else "left"
+        if not others:
+            return "left"
+        return "fastest" if others == {"slower"} else "not known"
 
     def _line(self, i: int, failed: set[str]) -> _Line:
         """Return the row of a program; the verdict on the reference depends on all others."""
@@ -161,8 +165,22 @@ class BenchResult(Displayed):
         is_near = self.margin > 0.0 and high < 1.0 + self.margin and low * (1.0 + self.margin) > 1.0
         verdict = self.within_margin if is_near else "not known"
         if i not in self._left:
-            verdict = "failed" if name in failed else "slower"
+            verdict = "failed" if name in failed else self._slower(i, failed)
         return _Line(name, ratio, low, high, median, len(known), verdict)
+
+    def _slower(self, i: int, failed: set[str]) -> str:
+        """Return than what a program that is out is slower: the reference, if that was shown."""
+        gaps = np.log(self._times[:, [i]]) - np.log(self._times)  # NaN where one was out
+        lost, won = (gaps > 0.0).sum(axis=0), (gaps < 0.0).sum(axis=0)
+        log_e = log_e_of_signs(lost, won)
+        is_shown = log_e >= FasterRace(self.alpha).log_needed(len(self.programs))
+        if is_shown[self._left[0]]:
+            return "slower"
+        shown = np.flatnonzero(is_shown).tolist()
+        if not shown:
+            return "not known"
+        than = max(shown, key=lambda j: (self.programs[j] not in failed, log_e[j]))
+        return f"slower than {self.programs[than]}"
 
     def _compared(self, i: int, j: int) -> tuple[float, float, float]:
         """Return the median ratio of the times of two programs, and its confidence interval."""
@@ -193,15 +211,23 @@ class BenchResult(Displayed):
     @property
     def verdict(self) -> tuple[str, ...]:
         """The result in sentences."""
-        found = [self._answer(), *map(_failure, self.failures)]
+        found = [self._answer(), *self._elsewhere(), *map(_failure, self.failures)]
         if self.ended in ("rounds", "interrupted") and self.fastest is None and self._left:
             found.append(self._outlook())
-        if any(line.verdict in ("slower", self.within_margin) for line in self._lines):
+        if any(line.verdict not in ("failed", "left", "not known") for line in self._lines):
             found.append(
-                f"All ratios and verdicts hold together with probability {1.0 - self.alpha:g}, "
-                "whenever it ends."
+                "All ratios and verdicts hold together with probability "
+                f"{_complement(self.alpha)}, whenever it ends."
             )
         return tuple(found)
+
+    def _elsewhere(self) -> list[str]:
+        """Return sentences on programs that are slower than another one than the reference."""
+        return [
+            f"{line.program} is {line.verdict}; whether also than {self.reference} is not known."
+            for line in self._lines
+            if line.verdict.startswith("slower than")
+        ]
 
     def _answer(self) -> str:
         after = f"after {self.rounds} round{'s' * (self.rounds != 1)}"
@@ -220,7 +246,7 @@ class BenchResult(Displayed):
                 )
             else:
                 names = f"{_listed(near)} are {self.within_margin} of {first.program}"
-            others = len(rest) - len(near)
+            others = sum(line.verdict == "slower" for line in rest)
             slower = f"; {others} {'is' if others == 1 else 'are'} slower" if others else ""
             return f"{names}, {after}{slower}."
         if self.ended == "interrupted":
@@ -252,7 +278,8 @@ class BenchResult(Displayed):
                 interval = f"{line.low:.4g} to {line.high:.4g}"
             name = Bold(line.program) if first else line.program
             rows.append((name, ratio, interval, _time(line.median), f"{line.rounds}", line.verdict))
-        head = ("program", "ratio", f"{100 * (1 - self.alpha):g} %", "median", "rounds", "verdict")
+        level = f"{_complement(self.alpha, 100.0)} %"
+        head = ("program", "ratio", level, "median", "rounds", "verdict")
         what = "CPU time" if self.cpu else "Wall time"
         right = tuple(name not in ("program", "verdict") for name in head)
         title = f"{what}, and its ratio to that of {self.reference or 'the fastest'}"
@@ -279,6 +306,13 @@ class BenchResult(Displayed):
     def to_json(self) -> str:
         """Return `to_dict` as JSON; other objects, such as an instance, as text."""
         return in_json(self.to_dict(), indent=2, default=str)
+
+
+def _complement(alpha: float, scale: float = 1.0) -> str:
+    """Return 1 - alpha, of a scale, with so many digits that it is not the scale itself."""
+    shown = max(alpha, 1e-12)
+    digits = max(6, 2 - math.floor(math.log10(shown)))
+    return f"{'>' * (alpha < shown)}{scale * (1.0 - shown):.{digits}g}"
 
 
 def _failure(failure: Failed) -> str:

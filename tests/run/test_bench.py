@@ -159,6 +159,58 @@ def test_one_that_is_left_alone_and_none_at_all():
     assert "All programs failed." in str(result)
 
 
+def fails_later():
+    """Return times of which b is out by a, which then fails; those of c are below and above b's."""
+    rounds = dict.fromkeys(range(3), 0)
+
+    def measure(program, instance, seed):
+        rounds[program] += 1
+        if program == 2:
+            return Measured(0.5 if rounds[2] % 9 < 4 else 3.0)
+        if program == 0 and rounds[0] == 20:
+            return Measured(0.0, "exited with code 1")
+        return Measured([1.0, 1.01][program])
+
+    return measure
+
+
+def test_who_is_slower_than_one_that_failed_is_not_called_slower_than_another():
+    result = raced(NAMES, fails_later(), rounds=60, seed=1)
+    assert (result.ended, result.fastest, result.reference) == ("decided", None, "c")
+    table = result.table.set_index("program")
+    assert table.loc["b", "low"] < 1.0 < table.loc["b", "high"]
+    assert table["verdict"].to_dict() == {"c": "not known", "b": "slower than a", "a": "failed"}
+    assert result.verdict[:2] == (
+        "Which program is the fastest is not known after 20 rounds.",
+        "b is slower than a; whether also than c is not known.",
+    )
+
+
+@pytest.mark.parametrize("seed", range(24, 28))
+def test_whatever_is_called_slower_has_an_interval_above_one(seed):
+    rng = np.random.default_rng(seed)
+    clock = Clock(np.exp(0.1 * rng.random(4)), size=0.1, seed=seed)
+    table = raced(list("abcd"), clock, rounds=60, seed=1).table
+    assert (table["low"][table["verdict"] == "slower"] >= 1.0).all()
+    first, *others = table["verdict"]
+    assert first != "fastest" or set(others) == {"slower"}
+
+
+@pytest.mark.parametrize(
+    ("alpha", "said", "level"),
+    [
+        (0.05, "probability 0.95,", "95 %"),
+        (0.003, "probability 0.997,", "99.7 %"),
+        (1e-7, "probability 0.9999999,", "99.99999 %"),
+        (1e-30, "probability >0.999999999999,", ">99.9999999999 %"),
+    ],
+)
+def test_no_confidence_is_printed_as_one(alpha, said, level):
+    result = raced(NAMES[:2], Clock([1.0, 2.0]), alpha=alpha, rounds=150, seed=1)
+    assert said in result.verdict[-1]
+    assert level in result._grid().head
+
+
 def test_ctrl_c_returns_what_is_known_of_whole_rounds():
     clock = Clock([1.0, 1.0])
 
