@@ -41,7 +41,7 @@ def agreement(result: Result, order: Sequence[int]) -> dict[int, float]:
     found = {}
     for i in range(0, len(blocks), max(len(blocks) // 2000, 1)):
         here = ~np.isnan(parts[i])
-        mine = np.where(np.isposinf(parts[i][here]), 1.0, parts[i][here])
+        mine = ranks_of(parts[i][here][None])[0]  # failures share a rank behind all others
         if here.sum() >= 3 and np.ptp(mine) > 0.0:
             theirs = ranks_of(place[here][None])[0]
             found[blocks[i]] = float(np.corrcoef(mine, theirs)[0, 1])
