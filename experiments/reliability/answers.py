@@ -55,7 +55,7 @@ def contradictions(result: Any) -> list[str]:
     chances, leaders = result.probability_best, result.leaders
     rows = re.findall(r"#(\d+)(?:, eliminated)? +([<>]?[01]\.\d\d) +(\S+)", str(result))
     named = re.search(r"P\(best\) (?:= )?([<>]? ?[01]\.\d\d)", text)
-    rivals = re.search(r"With probability 0\.95 it is that or one of ([#\d, ]+)", text)
+    rivals = re.search(r"With probability 0\.95 it is that or (?:one of )?([#\d, ]+)", text)
     others = [c for c in result.credible_set if c != best]
     common = result.known.common(leaders)
     means = result.table.loc[common].mean()

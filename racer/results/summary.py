@@ -131,7 +131,8 @@ def _rivals(result: Result) -> str:
     if not rivals or _unacceptable(result):
         return ""
     more = f" and {len(rivals) - _MOST} more" if len(rivals) > _MOST else ""
-    return f"With probability 0.95 it is that or one of {', '.join(rivals[:_MOST])}{more}."
+    one_of = "one of " if len(rivals) > 1 else ""
+    return f"With probability 0.95 it is that or {one_of}{', '.join(rivals[:_MOST])}{more}."
 
 
 def _eliminated_best(result: Result) -> str:

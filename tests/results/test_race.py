@@ -229,6 +229,16 @@ def test_failures_share_a_rank_in_the_agreement_of_instances(racing):
     assert agreement(result, range(6)) == pytest.approx({0: 1.0, 1: expected})
 
 
+@pytest.mark.parametrize("n", [1, 2])
+def test_one_rival_is_not_one_of_several(racing, n):
+    race = Race([1.0, 1.01, 1.02][: n + 1], budget=60, seed=1, min_survivors=1)
+    result = racing.play(race, lambda cell: racing.noisy(cell, 1.0))
+    rivals = [f"#{c}" for c in result.credible_set if c != result.best_index]
+    assert len(rivals) == n
+    one_of = "" if n == 1 else "one of "
+    assert f"it is that or {one_of}{', '.join(rivals)}." in " ".join(str(result).split())
+
+
 def test_what_was_left_of_the_budget_is_explained(racing):
     race = Race([1, 2], decider=racing.Scripted({5: [1]}), budget=60)
     result = racing.play(race, lambda c: c.config)
