@@ -87,7 +87,7 @@ Piece = str | Grid | Drawing | Code | Section
 
 def number(value: float | None, digits: int = 6) -> str:
     """Return a number with the given digits, "-" for none."""
-    return "-" if value is None or math.isnan(value) else f"{value:.{digits}g}"
+    return "-" if value is None or math.isnan(value) else f"{value:z.{digits}g}"
 
 
 def parameters(config: Mapping[str, Any]) -> Grid:

@@ -229,7 +229,8 @@ class Result(AnyResult, ABC):
         costs = impute_by_block(with_success(self.held_out.costs(tested)))
         of_each = means_of(costs) if len(costs) else np.full(len(tested), np.nan)
         sign = -1.0 if self.rules.maximize else 1.0
-        return dict(zip(tested, (sign * of_each).tolist(), strict=True))
+        values = sign * of_each + 0.0  # not -0
+        return dict(zip(tested, values.tolist(), strict=True))
 
     @cached_property
     def test_failures(self) -> dict[int, int]:

@@ -300,4 +300,5 @@ def _test(result: Result, ax: Axes | None) -> Axes:
     columns = [result.held_out.of(c) for c in chosen]
     samples = [np.array([o.value for o in c.values() if o.value is not None]) for c in columns]
     most = max(map(len, columns), default=0)
-    return boxes(samples, _labels(result, chosen), f"value on {most} held-out instances", ax=ax)
+    caption = f"value on {most} held-out instance{'s' * (most != 1)}"
+    return boxes(samples, _labels(result, chosen), caption, ax=ax)

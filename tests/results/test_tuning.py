@@ -144,6 +144,26 @@ def test_a_candidate_that_is_none_is_refused(result, candidate):
             ask(candidate)
 
 
+def test_a_held_out_mean_is_not_minus_zero():
+    """Who fails on the only held-out instance is behind the others by their value, 0.93."""
+
+    def evaluate(config, instance, seed):
+        if instance < 9:
+            return 9.0 - config["x"] + seed % 3 / 10
+        if config["x"] < 2:
+            raise ValueError("no")
+        return 0.93
+
+    space = Space({"x": Integer(0, 9)}, default={"x": 9})
+    result = tune(space, evaluate, range(9), test_instances=[100], maximize=True, budget=80, seed=3)
+    assert 0.0 in result.test_means.values()
+    assert "-0.0" not in map(str, result.test_means.values())
+    assert " -0 " not in str(result)
+    pytest.importorskip("matplotlib")
+    ax = result.plot("test")
+    assert ax.get_xlabel() == "value on 1 held-out instance"
+
+
 @pytest.mark.filterwarnings("error:.*overflow")
 def test_the_largest_float_is_its_own_mean_on_held_out_instances():
     most = sys.float_info.max
