@@ -12,7 +12,7 @@ from racer.core.budget import Budget
 from racer.core.objective import Aim
 from racer.core.prices import checked_prices
 from racer.core.runtime import Runtime
-from racer.deciders.named import as_decider, default_decider
+from racer.deciders.named import as_decider, default_decider, name_of
 from racer.errors import BudgetError, ObjectiveError, SettingError
 from racer.seeding import check_seed
 
@@ -337,7 +337,7 @@ def check_goal(decider: Decider, goal: Goal | None, objective: object) -> None:
     kind = "cost" if goal is None else goal.kind
     if kind in decider.objectives:
         return
-    name = type(decider).__name__
+    name = name_of(decider)
     if goal is None:
         raise SettingError(
             f"the decider {name} is for several metrics: give metrics=, and an objective of several "

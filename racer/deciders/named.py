@@ -43,6 +43,12 @@ def default_decider(goal: Goal | None) -> str:
     return "bayesian-front" if goal.kind == "front" and not any(goal.margins) else goal.kind
 
 
+def name_of(decider: Decider) -> str:
+    """Return how a decider is given in a call: its name in quotes, or the class of one's own."""
+    known = (repr(name) for name, kind in _CLASSES.items() if type(decider) is kind)
+    return next(known, type(decider).__name__)
+
+
 def as_decider(decider: str | Decider) -> Decider:
     """Return the decider of that name, with its default settings; or the object itself.
 

@@ -130,9 +130,13 @@ def test_maximize_and_run_time_are_refused_beside_metrics():
 @pytest.mark.parametrize(
     ("decider", "objective", "message"),
     [
-        ("f-race", Pareto("a", "b"), "FRace does not decide .* which is 'bayesian-front'"),
-        ("front", Within("a", b=1), "FrontRace does not decide .* which is 'within'"),
-        ("front", "a", "FrontRace is for several metrics"),
+        (
+            "f-race",
+            Pareto("a", "b"),
+            "the decider 'f-race' does not decide .* which is 'bayesian-front'",
+        ),
+        ("front", Within("a", b=1), "the decider 'front' does not decide .* which is 'within'"),
+        ("front", "a", "the decider 'front' is for several metrics"),
     ],
 )
 def test_a_decider_for_something_else_is_refused(decider, objective, message):
