@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from racer._checks import check_fraction
+from racer._numerics import as_costs, mean_of, means_of
 from racer.plots import by_instance
 from racer.results.aslib import write_scenario
-from racer.results.oracle import best_of_all, best_of_each, failures_behind
+from racer.results.oracle import best_members, best_of_all, best_of_each, failures_behind
 from racer.seeding import rng_for
 
 if TYPE_CHECKING:
@@ -88,32 +89,37 @@ class PortfolioResult:
     def table(self) -> pd.DataFrame:
         """The mean value of each member (a column) on each instance."""
         index = pd.Index(self.instances, name="instance", tupleize_cols=False)
-        return pd.DataFrame(self.values.mean(axis=2), index=index)
+        return pd.DataFrame(means_of(np.moveaxis(self.values, 2, 0)), index=index)
 
     @property
     def oracle(self) -> NDArray[np.float64]:
         """The value of the best member on each instance.
 
         With repeats, the best is chosen on all but one, and valued on that one, so that luck
-        counts for nobody; the mean over which one it is.
+        counts for nobody; the mean over which one it is, and over members that tie.
         """
         return best_of_each(self.values, maximize=self.maximize)
 
     @property
     def oracle_value(self) -> float:
         """The mean over instances of the best member on each."""
-        return float(self.oracle.mean())
+        return mean_of(self.oracle.tolist())
 
     @property
     def single_best(self) -> int:
-        """The member with the best mean over instances."""
-        means = self.table.to_numpy().mean(axis=0)
-        return int(means.argmax() if self.maximize else means.argmin())
+        """The member with the best mean over instances and repeats; the first of those that tie."""
+        costs = as_costs(self._means, maximize=self.maximize)
+        return int(best_members(costs, axis=0).argmax())
+
+    @property
+    def _means(self) -> NDArray[np.float64]:
+        """The mean of each member over instances and repeats."""
+        return means_of(np.moveaxis(self.values, 1, 2).reshape(-1, len(self.members)))
 
     @property
     def single_best_value(self) -> float:
         """The mean over instances of the single best member; chosen and valued as the oracle is."""
-        return float(best_of_all(self.values, maximize=self.maximize).mean())
+        return mean_of(best_of_all(self.values, maximize=self.maximize).tolist())
 
     @property
     def gain(self) -> float:

@@ -127,6 +127,48 @@ def test_the_gain_is_no_more_than_that_of_knowing_the_best():
     assert "chosen by" not in str(once)
 
 
+def small_integers(repeats):
+    return np.random.default_rng(repeats).integers(0, 5, (9, 3, repeats)).astype(float)
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+@pytest.mark.parametrize("repeats", [1, 2, 3, 5])
+def test_rounding_does_not_decide_who_is_the_best(repeats, maximize):
+    """Members tie on some instances: neither the unit nor the order of anything breaks a tie."""
+
+    def gain(values):
+        found = racer.PortfolioResult.of([{}] * 3, range(9), values, maximize=maximize)
+        return found.gain, found.oracle_value, found.single_best_value
+
+    values, rng = small_integers(repeats), np.random.default_rng(1)
+    expected = gain(values)
+    for unit in (10.0, 3.0, 7e11, 1e-300):
+        assert gain(values / unit) == pytest.approx([x / unit for x in expected], rel=1e-9)
+    for axis in range(3):
+        order = rng.permutation(values.shape[axis])
+        assert gain(values.take(order, axis=axis)) == pytest.approx(expected, rel=1e-9)
+
+
+def test_members_that_tie_count_alike():
+    values = np.array([[[1.0, 4.0, 1.0], [1.0, 2.0, 1.0]]])
+    found = racer.PortfolioResult.of([{}, {}], "a", values, maximize=False)
+    chosen = (1.0, (4.0 + 2.0) / 2, 1.0)  # #1, both, #1
+    assert found.oracle_value == pytest.approx(np.mean(chosen))
+    assert found.gain == 0.0
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_huge_value_hides_no_other():
+    """A sum less the huge value was 0: the member that is worse on each repeat was the best."""
+    values = np.array([[[1e20, 5.0], [1.0, 1.0]]] * 3)
+    found = racer.PortfolioResult.of([{}, {}], "abc", values, maximize=False)
+    assert (found.oracle_value, found.single_best_value, found.single_best) == (1.0, 1.0, 1)
+    largest = racer.PortfolioResult.of(
+        [{}] * 3, range(9), small_integers(3) * 4.4e307, maximize=False
+    )
+    assert largest.oracle_value < largest.table.to_numpy().max() < np.inf
+
+
 def test_larger_is_better():
     found = racer.portfolio(
         SPACE,
