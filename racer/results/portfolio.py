@@ -29,6 +29,10 @@ __all__ = ["PortfolioResult"]
 _DRAWS = 4000
 
 
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}{'s' * (n != 1)}"
+
+
 @dataclass(frozen=True, eq=False)
 class PortfolioResult:
     """Configurations of which one is good on each instance.
@@ -118,17 +122,21 @@ class PortfolioResult:
 
     @property
     def single_best_value(self) -> float:
-        """The mean over instances of the single best member; chosen and valued as the oracle is."""
+        """The mean over instances of the single best; chosen and valued as the oracle is.
+
+        With repeats, which may choose another one for each, it is not the mean of `single_best`.
+        """
         return mean_of(best_of_all(self.values, maximize=self.maximize).tolist())
 
     @property
     def gain(self) -> float:
         """By how much the best member on each instance is better than the single best.
 
-        With repeats, both are chosen by one evaluation less, so that knowing the best gains no less
-        on average, and more with noise; choices by chance may lose. The single best is valued on
-        the instances that chose it, which makes the gain smaller, too. With one repeat of a noisy
-        objective it is too large.
+        With repeats, both are chosen by one evaluation less, so that luck counts for neither. Where
+        noise chooses another than the best on an instance, the gain is smaller than that of knowing
+        the best; where it chooses another single best, larger. The single best is valued on the
+        instances that chose it, which makes the gain smaller. With one repeat of a noisy objective
+        it is too large.
         """
         one, each = self.single_best_value, self.oracle_value
         return each - one if self.maximize else one - each
@@ -148,17 +156,28 @@ class PortfolioResult:
         return float(low), float(high)
 
     def __str__(self) -> str:
-        low, high = self.gain_interval()
         lines = [f"#{i}: {config}" for i, config in enumerate(self.members)]
-        gain = (
-            f"{len(self.members)} members on {len(self.instances)} instances: the single best, "
-            f"#{self.single_best}, has {self.single_best_value:.4g}, the best on each instance "
-            f"{self.oracle_value:.4g}, a gain of {self.gain:.4g} ({low:.4g} to {high:.4g})."
+        last = f"{_counted(self.evaluations, 'evaluation')}; seed {self.seed}."
+        return "\n".join([self._answer(), *lines, last])
+
+    def _answer(self) -> str:
+        """Return the result in a sentence or two."""
+        m, best = len(self.members), self.single_best
+        has = f"has a mean of {self._means[best]:z.4g}"
+        answer = f"{_counted(m, 'member')} on {_counted(len(self.instances), 'instance')}: "
+        if m == 1:
+            return f"{answer}it {has}."
+        answer += f"the single best, #{best}, {has}"
+        low, high = self.gain_interval()
+        gain = f"{self.gain:z.4g} ({low:z.4g} to {high:z.4g})"
+        each = f"the best on each instance {self.oracle_value:z.4g}"
+        if not (others := self.values.shape[2] - 1):
+            return f"{answer}, {each}, a gain of {gain}."
+        by = "the other evaluation" if others == 1 else f"the other {others} evaluations"
+        return (
+            f"{answer}. Chosen by {by}, the single best has {self.single_best_value:z.4g}, {each}: "
+            f"a gain of {gain}."
         )
-        if (others := self.values.shape[2] - 1) > 0:
-            by = "the other evaluation" if others == 1 else f"the other {others} evaluations"
-            gain += f" Both are chosen by {by}: on average, knowing the best gains no less."
-        return "\n".join([gain, *lines, f"{self.evaluations} evaluations; seed {self.seed}."])
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the values of all members, instances in the order of the best value of each."""

@@ -75,9 +75,13 @@ def share_of_member(budget: Any, size: int, n_instances: int, times: int) -> int
     evaluations, tested = Budget.counted(budget, "a portfolio"), n_instances * times
     each = evaluations // size - tested
     if each < _LEAST:
+        members = f"{size} member{'s' * (size != 1)}"
+        places = f"{n_instances} instance{'s' * (n_instances != 1)}"
+        often = "once" if times == 1 else f"{times} times"
         raise BudgetError(
-            f"budget of {evaluations} evaluations: {size} members on {n_instances} instances, {times} times each, take "
-            f"{size * tested} evaluations: give {size * (tested + _LEAST)} or more"
+            f"budget of {evaluations} evaluations: {members} on {places}, {often} each, "
+            f"take{'s' * (size == 1)} {size * tested} evaluations: give "
+            f"{size * (tested + _LEAST)} or more"
         )
     return each
 

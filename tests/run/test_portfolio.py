@@ -110,11 +110,14 @@ def test_the_gain_of_equal_members_is_as_often_negative_as_positive(maximize):
     gains = np.array([found.gain for found in made])
     assert abs(gains.mean()) < 4 * gains.std() / 300**0.5
     assert 0.4 < (gains < 0).mean() < 0.6
-    assert "Both are chosen by the other evaluation: " in str(made[0])
+    assert "Chosen by the other evaluation, the single best has " in str(made[0])
 
 
 def test_the_gain_is_no_more_than_that_of_knowing_the_best():
-    """Nor much less, where the choice is sure; one repeat chooses by the noise that it values."""
+    """Of many instances, on which the single best is sure; nor much less, where each best is.
+
+    One repeat chooses by the noise that it values.
+    """
     rng = np.random.default_rng(1)
     means = rng.normal(size=(4000, 3, 1))
     knowing = means.mean(axis=0).min() - means.min(axis=1).mean()
@@ -124,7 +127,28 @@ def test_the_gain_is_no_more_than_that_of_knowing_the_best():
         assert least * knowing < found.gain < knowing
     once = racer.PortfolioResult.of([{}] * 3, range(4000), values[:, :, :1], maximize=False)
     assert once.gain > 1.2 * knowing
-    assert "chosen by" not in str(once)
+    assert "hosen by" not in str(once)
+
+
+def test_what_is_printed_of_the_single_best_is_its_mean():
+    """By the other evaluation, it is each of the two once, and each time the worse one."""
+    values = np.array([[[0.0, 2.0], [1.5, 0.6]]] * 2)
+    found = racer.PortfolioResult.of("AB", "ij", values, maximize=False)
+    text = str(found)
+    assert "the single best, #0, has a mean of 1. Chosen by the other evaluation, " in text
+    assert f"the single best has {found.single_best_value:.4g}, " in text
+    assert found.single_best_value == 1.75
+    once = str(racer.PortfolioResult.of("AB", "ij", values[:, :, :1], maximize=False))
+    assert "the single best, #0, has a mean of 0, the best on each instance 0, a gain of 0 " in once
+
+
+def test_one_member_and_one_instance_are_no_plurals():
+    found = racer.PortfolioResult.of("AB", "i", np.ones((1, 2, 2)), maximize=True)
+    assert str(found).startswith("2 members on 1 instance: ")
+    alone = racer.PortfolioResult.of("A", "ij", np.ones((2, 1, 2)), maximize=False, evaluations=1)
+    assert str(alone) == (
+        "1 member on 2 instances: it has a mean of 1.\n#0: A\n1 evaluation; seed 0."
+    )
 
 
 def small_integers(repeats):
@@ -264,6 +288,14 @@ async def coroutine(config, instance, seed):
     ("given", "why"),
     [
         ({"budget": 80}, "3 members on 12 instances, 2 times each, take 72 evaluations: give 102"),
+        (
+            {"budget": 20, "size": 1, "repeats": 1, "instances": INSTANCES[:11]},
+            "1 member on 11 instances, once each, takes 11 evaluations: give 21",
+        ),
+        (
+            {"budget": 20, "size": 2, "instances": [1]},
+            "2 members on 1 instance, 2 times each, take 4 evaluations: give 24",
+        ),
         ({"size": 0}, "size=0"),
         ({"evaluate": coroutine}, "evaluate is a coroutine function"),
         ({"repeats": 0}, "repeats=0"),
