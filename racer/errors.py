@@ -33,6 +33,8 @@ def _rebuilt(kind: type[Any], args: tuple[Any, ...], state: dict[str, Any]) -> A
 class RacerError(Exception):
     """Base of all errors raised by racer.
 
+    `result` is what was found before the error, of the calls that say so; else None.
+
     Examples
     --------
     >>> import racer
@@ -42,6 +44,8 @@ class RacerError(Exception):
     ...     print(type(error).__name__)
     BudgetError
     """
+
+    result: Any = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuilt, (type(self), self.args, vars(self))
@@ -204,10 +208,13 @@ class RaceInterrupted(KeyboardInterrupt):
     interrupted
     """
 
-    def __init__(self, result: Any, *, kept: str = "", code: int = 130) -> None:
+    def __init__(
+        self, result: Any, *, kept: str = "", code: int = 130, seed: int | None = None
+    ) -> None:
         super().__init__(
             f"the race was interrupted after {result.evaluations} evaluations (seed "
-            f"{result.seed}); " + (kept or "this error's .result holds the result so far")
+            f"{result.seed if seed is None else seed}); "
+            + (kept or "this error's .result holds the result so far")
         )
         self.result = result
         self.kept = kept

@@ -51,7 +51,9 @@ class PortfolioResult:
     evaluations, seed : int
         Evaluations used, without those on held-out instances; the seed that repeats it all.
     tunings : tuple of TuneResult
-        One for each member.
+        One for each member, and that of a further one if an interrupt or an error ended it all.
+    note : str
+        What is missing: "" if nothing is.
 
     Examples
     --------
@@ -74,6 +76,7 @@ class PortfolioResult:
     evaluations: int = 0
     seed: int = 0
     tunings: tuple[TuneResult, ...] = ()
+    note: str = ""
 
     @classmethod
     def of(
@@ -158,7 +161,7 @@ class PortfolioResult:
     def __str__(self) -> str:
         lines = [f"#{i}: {config}" for i, config in enumerate(self.members)]
         last = f"{_counted(self.evaluations, 'evaluation')}; seed {self.seed}."
-        return "\n".join([self._answer(), *lines, last])
+        return "\n".join([*filter(None, [self.note]), self._answer(), *lines, last])
 
     def _answer(self) -> str:
         """Return the result in a sentence or two."""

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from racer.core.blocks import Place
 from racer.core.budget import Budget
-from racer.errors import BudgetError
+from racer.errors import BudgetError, RaceInterrupted, RacerError, warn
 from racer.evaluate.objective import USELESS, Misbehaved, judge, without_spend
 from racer.evaluate.workers import outcomes_of, workers_for
 from racer.results.oracle import best_of_each, failures_behind
 from racer.seeding import seed_for
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from racer.evaluate.objective import Objective
+    from racer.evaluate.outcome import Cell
+    from racer.results.portfolio import PortfolioResult
+    from racer.results.tuning import TuneResult
 
 _LEAST = 10  # evaluations of a tuning
+_NOT_HELD_OUT = "the values are those on the instances of the tuning"
 
 
 @dataclass(frozen=True)
@@ -93,8 +98,12 @@ def member_table(
     times: int,
     seed: int,
     how: dict[str, Any],
+    evaluated: list[Cell],
 ) -> NDArray[np.float64]:
-    """Return what each member costs on each instance, (instances, members, times); NaN if it failed."""
+    """Return what each member costs on each instance, (instances, members, times); NaN if it failed.
+
+    Each cell is appended to `evaluated` as its outcome comes.
+    """
     table = np.full((len(instances), len(members), times), np.nan)
     cells = [
         cell
@@ -106,6 +115,97 @@ def member_table(
     ]
     with workers_for(evaluate, members, instances, **how) as workers:
         for cell, outcome in outcomes_of(workers, cells):
+            evaluated.append(cell)
             if outcome.value is not None:
                 table[cell.instance_index, cell.candidate, cell.block % times] = outcome.value
     return table
+
+
+@dataclass
+class Members:
+    """The members of a portfolio so far."""
+
+    tune: Callable[..., TuneResult]  # of an objective and instances, with a seed
+    evaluate: Any
+    instances: tuple[Any, ...]
+    size: int
+    times: int
+    seed: int
+    maximize: bool
+    how: dict[str, Any]
+    _members: list[Any] = field(default_factory=list)
+    _tunings: list[TuneResult] = field(default_factory=list)
+    _tables: list[NDArray[np.float64]] = field(default_factory=list)
+    _evaluated: list[Cell] = field(default_factory=list)
+
+    def add(self) -> None:
+        """Tune another member beside those so far, and evaluate it on all instances."""
+        target, instances = self.evaluate, self.instances
+        if self._members:
+            table = np.hstack(self._tables)
+            target = Complement.of(target, instances, table, maximize=self.maximize)
+            instances = tuple(range(len(instances)))
+        seed = seed_for(self.seed, "member", len(self._members))
+        tuning = self.tune(target, instances, seed=seed)
+        self._tunings.append(tuning)
+        self._members.append(tuning.config(tuning.leaders[0]))
+        self._tables.append(self._table(self._members[-1:], self.instances, self._evaluated))
+
+    def _table(
+        self, members: Sequence[Any], instances: tuple[Any, ...], evaluated: list[Cell]
+    ) -> NDArray[np.float64]:
+        given = (self.evaluate, members, instances, self.times, self.seed, self.how)
+        return member_table(*given, evaluated)
+
+    def result(self, note: str = "") -> PortfolioResult:
+        """Return the result of the members in the table."""
+        return self._result(np.hstack(self._tables), self.instances, note)
+
+    def tested(self, instances: tuple[Any, ...]) -> PortfolioResult:
+        """Return the result on held-out instances; with a warning, not on these if all fail."""
+        values = self._table(self._members, instances, [])
+        if np.isfinite(values).any():
+            return self._result(values, instances)
+        warn(f"all evaluations on held-out instances failed: {_NOT_HELD_OUT}")
+        return self.result(f"All evaluations on held-out instances failed: {_NOT_HELD_OUT}.")
+
+    def _result(
+        self, values: NDArray[np.float64], instances: tuple[Any, ...], note: str = ""
+    ) -> PortfolioResult:
+        from racer.results.portfolio import PortfolioResult  # noqa: PLC0415  (pandas)
+
+        return PortfolioResult.of(
+            self._members[: values.shape[1]],
+            instances,
+            values,
+            maximize=self.maximize,
+            evaluations=sum(tuning.evaluations for tuning in self._tunings) + len(self._evaluated),
+            seed=self.seed,
+            tunings=tuple(self._tunings),
+            note=note,
+        )
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Let an interrupt or an error have the result so far."""
+        try:
+            yield
+        except KeyboardInterrupt as stop:
+            if isinstance(stop, RaceInterrupted):
+                self._tunings.append(stop.result)
+            if not self._tunings:
+                raise
+            raise RaceInterrupted(self._so_far("Interrupted"), seed=self.seed) from None
+        except RacerError as error:
+            if self._tunings:
+                error.result = self._so_far("Ended by an error")
+            raise
+
+    def _so_far(self, how: str) -> PortfolioResult | TuneResult:
+        """Return the result of the members so far; the first tuning, if there are none."""
+        n = len(self._tables)
+        if not n or not np.isfinite(np.hstack(self._tables)).any():
+            return self._tunings[0]
+        if n == self.size:
+            return self.result(f"{how} on held-out instances: {_NOT_HELD_OUT}.")
+        return self.result(f"{how} after {n} of {self.size} members.")

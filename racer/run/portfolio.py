@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from racer._checks import flag, suggests, whole
 from racer.core.pool import as_sequence
 from racer.errors import SettingError
 from racer.evaluate.objective import check_objective, is_coroutine_function
-from racer.results.portfolio import PortfolioResult
 from racer.run.calls import tune
 from racer.run.job import how_to_evaluate
-from racer.run.members import Complement, member_table, share_of_member
-from racer.seeding import check_seed, seed_for
+from racer.run.members import Members, share_of_member
+from racer.seeding import check_seed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
     from racer.deciders.decider import Decider
     from racer.evaluate.engines import Cluster
     from racer.evaluate.objective import Objective
+    from racer.results.portfolio import PortfolioResult
     from racer.space.space import Space
 
 __all__ = ["portfolio"]
@@ -71,7 +70,8 @@ def portfolio(
         As in `racer.tune`.
     test_instances : sequence, optional
         Held out: the table is about these, evaluated beyond the budget. Without them the gain is
-        on instances that the members were tuned on.
+        on instances that the members were tuned on; so it is, with a warning, if all evaluations
+        on these fail.
     timeout, memory, retries
         As in `racer.tune`.
     progress, callbacks
@@ -84,7 +84,11 @@ def portfolio(
     Raises
     ------
     BudgetError, SettingError, ObjectiveError
-        What cannot work, before anything is evaluated; else as in `racer.tune`.
+        What cannot work, before anything is evaluated; else as in `racer.tune`. Of an error after
+        the first tuning, `result` is as below.
+    RaceInterrupted
+        Ctrl-C; its `result` has the members so far. Before the first is in the table, it is that of
+        its tuning.
 
     References
     ----------
@@ -109,42 +113,23 @@ def portfolio(
     size, seed = whole(size, "size", least=1), check_seed(seed)
     flag(maximize, "maximize")
     places = as_sequence(instances, "instances")
+    shown = None if test_instances is None else as_sequence(test_instances, "test_instances")
     times = 1 if deterministic else 2
     times = times if repeats is None else whole(repeats, "repeats", least=1)
-    tested = len(places) * times
-    each = share_of_member(budget, size, len(places), times)
     how = how_to_evaluate(retries, timeout, memory) | {"n_jobs": n_jobs, "executor": executor}
-    members, tunings, tables = list[Any](), list[Any](), list[Any]()
-    for number in range(size):
-        target: Any = evaluate
-        if members:
-            target = Complement.of(evaluate, places, np.hstack(tables), maximize=maximize)
-        tuning = tune(
-            space,
-            target,
-            range(len(places)) if members else places,
-            budget=each,
-            decider=decider,
-            maximize=maximize,
-            deterministic=deterministic,
-            seed=seed_for(seed, "member", number),
-            progress=progress,
-            callbacks=callbacks,
-            **how,
-        )
-        tunings.append(tuning)
-        members.append(tuning.config(tuning.leaders[0]))
-        tables.append(member_table(evaluate, members[-1:], places, times, seed, how))
-    shown, values = places, np.hstack(tables)
-    if test_instances is not None:
-        shown = as_sequence(test_instances, "test_instances")
-        values = member_table(evaluate, members, shown, times, seed, how)
-    return PortfolioResult.of(
-        members,
-        shown,
-        values,
+    member = partial(
+        tune,
+        space,
+        budget=share_of_member(budget, size, len(places), times),
+        decider=decider,
         maximize=maximize,
-        evaluations=sum(tuning.evaluations for tuning in tunings) + size * tested,
-        seed=seed,
-        tunings=tuple(tunings),
+        deterministic=deterministic,
+        progress=progress,
+        callbacks=callbacks,
+        **how,
     )
+    found = Members(member, evaluate, places, size, times, seed, maximize, how)
+    with found.kept():
+        for _ in range(size):
+            found.add()
+        return found.result() if shown is None else found.tested(shown)

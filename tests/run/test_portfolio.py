@@ -280,6 +280,88 @@ def test_held_out_instances_are_beyond_the_budget():
     assert calls.count((1, 2.5)) == 3 * 2
 
 
+def stopping(after, error=KeyboardInterrupt, of=evaluate):
+    """Return an objective that raises once, after so many calls."""
+    calls = []
+
+    def stops(config, instance, seed):
+        calls.append(instance)
+        if len(calls) == after:
+            raise error
+        return of(config, instance, seed)
+
+    return stops
+
+
+@pytest.mark.parametrize(
+    ("after", "members", "tunings", "evaluations"),
+    [
+        (60, 1, 2, 59),  # while the second is tuned
+        (98, 2, 2, 96),  # on held-out instances
+        (90, 1, 2, 89),  # while the second is evaluated on all instances
+    ],
+)
+def test_an_interrupt_has_the_members_so_far(after, members, tunings, evaluations):
+    with pytest.raises(racer.RaceInterrupted, match=r"after \d+ evaluations \(seed 1\)") as stop:
+        racer.portfolio(
+            SPACE,
+            stopping(after),
+            INSTANCES[:6],
+            size=2,
+            budget=96,
+            repeats=2,
+            seed=1,
+            deterministic=False,
+            test_instances=INSTANCES[6:],
+        )
+    found = stop.value.result
+    assert (len(found.members), len(found.tunings)) == (members, tunings)
+    assert (found.evaluations, found.seed) == (evaluations, 1)
+    assert found.instances == tuple(INSTANCES[:6])
+    assert str(found).startswith("Interrupted ")
+    assert f"{members} member" in str(found)
+
+
+@pytest.mark.parametrize("after", [20, 45])
+def test_an_interrupt_before_the_first_member_has_its_tuning(after):
+    given = {"size": 2, "budget": 96, "seed": 1, "deterministic": False}
+    with pytest.raises(racer.RaceInterrupted, match=r"\(seed 1\)") as stop:
+        racer.portfolio(SPACE, stopping(after), INSTANCES[:6], **given)
+    assert stop.value.result.instances == tuple(INSTANCES[:6])
+    assert stop.value.result.evaluations == min(after - 1, 36)
+
+
+def test_an_error_has_what_was_found_before():
+    def breaks(config, instance, seed):
+        calls.append(instance)
+        if len(calls) > 20:
+            raise ValueError("no licence")
+        return evaluate(config, instance, seed)
+
+    calls = []
+    given = {"size": 2, "budget": 96, "seed": 1, "deterministic": False}
+    with pytest.warns(racer.RacerWarning), pytest.raises(racer.SettingError, match="no mem") as no:
+        racer.portfolio(SPACE, breaks, INSTANCES[:6], **given)
+    assert no.value.result.evaluations == 36
+    assert no.value.result.best is not None
+
+
+def test_where_all_held_out_evaluations_fail_the_values_are_of_the_tuning():
+    def fails(config, instance, seed):
+        if instance == "test":
+            raise ValueError("no such file")
+        return evaluate(config, instance, seed)
+
+    given = {"size": 2, "budget": 96, "seed": 1, "deterministic": False}
+    with pytest.warns(racer.RacerWarning, match="all evaluations on held-out instances failed"):
+        found = racer.portfolio(SPACE, fails, INSTANCES[:6], test_instances=["test"], **given)
+    assert found.instances == tuple(INSTANCES[:6])
+    assert found.note in str(found)
+    plain = racer.portfolio(SPACE, fails, INSTANCES[:6], **given)
+    assert plain.table.equals(found.table)
+    assert plain.note == ""
+
+
 async def coroutine(config, instance, seed):
     return 0.0
 
@@ -299,6 +381,7 @@ async def coroutine(config, instance, seed):
         ({"size": 0}, "size=0"),
         ({"evaluate": coroutine}, "evaluate is a coroutine function"),
         ({"repeats": 0}, "repeats=0"),
+        ({"test_instances": []}, "test_instances is empty"),
     ],
 )
 def test_what_cannot_work_is_refused(given, why):
