@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -66,14 +67,15 @@ class TaskRace:
         A name twice.
     SettingError
         Fewer than two candidates, or a bar with a decider that does not compare means. During the evaluation:
-        other samples than in the first task, a recorded score that is missing, several scorers or
-        several values and no choice, a manager with two tasks.
+        other samples than in the first task, a recorded score that is missing, scores but none of
+        `scorer`, several scorers or several values and no choice, a manager with two tasks.
 
     Notes
     -----
     Shuffle a sorted dataset first (``dataset.shuffle(seed)``). With several epochs the samples
     come again, and the result is about these samples. A sample without a score (it failed, and the
-    evaluation went on) counts as failed once its task is over.
+    evaluation went on, or its scorer gave none) counts as failed, at the latest once its task is
+    over.
 
     Examples
     --------
@@ -123,6 +125,7 @@ class TaskManager:
     def __init__(self, name: str, progress: _Progress, scores: _Scores, *, finish: bool) -> None:
         self.name = name
         self._progress, self._scores, self._finish = progress, scores, finish
+        self._scorers: list[str] = []  # of the task
         self._is_started = False
 
     async def start_task(self, task: EvalSpec, samples: list[Sample], epochs: int) -> str:
@@ -133,6 +136,7 @@ class TaskManager:
                 "task and model a manager of its own"
             )
         self._is_started = True
+        self._scorers = _scorer_names(task)
         self._progress.start([sample.id for sample in samples], epochs)
         return f"racer: {self.name}"
 
@@ -153,7 +157,8 @@ class TaskManager:
         scores: dict[str, SampleScore],
     ) -> None:
         """Record the score of a sample."""
-        self._progress.add(self.name, id, epoch, self._scores.number(scores))
+        number = self._scores.number(scores, self._scorers, f"task {self.name!r}")
+        self._progress.add(self.name, id, epoch, number)
         self._progress.advance()
 
     async def complete_task(self) -> dict[str, Any]:
@@ -163,18 +168,34 @@ class TaskManager:
         return {"candidate": self.name, "state": self._progress.state(self.name)}
 
 
+def _scorer_names(task: EvalSpec) -> list[str]:
+    """Return the names by which scores have the scorers of a task."""
+    found: list[str] = []
+    for scorer in task.scorers or ():
+        base = scorer.name.partition("/")[2] or scorer.name  # without its package
+        numbered = (f"{base}{number or ''}" for number in itertools.count())
+        found.append(next(name for name in numbered if name not in found))
+    return found
+
+
 class _Scores:
     """Which number a score is."""
 
     def __init__(self, scorer: str | None, to_float: Callable[[Any], float] | None) -> None:
         self._scorer, self._to_float = scorer, to_float
 
-    def number(self, scores: Mapping[str, Any]) -> float:
-        """Return the score that counts, NaN if there is none."""
+    def number(self, scores: Mapping[str, Any], scorers: Sequence[str], where: str) -> float:
+        """Return the score that counts, NaN if there is none though it has `scorers`."""
         if self._scorer is None and len(scores) > 1:
             raise SettingError(f"several scorers, {', '.join(scores)}: choose one, scorer=..")
-        found = scores.get(self._scorer or next(iter(scores), ""))
+        name = self._scorer or next(iter(scores), "")
+        found = scores.get(name)
         if found is None:
+            if scores and name not in scorers:  # else the scorer gave none, or failed
+                raise SettingError(
+                    f"scorer={name!r}: {where} has scores of {', '.join(scores)}; choose one of "
+                    "those, which all candidates need"
+                )
             return math.nan
         value = getattr(found, "score", found).value
         if self._to_float is not None:
@@ -238,7 +259,9 @@ class _Progress:
             return dict.fromkeys(self._places, float(given))
         if hasattr(given, "samples"):
             logged = [s for s in given.samples or () if s.epoch == epoch]
-            given = {s.id: self._scores.number(s.scores or {}) for s in logged}
+            names = list({scorer for s in given.samples or () for scorer in s.scores or ()})
+            where = f"recorded {name!r}"
+            given = {s.id: self._scores.number(s.scores or {}, names, where) for s in logged}
         for sample in self._places:
             if sample not in given:
                 raise SettingError(

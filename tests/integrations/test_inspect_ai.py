@@ -165,10 +165,34 @@ def test_scores_are_numbers_by_what_is_asked_for(tmp_path):
     tasks = [task(0.2, "a", race.manager("a"), n=9), task(0.9, "b", race.manager("b"), n=9)]
     evaluate(tasks, tmp_path)
     assert set(race.result().scores["value"]) == {0.0, 0.5}
-    race = TaskRace(["a", "b"], scorer="nonsense")
-    tasks = [task(0.2, "a", race.manager("a"), n=9), task(0.9, "b", race.manager("b"), n=9)]
-    evaluate(tasks, tmp_path)
-    assert race.result().ended == "all-failed"
+
+
+def test_a_scorer_that_there_is_not_is_an_error_and_no_failure_of_all_samples(tmp_path):
+    race = TaskRace(["a"], recorded={"bar": 0.1}, scorer="matches")
+    (log,) = evaluate(task(0.9, "a", race.manager("a"), n=9), tmp_path)
+    assert "scorer='matches': task 'a' has scores of match" in log.error.message
+    (log,) = evaluate(task(0.9, "a", n=9), tmp_path)
+    race = TaskRace(["b"], recorded={"a": log}, scorer="includes")
+    (log,) = evaluate(task(0.9, "b", race.manager("b"), n=9), tmp_path)
+    assert "scorer='includes': recorded 'a' has scores of match" in log.error.message
+
+
+def test_a_scorer_of_the_task_that_gives_no_score_has_failed(tmp_path):
+    from inspect_ai.scorer import Score, mean, scorer
+
+    @scorer(metrics=[mean()])
+    def length():
+        async def score(state, target):
+            return None if state.sample_id in {0, 2} else Score(value=0.5)
+
+        return score
+
+    race = TaskRace(["a"], recorded={"bar": 0.4}, scorer="length1")
+    given = task(0.9, "a", race.manager("a"), n=9)
+    given.scorer = [length(), *given.scorer, length()]
+    (log,) = evaluate(given, tmp_path)
+    assert log.status == "success"
+    assert race.result().failures["block"].tolist() == [0, 2]
 
 
 def test_what_cannot_race_is_refused(tmp_path):
