@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import itertools
 import math
+import reprlib
+from collections.abc import Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from racer._checks import is_real
 from racer.errors import RaceStateError, SettingError
 from racer.evaluate.outcome import Outcome
 from racer.racing.race import Race
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from inspect_ai.dataset import Sample
     from inspect_ai.log import EvalLog, EvalSpec
     from inspect_ai.scorer import SampleScore
     from inspect_ai.util import EarlyStop
 
+    from racer.core.rules import Rules
     from racer.deciders.decider import Decider
     from racer.results.race import RaceResult
 
@@ -66,7 +70,8 @@ class TaskRace:
     CandidateError
         A name twice.
     SettingError
-        Fewer than two candidates, or a bar with a decider that does not compare means. During the evaluation:
+        Fewer than two candidates, a bar with a decider that does not compare means, or recorded
+        scores that are no numbers, outside the bounds or not of `scorer`. During the evaluation:
         other samples than in the first task, a recorded score that is missing, scores but none of
         `scorer`, several scorers or several values and no choice, a manager with two tasks.
 
@@ -217,7 +222,7 @@ class _Progress:
         rules: dict[str, Any],
         scores: _Scores,
     ) -> None:
-        self._names, self._recorded, self._rules, self._scores = names, recorded, rules, scores
+        self._names, self._rules, self._scores = names, rules, scores
         self._places: dict[Any, int] = {}  # of samples in the dataset
         self._epochs = 0
         self._known: dict[tuple[int, int], Outcome] = {}  # by instance and candidate
@@ -225,11 +230,7 @@ class _Progress:
         if len(names) < 2:
             raise SettingError("one candidate is no race: give more names, or recorded=..")
         checked = Race(names, **rules, budget=10**9).rules
-        for name, given in recorded.items():
-            if isinstance(given, Real) and not checked.decider.by_means:
-                raise SettingError(
-                    f"recorded {name!r} is one number for all samples: give a decider of means"
-                )
+        self._recorded = {name: self._checked(name, recorded[name], checked) for name in recorded}
 
     def start(self, ids: list[Any], epochs: int) -> None:
         """Begin with the samples of the first task; check those of others."""
@@ -252,23 +253,56 @@ class _Progress:
             **self._rules,
         )
 
+    def _checked(self, name: str, given: Any, rules: Rules) -> float | dict[Any, dict[Any, float]]:
+        """Return a bar, or recorded scores by epoch (None: all) and sample, once they are right."""
+        where = f"recorded {name!r}"
+        scores: dict[Any, dict[Any, Any]] = {}
+        if hasattr(given, "samples"):
+            if not given.samples:
+                raise SettingError(
+                    f"{where} is a log without samples: read it with read_eval_log(..), not only "
+                    "its header"
+                )
+            names = list({scorer for sample in given.samples for scorer in sample.scores or ()})
+            for s in given.samples:
+                number = self._scores.number(s.scores or {}, names, where)
+                scores.setdefault(s.epoch, {})[s.id] = number
+        elif isinstance(given, Mapping):
+            scores[None] = dict(given)  # of all epochs
+        elif not is_real(given) or not math.isfinite(given):
+            raise SettingError(
+                f"{where} is {reprlib.repr(given)}: give a log, scores by sample id, or a number"
+            )
+        elif not rules.decider.by_means:
+            raise SettingError(f"{where} is one number for all samples: give a decider of means")
+        low, high = rules.bounds or (-math.inf, math.inf)
+        entries: list[tuple[Any, Any]] = [item for of in scores.values() for item in of.items()]
+        for sample, value in entries or [("all", given)]:
+            if not isinstance(value, Real):
+                raise SettingError(
+                    f"{where} has {reprlib.repr(value)} for sample {sample!r}: give a number, NaN "
+                    "if it failed"
+                )
+            if not math.isnan(value) and not low <= float(value) <= high:
+                raise SettingError(
+                    f"{where} has {value:g} for sample {sample!r}, outside the bounds of scores "
+                    f"({low:g}, {high:g}): give MeanRace(bounds=..) as decider, or to_float=.."
+                )
+        return scores or float(given)
+
     def _recorded_scores(self, name: str, epoch: int) -> dict[Any, float]:
         """Return the recorded scores of all samples in an epoch."""
-        given: Any = self._recorded[name]
-        if isinstance(given, Real):
-            return dict.fromkeys(self._places, float(given))
-        if hasattr(given, "samples"):
-            logged = [s for s in given.samples or () if s.epoch == epoch]
-            names = list({scorer for s in given.samples or () for scorer in s.scores or ()})
-            where = f"recorded {name!r}"
-            given = {s.id: self._scores.number(s.scores or {}, names, where) for s in logged}
+        given = self._recorded[name]
+        if isinstance(given, float):
+            return dict.fromkeys(self._places, given)
+        scores = given.get(None, given.get(epoch, {}))
         for sample in self._places:
-            if sample not in given:
+            if sample not in scores:
                 raise SettingError(
                     f"recorded {name!r} has no sample {sample!r} in epoch {epoch}: give a log of "
                     "the same samples and epochs"
                 )
-        return {sample: given[sample] for sample in self._places}
+        return {sample: float(scores[sample]) for sample in self._places}
 
     def add(self, name: str, sample: Any, epoch: int, number: float) -> None:
         """Record a score; NaN is a failure."""

@@ -2,6 +2,7 @@
 
 import gc
 import random
+from types import SimpleNamespace
 
 import door_pages
 import pytest
@@ -172,9 +173,8 @@ def test_a_scorer_that_there_is_not_is_an_error_and_no_failure_of_all_samples(tm
     (log,) = evaluate(task(0.9, "a", race.manager("a"), n=9), tmp_path)
     assert "scorer='matches': task 'a' has scores of match" in log.error.message
     (log,) = evaluate(task(0.9, "a", n=9), tmp_path)
-    race = TaskRace(["b"], recorded={"a": log}, scorer="includes")
-    (log,) = evaluate(task(0.9, "b", race.manager("b"), n=9), tmp_path)
-    assert "scorer='includes': recorded 'a' has scores of match" in log.error.message
+    with pytest.raises(racer.SettingError, match="scorer='includes': recorded 'a' has scores of m"):
+        TaskRace(["b"], recorded={"a": log}, scorer="includes")
 
 
 def test_a_scorer_of_the_task_that_gives_no_score_has_failed(tmp_path):
@@ -193,6 +193,25 @@ def test_a_scorer_of_the_task_that_gives_no_score_has_failed(tmp_path):
     (log,) = evaluate(given, tmp_path)
     assert log.status == "success"
     assert race.result().failures["block"].tolist() == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (float("nan"), "'old' is nan: give a log, scores by sample id, or a number"),
+        (None, "'old' is None: give a log"),
+        ("log.eval", "'old' is 'log.eval': give a log"),
+        (True, "'old' is True"),
+        (2.0, r"'old' has 2 for sample 'all', outside the bounds of scores \(0, 1\)"),
+        ({3: 1.0, 4: 5}, "'old' has 5 for sample 4, outside the bounds"),
+        ({3: None}, "'old' has None for sample 3: give a number, NaN if it failed"),
+        (SimpleNamespace(samples=None), "'old' is a log without samples: read it with read_eval"),
+    ],
+)
+def test_recorded_scores_are_checked_at_once(given, message):
+    with pytest.raises(racer.SettingError, match=message):
+        TaskRace(["new"], recorded={"old": given})
+    TaskRace(["new"], recorded={"old": {3: float("nan"), 4: True, 5: 1}})
 
 
 def test_what_cannot_race_is_refused(tmp_path):
