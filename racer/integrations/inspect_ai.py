@@ -80,7 +80,7 @@ class TaskRace:
     Shuffle a sorted dataset first (``dataset.shuffle(seed)``). With several epochs the samples
     come again, and the result is about these samples. A sample without a score (it failed, and the
     evaluation went on, or its scorer gave none) counts as failed, at the latest once its task is
-    over.
+    over. ``inspect_ai.eval_set`` may retry a task that was interrupted.
 
     Examples
     --------
@@ -131,16 +131,16 @@ class TaskManager:
         self.name = name
         self._progress, self._scores, self._finish = progress, scores, finish
         self._scorers: list[str] = []  # of the task
-        self._is_started = False
+        self._task_id = ""  # the same when inspect_ai retries a task
 
     async def start_task(self, task: EvalSpec, samples: list[Sample], epochs: int) -> str:
-        """Begin the race, or join it."""
-        if self._is_started:
+        """Begin the race, join it, or go on in it with a task that is retried."""
+        if self._task_id not in {"", task.task_id}:
             raise SettingError(
                 f"manager({self.name!r}) has a second task, {task.task} of {task.model}: give each "
                 "task and model a manager of its own"
             )
-        self._is_started = True
+        self._task_id = task.task_id
         self._scorers = _scorer_names(task)
         self._progress.start([sample.id for sample in samples], epochs)
         return f"racer: {self.name}"

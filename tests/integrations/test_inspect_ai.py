@@ -161,6 +161,28 @@ def test_a_sample_that_failed_counts_when_its_task_is_over(tmp_path):
     assert found.failures["block"].tolist() == [1, 3]
 
 
+def test_eval_set_retries_a_task_in_its_race(tmp_path):
+    class Once(set):
+        def __contains__(self, sample):
+            found = super().__contains__(sample)
+            self.discard(sample)
+            return found
+
+    race = TaskRace(["a"], recorded={"bar": 0.5}, seed=1)
+    done, (log,) = inspect_ai.eval_set(
+        task(0.9, "a", race.manager("a"), n=9, fail=Once({5})),
+        log_dir=str(tmp_path / "set"),
+        model="mockllm/model",
+        display="none",
+        retry_attempts=1,
+        retry_wait=0,
+    )
+    assert done
+    assert log.status == "success"
+    assert race.result().evaluations == 16  # then it is decided
+    assert not len(race.result().failures)
+
+
 def test_scores_are_numbers_by_what_is_asked_for(tmp_path):
     race = TaskRace(["a", "b"], scorer="match", to_float=lambda value: 0.5 * (value == "C"))
     tasks = [task(0.2, "a", race.manager("a"), n=9), task(0.9, "b", race.manager("b"), n=9)]
