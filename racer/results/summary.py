@@ -272,9 +272,10 @@ def cost(result: Result) -> str:
         if unused.cells
         else ""
     )
+    time = f"{number(result.seconds, 4)} s of evaluation{ahead}; "
     return (
         f"{result.evaluations} evaluations{of}{failures}, on {len(result.known)} blocks; "
-        f"{number(result.seconds, 4)} s of evaluation{ahead}; {_spent(result)}seed {result.seed}."
+        f"{time if result.seconds or ahead else ''}{_spent(result)}seed {result.seed}."
     )
 
 

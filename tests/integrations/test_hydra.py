@@ -118,7 +118,7 @@ def test_an_interval_is_tuned(hydra_sweep_runner, tmp_path):
     assert found.best_params["+kind"] == "a"
 
 
-def test_a_job_that_fails_is_a_failed_evaluation(hydra_sweep_runner, tmp_path):
+def test_a_job_that_fails_is_a_failed_evaluation(hydra_sweep_runner, tmp_path, capsys):
     def task(cfg):
         if cfg.x == 1:
             raise ValueError("no such model")
@@ -126,6 +126,9 @@ def test_a_job_that_fails_is_a_failed_evaluation(hydra_sweep_runner, tmp_path):
 
     _, found = sweep(hydra_sweep_runner, task, ["+x=1,2", *settings(budget=24)], tmp_path)
     assert found.best_params == {"+x": "2"}
+    text = " ".join(capsys.readouterr().out.split())
+    assert "evaluations of a budget of 24" in text
+    assert "s of evaluation" not in text  # Hydra tells no time of jobs
 
 
 def test_null_is_none(hydra_sweep_runner, tmp_path):

@@ -66,6 +66,14 @@ def test_configurations_that_are_left_out_are_counted(racing):
     assert len(section.pieces) == 1
 
 
+def test_seconds_of_evaluation_are_left_out_where_nobody_told_them():
+    race = Race([1, 2], budget=10)
+    cell = race.ask()[0]
+    assert "s of evaluation" not in str(race.result())
+    race.tell(cell, racer.Outcome("ok", 1.0, seconds=2.5))
+    assert "2.5 s of evaluation" in str(race.result())
+
+
 def test_eliminations_have_a_row_each(result):
     frame = result.eliminations
     assert list(frame) == ["block", "candidate", "reason", "against", "probability", "measure"]

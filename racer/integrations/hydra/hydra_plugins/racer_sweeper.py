@@ -99,6 +99,8 @@ class RacerSweeper(Sweeper):  # type: ignore[misc]  # Hydra has no types here
 
     def _raced(self, overrides: Mapping[str, Override], contest: Any) -> Any:
         """Launch what a contest asks for, until it is over; return its result."""
+        from dataclasses import replace  # noqa: PLC0415
+
         from racer.evaluate.attempt import judged  # noqa: PLC0415
 
         while cells := contest.ask():
@@ -108,7 +110,8 @@ class RacerSweeper(Sweeper):  # type: ignore[misc]  # Hydra has no types here
                     [*j, f"{self._seed_key}={c.seed}"] for j, c in zip(jobs, cells, strict=True)
                 ]
             for cell, job in zip(cells, self._launched(jobs), strict=True):
-                contest.tell(cell, judged(lambda *_, job=job: job.return_value, cell))
+                outcome = judged(lambda *_, job=job: job.return_value, cell)
+                contest.tell(cell, replace(outcome, seconds=0.0))  # Hydra tells no time of jobs
         return contest.result()
 
     def _launched(self, jobs: list[list[str]]) -> Iterator[Any]:
