@@ -52,7 +52,8 @@ class RaceAcceptance:
     Raises
     ------
     SettingError
-        Settings out of range, or no training items; in GEPA's loop, a number of scores that is
+        Settings out of range, no training items, or a decider that would accept nothing
+        (``"best-for-budget"`` keeps two candidates); in GEPA's loop, a number of scores that is
         not that of the items.
 
     References
@@ -65,7 +66,7 @@ class RaceAcceptance:
     >>> from types import SimpleNamespace
     >>> adapter = SimpleNamespace()  # its evaluate() asks a model
     >>> adapter.evaluate = lambda items, candidate, **_: SimpleNamespace(scores=[1.0] * len(items))
-    >>> criterion = RaceAcceptance(adapter, ["1 + 1", "2 + 2"], n_items=2)
+    >>> criterion = RaceAcceptance(adapter, ["1 + 1", "2 + 2"])
 
     ``gepa.optimize(.., adapter=adapter, trainset=.., acceptance_criterion=criterion)``
     """
@@ -87,7 +88,7 @@ class RaceAcceptance:
         self._batch_size = whole(batch_size, "batch_size", least=1)
         self._decider = AnytimeRace(alpha=0.35) if decider is None else decider
         self._seed, self._races = check_seed(seed), 0
-        self._race([0], 0)  # checks the decider
+        self._check_decider()
 
     def should_accept(self, proposal: CandidateProposal[Any], state: GEPAState[Any, Any]) -> bool:
         """Return whether a proposal may join the candidates."""
@@ -113,6 +114,18 @@ class RaceAcceptance:
             if race.ended is not None:
                 break
         return race.alive == (1,)
+
+    def _check_decider(self) -> None:
+        """Refuse a decider that keeps a parent that loses on all items; it would accept nothing."""
+        race = self._race(range(self._n_items), 0)
+        while race.ended is None:
+            race.tell_block([Outcome("ok", 0.0), Outcome("ok", 1.0)])
+        if race.alive != (1,):
+            raise SettingError(
+                f"decider={self._decider!r} eliminates none of two candidates on n_items="
+                f"{self._n_items} items, so no proposal would be accepted: leave it out, or give "
+                'one that tests, as "mean" or AnytimeRace(alpha=0.35), and 8 items or more'
+            )
 
     def _race(self, items: Sequence[int], seed: int) -> Race:
         """Return a race between the parent, 0, and the proposal, 1."""

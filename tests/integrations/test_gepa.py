@@ -135,7 +135,7 @@ def test_the_same_seed_accepts_the_same():
 
 
 def test_an_undecided_race_accepts_nothing():
-    strict = AnytimeRace(alpha=1e-9)
+    strict = AnytimeRace(alpha=1e-6)
     assert not RaceAcceptance(Adapter(), TRAIN, decider=strict).should_accept(proposal(), state())
     assert not RaceAcceptance(Adapter(), TRAIN[:3]).should_accept(proposal(), state())
 
@@ -147,6 +147,15 @@ def test_an_undecided_race_accepts_nothing():
 def test_settings_are_checked(given):
     with pytest.raises(racer.SettingError):
         RaceAcceptance(Adapter(), given.pop("trainset", TRAIN), **given)
+
+
+@pytest.mark.parametrize("decider", ["best-for-budget", "bayesian-best"])
+def test_a_decider_that_keeps_both_is_refused(decider):
+    with pytest.raises(racer.SettingError, match="no proposal would be accepted: leave it out"):
+        RaceAcceptance(Adapter(), TRAIN, decider=decider)
+    with pytest.raises(racer.SettingError, match="on n_items=2 items, so no"):
+        RaceAcceptance(Adapter(), TRAIN, n_items=2)
+    assert RaceAcceptance(Adapter(), TRAIN, decider="halving").should_accept(proposal(), state())
 
 
 def test_scores_must_be_those_of_the_items():
