@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gepa.core.adapter import GEPAAdapter
+    from gepa.core.data_loader import DataLoader
     from gepa.core.state import GEPAState
     from gepa.proposer.base import CandidateProposal
 
@@ -37,7 +38,7 @@ class RaceAcceptance:
     ----------
     adapter : GEPAAdapter
         The one that ``gepa.optimize`` gets; its ``evaluate`` scores the items.
-    trainset : sequence
+    trainset : sequence or DataLoader
         The training set that ``gepa.optimize`` gets.
     n_items : int >= 1
         Items per race at most.
@@ -74,15 +75,16 @@ class RaceAcceptance:
     def __init__(
         self,
         adapter: GEPAAdapter[Any, Any, Any],
-        trainset: Sequence[Any],
+        trainset: Sequence[Any] | DataLoader[Any, Any],
         *,
         n_items: int = 32,
         batch_size: int = 4,
         decider: str | Decider | None = None,
         seed: int = 0,
     ) -> None:
-        self._adapter, self._trainset = adapter, list(trainset)
-        if not self._trainset:
+        self._adapter = adapter
+        self._trainset: Any = trainset if hasattr(trainset, "all_ids") else _Items(list(trainset))
+        if not len(self._trainset):
             raise SettingError("trainset is empty: give the items that gepa.optimize gets")
         self._n_items = whole(n_items, "n_items", least=1)
         self._batch_size = whole(batch_size, "batch_size", least=1)
@@ -93,19 +95,21 @@ class RaceAcceptance:
     def should_accept(self, proposal: CandidateProposal[Any], state: GEPAState[Any, Any]) -> bool:
         """Return whether a proposal may join the candidates."""
         before, after = proposal.subsample_scores_before, proposal.subsample_scores_after
-        if not sum(after or ()) > sum(before or ()):  # NaN is not larger
+        if not sum(map(_number, after or ())) > sum(map(_number, before or ())):  # NaN is not
             return False
         parent = state.program_candidates[proposal.parent_program_ids[0]]
         seen = set(proposal.subsample_indices or ())
         self._races += 1
         seed = seed_for(self._seed, "acceptance", self._races)
-        order = rng_for(seed, "order").permutation(len(self._trainset)).tolist()
-        fresh = [at for at in order if at not in seen][: self._n_items]
+        ids = list(self._trainset.all_ids())
+        order = rng_for(seed, "order").permutation(len(ids)).tolist()
+        fresh = [at for at in order if ids[at] not in seen][: self._n_items]
         if not fresh:
             return False
         race = self._race(fresh, seed)
         for start in range(0, len(fresh), self._batch_size):
-            items = [self._trainset[at] for at in fresh[start : start + self._batch_size]]
+            batch = [ids[at] for at in fresh[start : start + self._batch_size]]
+            items = self._trainset.fetch(batch)
             scores = [self._scores(items, candidate) for candidate in (parent, proposal.candidate)]
             state.increment_evals(2 * len(items))
             for pair in zip(*scores, strict=True):
@@ -140,16 +144,40 @@ class RaceAcceptance:
             seed=seed,
         )
 
-    def _scores(self, items: list[Any], candidate: dict[str, str]) -> list[float]:
+    def _scores(self, items: list[Any], candidate: dict[str, str]) -> list[Any]:
         """Return the scores of a candidate on items."""
         scores = self._adapter.evaluate(items, candidate, capture_traces=False).scores
         if len(scores) != len(items):
             raise SettingError(f"the adapter gave {len(scores)} scores of {len(items)} items")
-        return [float(score) for score in scores]
+        return list(scores)
 
 
-def _outcome(score: float) -> Outcome:
+class _Items:
+    """A sequence as a DataLoader: its items by their places."""
+
+    def __init__(self, items: list[Any]) -> None:
+        self._items = items
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def all_ids(self) -> Sequence[int]:
+        return range(len(self._items))
+
+    def fetch(self, ids: Sequence[int]) -> list[Any]:
+        return [self._items[at] for at in ids]
+
+
+def _number(score: Any) -> float:
+    """Return a score as a number, NaN if it is none."""
+    try:
+        return float(score)
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def _outcome(score: Any) -> Outcome:
     """Return the outcome of an item; without a finite score it has failed, and ranks last."""
-    if math.isfinite(score):
-        return Outcome("ok", score)
+    if math.isfinite(number := _number(score)):
+        return Outcome("ok", number)
     return Outcome("failed", message=f"the adapter gave the score {score}")

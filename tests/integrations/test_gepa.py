@@ -164,14 +164,35 @@ def test_scores_must_be_those_of_the_items():
         RaceAcceptance(adapter, TRAIN).should_accept(proposal(), state())
 
 
-def test_a_score_that_is_no_number_has_failed_and_ends_nothing():
+def test_a_data_loader_gives_its_items():
+    class Loader:
+        def all_ids(self):
+            return [f"id{item}" for item in TRAIN]
+
+        def fetch(self, ids):
+            return [int(one.removeprefix("id")) for one in ids]
+
+        def __len__(self):
+            return len(TRAIN)
+
+    calls, given = [], proposal()
+    given.subsample_indices = [f"id{TRAIN[at]}" for at in given.subsample_indices]
+    for trainset, one in ((Loader(), given), (TRAIN, proposal())):
+        adapter = Adapter()
+        assert RaceAcceptance(adapter, trainset, seed=1).should_accept(one, state())
+        calls.append(adapter.calls)
+    assert calls[0] == calls[1]
+
+
+@pytest.mark.parametrize("nan", [float("nan"), None, "good"])
+def test_a_score_that_is_no_number_has_failed_and_ends_nothing(nan):
     def adapter(of):
         def evaluate(items, candidate, **_):
             return SimpleNamespace(scores=[of[candidate["prompt"]]] * len(items))
 
         return SimpleNamespace(evaluate=evaluate)
 
-    now, nan = state(), float("nan")
+    now = state()
     assert not RaceAcceptance(adapter({"0.1": 1.0, "0.9": nan}), TRAIN).should_accept(
         proposal(), now
     )
