@@ -27,7 +27,7 @@ class _Earlier:
     result: Result
     survivors: list[int]
     costs: NDArray[np.float64]
-    instances: list[Hashable]  # of each block, the same in other results
+    instances: list[Hashable]  # of each block, with what is measured; the same in other results
 
 
 def with_results(space: Space, initial: Any) -> Any:
@@ -61,8 +61,8 @@ def complementary(space: Space, results: Sequence[Result]) -> list[dict[str, Any
 
     The mean is over instances, of the smallest mean cost that any of those before has on each, on
     the blocks that all survivors of a result have seen; it ends when none improves it. Results
-    that share instances are taken together, on those that all of them have seen; others follow
-    on their own. (The portfolio of Hydra, Xu, Hoos and Leyton-Brown, AAAI 2010, from
+    that share instances, and what was measured there, are taken together, on those that all of
+    them have seen; others follow on their own. (The portfolio of Hydra, Xu, Hoos and Leyton-Brown, AAAI 2010, from
     known runs.)
     """
     groups: list[tuple[set[Hashable], list[_Earlier]]] = []
@@ -95,11 +95,14 @@ def _earlier(space: Space, result: Result) -> _Earlier:
     costs = known.costs(survivors)
     keep = [bool(np.isfinite(row).any()) for row in costs]
     names = [_name(instance) for instance in result.instances or ()]
+    rules = result.rules
+    deciding = None if rules.aim is None else rules.aim.deciding
     told: list[Hashable] = []
     for block, kept in zip(blocks, keep, strict=True):
         place = result.stream.place(block).instance
         if kept:
-            told.append((known.maximize, None if place is None else names[place]))
+            instance = None if place is None else names[place]
+            told.append((known.maximize, deciding, rules.runtime, instance))
     return _Earlier(result, survivors, costs[keep], told)
 
 

@@ -77,6 +77,32 @@ def test_results_without_shared_instances_follow_each_other():
     assert [config["x"] for config in both.settings["initial"]] == [1, 4, 0]
 
 
+def told(value, **metrics):
+    """The result of a race on the same instances, with the settings in which results differ."""
+    runtime = metrics.pop("runtime", None)
+    race = racer.Race(
+        [{"x": x, "k": "a"} for x in value],
+        [0, 1, 2],
+        **{"budget": 40, "seed": 1, "metrics": metrics or None, "runtime": runtime},
+        deterministic=True,
+    )
+    while cells := race.ask():
+        for cell in cells:
+            cost = value[cell.config["x"]][cell.instance_index]
+            found = dict.fromkeys(metrics, cost) or None
+            race.tell(cell, racer.Outcome("ok", cost, metrics=found, seconds=cost))
+    return race.result()
+
+
+@pytest.mark.parametrize("other", [{}, {"sec": "min"}, {"runtime": racer.Runtime(limit=2000)}])
+def test_results_that_measure_something_else_follow_each_other(other):
+    one = told({0: [1, 9, 9], 1: [4, 4, 4]}, err="min")
+    two = told({0: [801, 809, 809], 2: [800, 800, 800]}, **other)
+    assert chosen(one, two)[:1] == [1]
+    assert 2 in chosen(one, two)
+    assert chosen(one, one) == chosen(one)
+
+
 def test_a_failure_counts_as_worse_than_what_other_results_have():
     one = raced({0: [1, 1, None], 1: [2, 2, 2]})
     other = raced({2: [3, 3, 900], 3: [4, 4, 4]})
