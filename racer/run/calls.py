@@ -379,7 +379,8 @@ def tune(
         Candidates of the first race, beside those sampled and the default of the space. Of a
         result, or of the path of a store (or several of either, in the sequence): the best, then
         each survivor that improves the mean over instances of the best so far most. Results that
-        share instances and metrics are taken together, on instances that all have seen. Those outside
+        share instances and metrics are taken together, on instances that all have seen. Of a
+        Pareto front: up to 6 survivors for each metric, the best spread first. Those outside
         the space are left out, with a `RacerWarning`.
     test_instances : sequence, optional
         Held out: at the end each elite, and the default of the space, is evaluated once on each of

@@ -62,7 +62,8 @@ class Tuner(AskTell):
         Candidates of the first race, beside those sampled. Of a result (or several, in the
         sequence): the best, then each survivor that improves the mean over instances of the best
         so far most; those outside the space are left out, with a `RacerWarning`. Results
-        that share instances and metrics are taken together, on instances that all have seen.
+        that share instances and metrics are taken together, on instances that all have seen. Of a
+        Pareto front: up to 6 survivors for each metric, the best spread first.
     elites : int, optional
         Candidates that survive a race. None: 2 + log2 of the number of parameters; with an
         objective of several metrics at least 4 for each of them, from 2 000 evaluations on 6.

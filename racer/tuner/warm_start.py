@@ -11,6 +11,7 @@ import numpy as np
 from racer._numerics import impute_by_block
 from racer.errors import CandidateError, warn
 from racer.results.base import Result
+from racer.stats.hypervolume import thinned
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from racer.space.space import Space
+
+_FRONT = 6  # survivors for each metric of a front
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ def complementary(space: Space, results: Sequence[Result]) -> list[dict[str, Any
     The mean is over instances, of the smallest mean cost that any of those before has on each, on
     the blocks that all survivors of a result have seen; it ends when none improves it. Results
     that share instances, and what was measured there, are taken together, on those that all of
-    them have seen; others follow on their own. (The portfolio of Hydra, Xu, Hoos and Leyton-Brown, AAAI 2010, from
+    them have seen; others follow on their own. Of a front, its survivors: the best spread first. (The portfolio of Hydra, Xu, Hoos and Leyton-Brown, AAAI 2010, from
     known runs.)
     """
     groups: list[tuple[set[Hashable], list[_Earlier]]] = []
@@ -75,7 +78,15 @@ def complementary(space: Space, results: Sequence[Result]) -> list[dict[str, Any
                 break
         else:
             groups.append(({*earlier.instances}, [earlier]))
-    return [config for shared, members in groups for config in _portfolio(space, shared, members)]
+    return [
+        config
+        for shared, members in groups
+        for config in (
+            _front(space, members[0])
+            if members[0].result.rules.is_front
+            else _portfolio(space, shared, members)
+        )
+    ]
 
 
 def _earlier(space: Space, result: Result) -> _Earlier:
@@ -88,8 +99,8 @@ def _earlier(space: Space, result: Result) -> _Earlier:
             warn(f"{config} of an earlier result is left out: {error}")
         else:
             survivors.append(candidate)
-    if not survivors:
-        return _Earlier(result, [], np.empty((0, 0)), [])
+    if not survivors or result.rules.is_front:
+        return _Earlier(result, survivors, np.empty((0, 0)), [])
     known = result.known
     blocks = [block for block in known.common(survivors) if known.is_usable(block)]
     costs = known.costs(survivors)
@@ -111,6 +122,20 @@ def _name(instance: Any) -> Hashable:
     if isinstance(instance, np.ndarray):
         return str(instance.dtype), instance.shape, instance.tobytes()
     return type(instance).__name__, repr(instance)
+
+
+def _front(space: Space, earlier: _Earlier) -> list[dict[str, Any]]:
+    """Return survivors of a front, the best spread first, as many as a long tuning keeps."""
+    result, survivors = earlier.result, earlier.survivors
+    aim = result.rules.aim
+    if aim is None or not survivors:
+        return []
+    tables = aim.tables(result.known, aim.deciding).values()
+    costs = np.stack([table.costs(survivors) for table in tables], axis=2)
+    order, most = [*range(len(survivors))], _FRONT * len(aim.deciding)
+    if len(costs) and np.isfinite(costs).all():
+        order = thinned(costs.mean(axis=0), most)
+    return [space.check(result.configs[survivors[at]]) for at in order[:most]]
 
 
 def _portfolio(

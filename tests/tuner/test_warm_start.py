@@ -83,7 +83,10 @@ def told(value, **metrics):
     race = racer.Race(
         [{"x": x, "k": "a"} for x in value],
         [0, 1, 2],
-        **{"budget": 40, "seed": 1, "metrics": metrics or None, "runtime": runtime},
+        budget=40,
+        seed=1,
+        metrics=metrics or None,
+        runtime=runtime,
         deterministic=True,
     )
     while cells := race.ask():
@@ -101,6 +104,35 @@ def test_results_that_measure_something_else_follow_each_other(other):
     assert chosen(one, two)[:1] == [1]
     assert 2 in chosen(one, two)
     assert chosen(one, one) == chosen(one)
+
+
+def test_the_front_of_a_result_arrives():
+    def evaluate(config, instance, seed):
+        return {"err": (9 - config["x"]) ** 2 + seed % 3, "sec": config["x"] + seed % 3 / 9}
+
+    given = {"metrics": {"err": "min", "sec": "min"}, "objective": racer.Pareto("err", "sec")}
+    result = racer.tune(SPACE, evaluate, range(5), budget=400, seed=1, **given)
+    front = [result.configs[c] for c in result.survivors]
+    tuner = racer.Tuner(SPACE, range(5), budget=400, seed=2, initial=result, **given)
+    assert len(front) > 4
+    assert sorted(map(str, tuner.settings["initial"])) == sorted(map(str, front))
+
+
+def test_a_large_front_is_thinned_to_those_that_spread_best():
+    space = racer.Space({"x": racer.Integer(0, 99)})
+    race = racer.Race(
+        *([{"x": x} for x in range(40)], [0, 1, 2, 3, 4, 5]),
+        budget=400,
+        metrics={"err": "min", "sec": "min"},
+        objective=racer.Pareto("err", "sec"),
+    )
+    while race.n_blocks < 6 and (cells := race.ask()):
+        for cell in cells:
+            x = cell.config["x"] + cell.seed % 7 / 100
+            race.tell(cell, racer.Outcome("ok", -x, metrics={"err": -x, "sec": x}))
+    found = [config["x"] for config in complementary(space, [race.result()])]
+    assert len(found) == 12
+    assert {0, 39} <= {*found}
 
 
 def test_a_failure_counts_as_worse_than_what_other_results_have():
