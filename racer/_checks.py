@@ -30,7 +30,7 @@ _ELSEWHERE = {
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_MOST_JOBS = 10_000
+MOST_JOBS = 10_000
 
 
 def is_whole(value: object) -> bool:
@@ -116,9 +116,9 @@ def check_jobs(n_jobs: int) -> int:
     """Return `n_jobs` if joblib can use it, else SettingError."""
     if not is_whole(n_jobs) or n_jobs == 0:
         raise SettingError(f"n_jobs={n_jobs!r}: give a whole number other than 0 (-1: all cores)")
-    if n_jobs > _MOST_JOBS:
+    if n_jobs > MOST_JOBS:
         raise SettingError(
-            f"n_jobs={reprlib.repr(n_jobs)}: give {_MOST_JOBS} at most; more cores than one machine "
+            f"n_jobs={reprlib.repr(n_jobs)}: give {MOST_JOBS} at most; more cores than one machine "
             "has need an executor="
         )
     return int(n_jobs)

@@ -146,6 +146,7 @@ def _scenarios(folder: Path, works: Mapping[str, Any], call: Callable[..., Call]
         "codes": [3, [], [-1], [256], ["0"], [1.5], True],
         "text": [3, True, ["a"], {"a": 1}, "nonesuch", ""],
         "whole": ["3", 1.5, True, [3], {"a": 1}, -7, 10**30, NAN],
+        "jobs": ["3", 1.5, True, [3], {"a": 1}, -7, 0, 10**30, NAN],
         "distance": ["grow", 0, 1.5, True, [3], -1],
         "number": ["3", True, [3], -1, 0, NAN, INF, {"a": 1}],
         "flag": [1, "true", [True], {"a": 1}, 0.5],

@@ -40,7 +40,14 @@ def _metrics(text: str) -> Any:
     """Return metrics of `name=min,name=max`, or of an object in JSON."""
     if text.lstrip().startswith("{"):
         return _object(text)
-    return dict(part.split("=", 1) for part in text.replace(" ", "").split(",") if part)
+    found: dict[str, str] = {}
+    for part in filter(None, text.replace(" ", "").split(",")):
+        name, is_there, direction = part.partition("=")
+        if not is_there or name in found:
+            what = f"{name!r} is there twice" if is_there else f"{part!r} has no direction"
+            raise click.BadParameter(f"{text}: {what}; give error=min,accuracy=max")
+        found[name] = direction
+    return found
 
 
 def _objective(text: str) -> Any:
@@ -58,12 +65,16 @@ def _object(text: str) -> Any:
 
 def _codes(text: str) -> list[int]:
     """Return exit codes of a list with commas."""
-    return [int(part) for part in text.split(",")]
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise click.BadParameter(f"{text!r}: give exit codes, 10,20") from None
 
 
 _TYPES: dict[str, Any] = {
     "codes": _codes,
     "whole": Whole(),
+    "jobs": Whole(),
     "distance": Growing(),
     "number": float,
     "flag": click.BOOL,
@@ -193,6 +204,8 @@ def _scenario_of(ctx: click.Context, path: str | None, options: dict[str, Any]) 
     else:
         base = read_scenario(path, theirs)
     found = base.updated(checked(ours, THE_OPTIONS, Path.cwd()))
+    if "test_elites" in found.settings and not found.settings.get("test_instances"):
+        found = found.updated({}, ("test_elites has no effect without test_instances",))
     space = found.settings.get("space")
     if path is not None and not {"space", "parameterFile"} & {*ours, *theirs}:
         _check_is_there(path, space)

@@ -215,10 +215,11 @@ def instances_in(path: str, folder: str | None, where: str, *, is_line: bool) ->
     """Return the files of a folder, sorted, or the lines of a file, with their folder before them.
 
     Hidden files, such as .gitkeep, and hidden folders are left out.
-    `is_line`: they will be split by a shell's rules, so text with blanks is quoted.
+    `is_line`: they will be split by a shell's rules, so text with blanks is quoted, and the folder
+    need not be there: irace has a default for it.
     """
     place = Path(path)
-    if folder is not None and not place.exists() and not Path(folder).is_dir():
+    if folder is not None and not Path(folder).is_dir() and not (is_line and place.exists()):
         raise SettingError(f"{where}_folder = {folder!r}: there is no such folder")
     if place.is_dir():
         files = sorted(str(file) for file in place.rglob("*") if _is_shown(file, place))

@@ -6,7 +6,7 @@ import reprlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from racer._checks import did_you_mean, is_real, is_whole
+from racer._checks import MOST_JOBS, did_you_mean, is_real, is_whole
 from racer.core.blocks import InstanceOrder
 from racer.deciders.f_race import FRace
 from racer.deciders.named import DECIDERS
@@ -29,6 +29,7 @@ Kind = Literal[
     "codes",
     "text",
     "whole",
+    "jobs",
     "distance",
     "number",
     "flag",
@@ -126,7 +127,7 @@ SETTINGS: Mapping[str, Setting] = {
     "timeout": Setting("number", "Seconds that an evaluation may take.", least=0),
     "memory": Setting("whole", "Bytes that an evaluation may use.", least=1),
     "retries": Setting("whole", "Further attempts of an evaluation that failed.", least=0),
-    "jobs": Setting("whole", "Evaluations at a time; -1: one for each core.", least=-1),
+    "jobs": Setting("jobs", "Evaluations at a time; -1: one for each core."),
     "store": Setting("path", "File that records everything; empty: none."),
 }
 
@@ -214,6 +215,11 @@ _KINDS: Mapping[Kind, tuple[Callable[[Any], bool], str, dict[str, Any]]] = {
     ),
     "text": (lambda value: isinstance(value, str), "text", {"type": "string"}),
     "whole": (is_whole, "a whole number", {"type": "integer"}),
+    "jobs": (
+        lambda value: is_whole(value) and (value == -1 or 1 <= value <= MOST_JOBS),
+        f"a whole number from 1 to {MOST_JOBS}, or -1: one for each core",
+        {"type": "integer", "minimum": -1, "maximum": MOST_JOBS, "not": {"const": 0}},
+    ),
     "distance": (
         lambda value: is_whole(value) or value == "growing",
         'a whole number, or "growing"',

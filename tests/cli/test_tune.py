@@ -185,6 +185,39 @@ def test_an_object_with_a_key_twice_is_refused(folder, option):
     assert "the key 'error' is there twice" in " ".join(done.stderr.split())
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--metrics", "err", "err: 'err' has no direction; give error=min,accuracy=max"),
+        ("--metrics", "err=min,err=max", "'err' is there twice; give error=min"),
+        ("--success-codes", "a", "'a': give exit codes, 10,20"),
+        ("--success-codes", "", "'': give exit codes"),
+        ("--success-codes", "0,,1", "'0,,1': give exit codes"),
+        ("--jobs", "0", "jobs = 0: give a whole number from 1 to 10000, or -1"),
+        ("--jobs", "20000", "jobs = 20000: give a whole number from 1 to 10000, or -1"),
+        ("--instances-folder", "none", "none': there is no such folder"),
+        ("--test-instances-folder", "none", "none': there is no such folder"),
+    ],
+)
+@pytest.mark.parametrize("command", ["tune", "check-scenario"])
+def test_options_that_cannot_be_used_are_refused_before_anything(
+    folder, command, option, value, message
+):
+    (folder / "list.txt").write_text("a\n")
+    words = ("--space", "parameters.txt", "--instances", "list.txt", "--test-instances", "list.txt")
+    words = (*words, "--store", "new.db", "--budget", 60, option, value)
+    done = said(command, *words, "--", "printf", "%s", "{x}")
+    assert done.exit_code in {1, 2}
+    assert message in " ".join(done.stderr.split())
+    assert not list(folder.glob("new.db*"))
+
+
+def test_test_elites_without_test_instances_are_noted(folder):
+    words = ("--space", "parameters.txt", "--budget", 20, "--test-elites", 3)
+    done = said("check-scenario", *words, "--", "printf", "%s", "{x}")
+    assert "note: test_elites has no effect without test_instances" in done.stdout
+
+
 def test_errors_of_a_store_are_in_the_words_of_a_scenario(folder):
     (folder / "solver").write_text("#!/bin/sh\necho 1\n")
     (folder / "solver").chmod(0o755)
