@@ -230,7 +230,12 @@ _KINDS: Mapping[Kind, tuple[Callable[[Any], bool], str, dict[str, Any]]] = {
     "runtime": (
         _is_runtime,
         "seconds, or a table with limit, and slack, par or utility",
-        {"type": ["number", "object"], "properties": {key: {} for key in _RUNTIME}},
+        {
+            "type": ["number", "object"],
+            "properties": {key: {} for key in _RUNTIME},
+            "required": ["limit"],
+            "additionalProperties": False,
+        },
     ),
     "table": (
         lambda value: isinstance(value, dict) and bool(value),
@@ -240,7 +245,7 @@ _KINDS: Mapping[Kind, tuple[Callable[[Any], bool], str, dict[str, Any]]] = {
     "objective": (
         lambda value: isinstance(value, str | dict) and bool(value),
         "a metric, or a table: {pareto = [..]}, {metric = .., within = {..}}",
-        {"type": ["string", "object"]},
+        {"type": ["string", "object"], "minLength": 1, "minProperties": 1},
     ),
 }
 

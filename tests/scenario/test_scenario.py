@@ -257,7 +257,11 @@ def test_the_schema_is_the_one_in_the_docs_and_fits():
     schema = json.loads((DOCS / "scenario.schema.json").read_text(encoding="utf-8"))
     assert schema == json_schema()
     jsonschema.validate({"budget": 3, "command": ["a"], "instances": [1]}, schema)
-    for wrong in ({"budgte": 3}, {"budget": "3"}, {"decider": "no"}):
+    for right in ({"objective": {"pareto": ["a"]}}, {"runtime": {"limit": 3}}, {"jobs": -1}):
+        jsonschema.validate(right, schema)
+    empty = [{"objective": ""}, {"objective": {}}, {"runtime": {}}]
+    unknown = [{"budgte": 3}, {"decider": "no"}, {"runtime": {"limit": 3, "per": 10}}]
+    for wrong in (*empty, *unknown, {"budget": "3"}, {"jobs": 0}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(wrong, schema)
 
