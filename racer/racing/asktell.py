@@ -121,6 +121,14 @@ class AskTell(ABC):
     def result(self) -> Any:
         """Return the result of a contest that has ended, else its state."""
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Refuse to be pickled or copied: a generator cannot be, and copies would share it."""
+        raise RaceStateError(
+            f"a {type(self).__name__} can be neither pickled nor copied: make another with the same "
+            "settings and seed, and tell it the same outcomes; racer.race and racer.tune with "
+            "store= are resumed"
+        )
+
     def watch(self, callback: Callback) -> None:
         """Call `callback` with each event from now on."""
         self._callbacks.append(callback)

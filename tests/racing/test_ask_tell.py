@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -31,6 +33,17 @@ OK = Outcome("ok", 1.0, seconds=1.0)
 
 def snapshot(race, racing):
     return race.ask(), race.ended, race.alive, racing.content(race.result())
+
+
+@pytest.mark.parametrize("begun", [False, True])
+@pytest.mark.parametrize("copied", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_a_contest_is_neither_pickled_nor_copied(copied, begun):
+    contests = (Race(["a", "b"], budget=30), Tuner(Space({"x": Real(0, 1)}), budget=100))
+    for contest in contests:
+        if begun:
+            contest.ask()
+        with pytest.raises(RaceStateError, match="can be neither pickled nor copied: make another"):
+            copied(contest)
 
 
 def test_ask_returns_a_cell_for_everyone_alive():
