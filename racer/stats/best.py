@@ -8,12 +8,12 @@ from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import scipy  # its parts are imported when they are used
 
 from racer._checks import as_floats, check_fraction, flag, is_real, whole
 from racer._numerics import as_costs, one_blas_thread, power_near
 from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
+from racer.stats.failing import failing_at
 from racer.stats.ratios import log_costs, mean_factors, without_short
 from racer.stats.smallest import Failing, Part, probability_smallest, root_of
 from racer.stats.strata import noise_by_instance
@@ -47,9 +47,6 @@ _NO_TIE = 1e-6  # of the largest cost: gaps are left that are not taken for ties
 _NOISELESS = 0.1  # of what candidates usually differ by: counts as the noise if there is none
 _SURELY = 0.9  # of the widest gap: no gap is wider where the whole range is smaller
 _LITTLE = 1e-9  # of the sum of squares: a smaller rest may be what a ridge hides
-_RATES = np.array([0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5])  # means of beta laws of shares that fail
-_WEIGHTS = np.array([2.0, 5.0, 10.0, 20.0, 50.0])  # evaluations that such a law counts as
-_NEVER = (np.arange(12) + 0.5) / 12.0  # shares of candidates that never fail
 # Who is further behind the best, in standard deviations, with a noise variance of more than so many
 # times the best's, is no measure of the others' noise.
 _HOPELESS, _NOISIER = 2.0, 4.0
@@ -128,6 +125,7 @@ def best_posterior(
     maximize: bool = False,
     by_block: bool = True,
     ratios: bool = False,
+    penalty: float | None = None,
     correlation: float = 0.0,
     n_blocks: int | None = None,
     instances: ArrayLike | None = None,
@@ -150,8 +148,8 @@ def best_posterior(
     at one rate, by chance, which costs nobody anything beside the others; or some never fail, and
     each of the others at a rate of its own, from a common beta law: at that share, a failure costs
     fifty spreads of a block, or twenty times what candidates differ by if that is more. Both are as
-    likely before anything is seen. With `covariances`, alike candidates that fail alike speak against
-    chance, and a rate of its own has a uniform prior; with `n_blocks` there is no chance.
+    likely before anything is seen. With `covariances`, alike candidates fail alike, which speaks
+    against chance and tells a candidate's rate; with `n_blocks` there is no chance.
 
     Of more than 300 candidates those are compared that may be the best, by their means so far; the
     others have probability 0.
@@ -181,6 +179,11 @@ def best_posterior(
         are compared, whatever `by_block`, and to a candidate's effect is added what its mean is above
         its typical cost, as far as candidates differ in that by more than chance: so the best has
         the smallest mean, with the more evidence for it the more blocks there are.
+    penalty : float, optional
+        A score so bad, such as ten times the limit of an unsolved run, is no outlier: it counts as a
+        failure at this price, and means of costs are compared, whatever `by_block`. Blocks that all
+        their candidates have so bad are left out. With `n_blocks` it is a cost like others, in the
+        mean. Not with `ratios`.
     correlation : float in [0, 1)
         Of a candidate's costs on blocks that share data, such as the folds of one data set: the
         best is then the best on data like it (Nadeau and Bengio 2003).
@@ -210,7 +213,7 @@ def best_posterior(
     ScoresError
         No candidate, or values that are not numbers.
     SettingError
-        correlation, n_blocks or among out of range, or covariances of another shape.
+        correlation, n_blocks, penalty or among out of range, or covariances of another shape.
 
     References
     ----------
@@ -233,7 +236,11 @@ def best_posterior(
     for name, value in (("by_block", by_block), ("ratios", ratios), ("generalize", generalize)):
         flag(value, name)
     costs = as_costs(table, maximize=flag(maximize, "maximize"))
-    costs = _bounded_below(costs / power_near(costs))
+    size = power_near(costs)
+    costs = _bounded_below(costs / size)
+    if penalty is not None:
+        penalty = _as_cost(penalty, maximize=maximize, ratios=ratios) / size
+        costs = _as_failures(costs, penalty) if n_blocks is None else costs
     seen = (~np.isnan(costs)).sum(axis=0)
     n_blocks = None if n_blocks is None else whole(n_blocks, "n_blocks", least=1)
     if n_blocks is not None and (correlation or n_blocks < seen.max(initial=0)):
@@ -257,6 +264,7 @@ def best_posterior(
             costs[:, some],
             by_block=by_block,
             ratios=ratios,
+            penalty=penalty,
             correlation=correlation,
             n_blocks=n_blocks,
             instances=instances,
@@ -267,8 +275,9 @@ def best_posterior(
         return part.among(some.tolist(), m)
     model = partial(
         locations,
-        by_block=by_block,
+        by_block=by_block and penalty is None,
         ratios=ratios,
+        penalty=penalty,
         correlation=correlation,
         n_blocks=n_blocks,
         strata=strata,
@@ -406,6 +415,7 @@ def locations(
     *,
     by_block: bool,
     ratios: bool = False,
+    penalty: float | None = None,
     correlation: float,
     n_blocks: int | None,
     strata: Strata | None = None,
@@ -413,7 +423,7 @@ def locations(
 ) -> Locations:
     """Return the posterior of `best_posterior` for costs (n, m), +inf where a cell failed.
 
-    With `ratios` it is one of the logarithms of mean costs.
+    With `ratios` it is one of the logarithms of mean costs. With a `penalty`, failures cost that.
     """
     seen = (~np.isnan(costs)).sum(axis=0)
     all_blocks = np.inf if n_blocks is None else n_blocks
@@ -435,7 +445,9 @@ def locations(
     parts = [part._replace(mean=part.mean + moved) for part in parts]
     mean = sum((part.weight * part.mean for part in parts), np.zeros(costs.shape[1]))
     price = max(_FAILURE[0], _FAILURE[1] * float(np.ptp(mean)))
-    failing = _failing(costs, price, kernels, may_be_chance=n_blocks is None)
+    if penalty is not None:
+        price = (penalty - float(costs[np.isfinite(costs)].mean())) / additive.unit
+    failing = failing_at(price, costs, kernels, may_be_chance=n_blocks is None)
     whole = (parts, additive.freedom, failing, additive.n_blocks, additive.unit)
     return Locations(*whole, None if ratios else additive.noise)
 
@@ -516,6 +528,21 @@ def plausible(costs: NDArray[np.float64], sought: NDArray[np.bool_]) -> NDArray[
     price = _FAILURE[0] * np.isposinf(costs).mean(axis=0)
     bound = mean + price - 2.0 / np.sqrt(np.maximum(blocks, 1))
     return np.sort(np.lexsort((np.where(blocks > 0, bound, np.inf), ~sought))[:_MOST])
+
+
+def _as_cost(penalty: float, *, maximize: bool, ratios: bool) -> float:
+    """Return a penalty, which is a score, as a cost."""
+    if not is_real(penalty) or not math.isfinite(penalty) or ratios:
+        raise SettingError(f"penalty={penalty!r}: give a finite score, without ratios=True")
+    return -penalty if maximize else penalty
+
+
+def _as_failures(costs: NDArray[np.float64], penalty: float) -> NDArray[np.float64]:
+    """Return costs (n, m), penalised ones +inf, without blocks that several have, all so bad."""
+    far = costs >= penalty
+    several = (~np.isnan(costs)).sum(axis=1) > 1
+    too_hard = several & (far | np.isnan(costs)).all(axis=1)
+    return np.where(too_hard[:, None], np.nan, np.where(far, np.inf, costs))
 
 
 def _bounded_below(costs: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -653,83 +680,6 @@ def _with_noise(values: NDArray[np.float64], known: NDArray[np.bool_], noise: No
     freedom = max(round(noise.freedom), 1)
     squares = noise.variance * freedom + explained
     return found._replace(squares=squares, freedom=freedom + int(known.any(axis=0).sum()) - 1)
-
-
-def _failing(
-    costs: NDArray[np.float64],
-    price: float,
-    kernels: NDArray[np.float64] | None,
-    *,
-    may_be_chance: bool,
-) -> Failing | None:
-    """Return the model of failures, +inf in costs (n, m), at a price for each; None without any.
-
-    Where candidates are more or less alike, `kernels` (k, m, m), failures of those that are alike
-    speak against chance.
-    """
-    is_failed = costs == np.inf
-    if not is_failed.any():
-        return None
-    failed, ok = is_failed.sum(axis=0), np.isfinite(costs).sum(axis=0)
-    found = _failing_by_chance(failed, ok, price) if may_be_chance else None
-    if found is not None and kernels is None:
-        return found
-    never = float(((failed == 0).sum() + 1.0) / (len(failed) + 2.0))
-    by_luck = (1.0 - never) / (failed + ok + 1.0)
-    reliable = np.where(failed == 0, never / (never + by_luck), 0.0)
-    own = Failing(price, reliable, failed + 1.0, ok + 1.0)
-    if found is None or kernels is None or not found.by_chance:
-        return own
-    by_chance = found.by_chance * _unlike(failed, failed + ok, kernels)
-    return own._replace(by_chance=by_chance / (by_chance + 1.0 - found.by_chance))
-
-
-def _unlike(
-    failed: NDArray[np.intp], tried: NDArray[np.intp], kernels: NDArray[np.float64]
-) -> float:
-    """Return how likely it is that alike candidates fail alike no less, if failures are chance.
-
-    In (0, 1]; of failures (m,) among so many tries, and kernels (k, m, m): a normal density, of the
-    covariance of what fails more than all do with the kernels, relative to its largest.
-    """
-    known = tried > 0
-    rate = failed.sum() / tried.sum()
-    apart = (failed - rate * tried)[known] / np.sqrt(rate * (1.0 - rate) * tried[known])
-    kernel = kernels.mean(axis=0)[np.ix_(known, known)]
-    kernel = kernel - kernel.mean(axis=0) - kernel.mean(axis=1)[:, None] + kernel.mean()
-    np.fill_diagonal(kernel, 0.0)
-    spread = math.sqrt(2.0 * float((kernel**2).sum()))
-    excess = max(float(apart @ kernel @ apart), 0.0)
-    return math.exp(-0.5 * (excess / spread) ** 2) if spread > 0.0 else 1.0
-
-
-def _failing_by_chance(failed: NDArray[np.intp], ok: NDArray[np.intp], price: float) -> Failing:
-    """Return the model of failures, (m,) beside what was evaluated, that may be nobody's own.
-
-    Either all candidates fail at one rate, or some never, and each of the others at a rate of its
-    own. Those have a beta law; it and the share of those that never fail are averaged over a grid,
-    and a candidate's own law has the moments of the average.
-    """
-    log_beta = scipy.special.betaln
-    mean, weight = np.meshgrid(_RATES, _WEIGHTS)
-    law = np.stack([mean * weight, (1.0 - mean) * weight]).reshape(2, -1, 1)
-    a, b = law[0] + failed, law[1] + ok
-    own = (log_beta(a, b) - log_beta(*law))[:, None]  # (laws, shares, m)
-    never, sometimes = np.log(_NEVER)[:, None], np.log1p(-_NEVER)[:, None]
-    each = np.where(failed == 0, np.logaddexp(never, sometimes + own), sometimes + own)
-    fit = each.sum(axis=2, keepdims=True)
-    total = scipy.special.logsumexp(fit)
-    fails = np.exp(fit - total + sometimes + own - each)  # (laws, shares, m): that it may fail, too
-    some = fails.sum(axis=(0, 1))
-    parts = fails.sum(axis=1) / some
-    rate = (parts * a / (a + b)).sum(axis=0)
-    square = (parts * a * (a + 1.0) / ((a + b) * (a + b + 1.0))).sum(axis=0)
-    count = rate * (1.0 - rate) / (square - rate**2) - 1.0
-    alike = log_beta(failed.sum() + 1.0, ok.sum() + 1.0)
-    chance = float(scipy.special.expit(alike - (total - math.log(fit.size))))
-    chance = chance if chance > _NEGLIGIBLE else 0.0
-    reliable = np.where(failed == 0, np.maximum(1.0 - some, 0.0), 0.0)
-    return Failing(price, reliable, rate * count, (1.0 - rate) * count, chance)
 
 
 def _of_unit_spread(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
