@@ -14,6 +14,7 @@ from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
 from racer.deciders.parts.failures import FailedCells
 from racer.deciders.parts.plans import budget_after, required_budget, room, used_after
 from racer.deciders.parts.verdicts import best_of, drops
+from racer.stats.penalties import Largest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,6 +39,7 @@ class _State:
     is_robust: bool
     used: int = 0  # evaluations
     failed: FailedCells = field(default_factory=FailedCells)
+    largest: Largest = field(default_factory=Largest)
 
     def keep(self, candidates: NDArray[np.intp]) -> None:
         kept = np.searchsorted(self.candidates, candidates)
@@ -63,7 +65,8 @@ class BestForBudget(Decider):
         candidate's own scale) of costs above the block's median in units of the block's scale;
         scales of blocks are shrunk towards each other as far as they differ by chance. "residuals":
         robust if the costs less the means of blocks and candidates have heavier tails than normal
-        noise while more than half of the candidates are in, else the mean. Where rare
+        noise while more than half of the candidates are in, and the largest cost is no penalty that
+        several have exactly, such as ten times a limit; else the mean. Where other rare
         catastrophes make the difference, take "mean". A failed cell counts one range of
         its block behind the block's worst.
 
@@ -111,12 +114,15 @@ class BestForBudget(Decider):
         with np.errstate(over="ignore", invalid="ignore"):  # costs near the largest float
             for row in blocks.costs:
                 _record(state, row)
+                if self.by == "residuals":
+                    state.largest.add(blocks.candidates, row)
             state.used = used_after(state.used, blocks)
             state.budget = budget_after(state.budget, state.used, blocks)
             costs = state.costs.rows
             if self.by == "residuals" and 2 * m > state.first:
                 state.is_robust = _have_tails(costs)
-            standing = _robust(state, costs) if state.is_robust else costs.mean(axis=0)
+            is_robust = state.is_robust and not state.largest.is_penalty
+            standing = _robust(state, costs) if is_robust else costs.mean(axis=0)
             if not np.isfinite(standing).all():
                 standing = np.nan_to_num(standing)
         best = best_of(blocks.candidates, standing)
@@ -124,7 +130,7 @@ class BestForBudget(Decider):
         dropped: tuple[Drop, ...] = ()
         if len(costs) > 1 and best is not None and kept < m:
             dropped = _worst(state, costs, standing, kept)
-        evidence = {"room": kept, "standing": "robust" if state.is_robust else "mean"}
+        evidence = {"room": kept, "standing": "robust" if is_robust else "mean"}
         return state, Verdict(dropped, best, standing, evidence)
 
     def planned_room(self, state: _State, used: int) -> int:

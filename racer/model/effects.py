@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from racer._numerics import impute_by_block, power_below, tie_sizes
+from racer.stats.penalties import penalty
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _CLIP = 10.0  # robust standard deviations from a block's median
+_PENALTY = 80.0  # spreads of a block: what a penalised cost is above its level, at most
 _FAILURE = (50.0, 4.0)  # the same, and ranges of the candidates: a failure is the larger behind
 _ROUNDS = 8
 _LARGE = 1e300  # from here on, sums might overflow
@@ -30,16 +32,14 @@ class Effects(NamedTuple):
 def effects(costs: NDArray[np.float64], blocks: int | None = None) -> Effects:
     """Fit cost = block + candidate + noise; `costs` (blocks, m), NaN not evaluated, +inf failed.
 
-    Some block has a finite cost. Blocks are scaled alike, outliers pulled in, failures
-    farther away; one on which all failed is no harder than others. `blocks` is the number in all if
-    few: a mean over all has no error.
+    Some block has a finite cost. Blocks are scaled alike, outliers pulled in but for penalised costs,
+    failures farther away; one on which all failed is no harder than others. `blocks` is the number
+    in all if few: a mean over all has no error.
     """
     known = ~np.isnan(costs)
-    solved = np.isfinite(costs).any(axis=1)
     per_candidate = np.maximum(known.sum(axis=0), 1)
     ok = np.isfinite(costs)
-    scaled = np.zeros(costs.shape)
-    scaled[solved] = np.where(ok[solved], _one_scale(costs[solved]), 0.0)
+    scaled = _scaled(costs, ok)
     level, value = _additive(scaled, ok)
     if not ok[known].all():
         behind = max(_FAILURE[0], _FAILURE[1] * float(np.ptp(value[ok.any(axis=0)])))
@@ -106,12 +106,35 @@ def _additive(
     return level, value
 
 
-def _one_scale(costs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Divide each block by its spread, its median at 0, outliers pulled in."""
-    finite = np.where(np.isfinite(costs), costs, np.nan)
+def _scaled(costs: NDArray[np.float64], ok: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return costs (blocks, m) in units of their block's spread, 0 where they are not `ok`.
+
+    Medians and spreads are those of costs that are no penalty. A penalty is no outlier: if some
+    candidates have it more often than others, that is most of what their means differ by.
+    """
+    largest = penalty(costs)
+    usual = ok if largest is None else costs < largest
+    some = usual.any(axis=1)
+    scaled = np.zeros(costs.shape)
+    found, medians, spread = _one_scale(np.where(usual, costs, np.nan)[some])
+    scaled[some] = np.where(usual[some], found, 0.0)
+    if largest is not None:
+        scaled[costs == largest] = min((largest - float(medians.mean())) / spread, _PENALTY)
+    return scaled
+
+
+def _one_scale(
+    costs: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Divide each block by its spread, its median at 0, outliers pulled in.
+
+    Return with it the medians (blocks,), and the usual spread.
+    """
+    finite = costs
     if np.nanmax(np.abs(finite)) > _LARGE:
         finite = finite / 8.0  # spreads are divided by it as well
-    centred = finite - _median(finite)[:, None]
+    median = _median(finite)
+    centred = finite - median[:, None]
     spread = 1.4826 * _median(np.abs(centred))
     count = np.isfinite(costs).sum(axis=1)
     logs, common = np.full(len(spread), np.nan), 0.0
@@ -126,10 +149,11 @@ def _one_scale(costs: NDArray[np.float64]) -> NDArray[np.float64]:
         common = float(np.median(logs[many]))
     logs = np.where(np.isnan(logs), common, logs)
     scale = np.exp((count * logs + _PRIOR * common) / (count + _PRIOR))
-    scale = np.maximum(scale, np.finfo(np.float64).smallest_subnormal)
+    tiny = float(np.finfo(np.float64).smallest_subnormal)
+    scale = np.maximum(scale, tiny)
     with np.errstate(over="ignore"):  # what is too far away is pulled in
         pulled = np.clip(centred / scale[:, None], -_CLIP, _CLIP)
-    return np.asarray(pulled)
+    return pulled, median, max(math.exp(common), tiny)
 
 
 def _median(rows: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -22,6 +22,7 @@ from racer.render.notebook import Displayed
 from racer.results.metrics import Metrics
 from racer.results.scores import scores_frame
 from racer.stats.best import BestPosterior, best_posterior, plausible
+from racer.stats.penalties import penalty
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -352,7 +353,7 @@ def posterior_of(
     """Return the posterior of the best of all candidates, by means where these are raced for.
 
     `among` are those of which the best is sought, if not all; a rejected one is not. Where scores
-    have bounds, a failed cell has the worst.
+    have bounds, a failed cell has the worst. Where a penalty counts, so do means.
     """
     if isinstance(rules.decider, CorrelatedTRace):
         correlation = rules.decider.correlation
@@ -387,6 +388,7 @@ def posterior_of(
         costs,
         by_block=not by_means,
         ratios=rules.runtime is not None and rules.runtime.has_ratios,
+        penalty=penalty(costs) if rules.runtime is None else None,
         correlation=correlation,
         n_blocks=None if correlation or of_others else n_blocks,
         instances=instances,

@@ -57,6 +57,28 @@ def test_a_mean_over_all_blocks_there_are_has_no_error():
     assert (few.variance > 0).all()
 
 
+def test_a_penalty_is_no_outlier():
+    _, costs = world(missing=0.0)
+    costs = (costs - costs.min(axis=1, keepdims=True)) / np.ptp(costs, axis=1, keepdims=True)
+    costs[2, 0] = costs[7, 3] = 40.0
+    costs[9, 0] = 40.0
+    found, without = effects(costs).value, effects(np.where(costs < 40.0, costs, np.nan)).value
+    spread = np.median(np.abs(costs[0] - np.median(costs[0]))) * 1.4826
+    apart = np.delete(found - without, [0, 3]).mean()
+    assert found[3] - without[3] - apart == pytest.approx(40.0 / spread / 12, rel=0.2)
+    assert found[0] - without[0] - apart == pytest.approx(80.0 / spread / 12, rel=0.2)
+    costs[costs == 40.0] = 1e6
+    assert effects(costs).value[0] - without[0] < 100.0 / 4  # within bounds, beside two of twelve
+    costs[2, 0] = 2e6
+    assert effects(costs).value[0] - without[0] < 10.0 / 4  # outliers are
+
+
+def test_the_largest_costs_do_not_overflow():
+    costs = 1e308 * np.random.default_rng(0).uniform(0.9, 1.7, (12, 4))
+    with np.errstate(over="raise"):
+        assert np.isfinite(effects(costs).value).all()
+
+
 def test_failures_are_worst():
     quality, costs = world()
     worst = int(quality.argmax())

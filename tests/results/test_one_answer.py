@@ -4,6 +4,7 @@ Where results were wrong once, each has a test that failed then:
 
 - who fails on a quarter of the instances was the best: `test_who_fails_on_a_quarter_..`, below
 - held-out means left failures out: `test_held_out_failures_are_counted_and_shown`, below
+- who was seldom solved, and quick otherwise, was the best: `test_a_penalty_counts_in_full_..`, below
 - P(best) believed whoever led by luck: stats/test_best.py, `test_what_it_says_is_right_as_often_..`
 - equal elites were told apart: `test_elites_of_pure_noise_are_not_told_apart`, below
 - the best was not the most probable, means were of other blocks: `test_nothing_that_.._contradicts_..`
@@ -17,6 +18,7 @@ Where results were wrong once, each has a test that failed then:
 from __future__ import annotations
 
 import json
+import math
 import re
 import sqlite3
 from contextlib import closing
@@ -108,6 +110,32 @@ def test_who_fails_on_a_quarter_of_the_instances_does_not_win(seed, in_series):
     pool = [{"k": k, "x": x} for k in "ab" for x in np.linspace(0.0, 1.0, 6).tolist()]
     raced = racer.race(pool, fails_on_a_quarter, [1, 2, 3, 4], **settings)
     assert raced.best["k"] == "a"
+
+
+def seconds_or_penalty(config, instance, seed):
+    """Run for some 0.2 s and be stuck in a tenth of the runs, or for some 2 s; limit 50 s, PAR10."""
+    rng = np.random.default_rng([seed, int(1e6 * config["x"])])
+    is_quick = config["k"] == "a"
+    if is_quick and rng.random() < 0.1:
+        return 500.0
+    typical = (-1.5 if is_quick else 0.5) + 2.0 * (config["x"] - 0.4) ** 2
+    return math.exp(typical + 0.3 * instance + 0.8 * rng.normal())
+
+
+@pytest.mark.parametrize("decider", ["best-for-budget", "halving"])
+def test_a_penalty_counts_in_full_in_races(decider):
+    pool = [{"k": k, "x": x} for k in "ab" for x in (0.2, 0.4)]
+    settings = {"decider": decider, "budget": 400, "seed": 1}
+    raced = racer.race(pool, seconds_or_penalty, range(5), **settings)
+    assert raced.best["k"] == "b"
+    assert raced.probability_best[0] + raced.probability_best[1] < 0.05
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_penalty_counts_in_full_in_tunings(seed):
+    result = racer.tune(SPACE, seconds_or_penalty, range(5), budget=800, seed=seed)
+    assert result.best["k"] == "b"
+    assert {result.config(elite)["k"] for elite in result.elites} == {"b"}
 
 
 @pytest.mark.parametrize("seed", [106, 114])
