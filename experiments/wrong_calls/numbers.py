@@ -118,6 +118,7 @@ STATS_ARGUMENTS: dict[str, list[Any]] = {
     "tolerance": real(-1, INF),
     "by_block": [*FLAG, None],
     "ratios": [*FLAG, None],
+    "penalty": [v for v in real(INF) if v is not None],
     "generalize": [*FLAG, None],
     "exact": [3, [True], ["a", "b"], [1, 0], THING],
     "instances": [3, [1], [1.5] * 12, ["a"] * 12, THING, np.zeros((12, 2))],
