@@ -17,7 +17,9 @@ _RATES = np.array([0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5])  # means of beta laws
 _WEIGHTS = np.array([2.0, 5.0, 10.0, 20.0, 50.0])  # evaluations that such a law counts as
 _NEVER = (np.arange(12) + 0.5) / 12.0  # shares of candidates that never fail
 _NEGLIGIBLE = 2e-3  # probability that all is chance
-_SPREADS = np.array([0.003, 0.01, 0.03, 0.1, 0.3, 1.0])  # variances of shares, to that of a failure
+_SPREADS = np.array(
+    [0.003, 0.01, 0.03, 0.1, 0.3, 1.0]
+)  # variances of shares, relative to that of one failure
 _OWN = 0.2  # of the variance of a share: what alike candidates do not have alike
 _SURE = 1e-9  # variance of a share, relative to that of a failure, at least
 
@@ -38,11 +40,12 @@ def failing_at(
         return None
     failed, ok = is_failed.sum(axis=0), np.isfinite(costs).sum(axis=0)
     found = _by_chance(failed, ok, price) if may_be_chance else None
-    if kernels is not None and np.trace(kernels.mean(axis=0)) > 0.0:
-        own = _by_likeness(failed, failed + ok, kernels, price)
+    kernel = None if kernels is None else kernels.mean(axis=0)
+    if kernel is not None and np.trace(kernel) > 0.0:
+        own = _by_likeness(failed, failed + ok, kernel, price)
         if found is None or not found.by_chance:
             return own
-        by_chance = found.by_chance * _unlike(failed, failed + ok, kernels)
+        by_chance = found.by_chance * _unlike(failed, failed + ok, kernel)
         return own._replace(by_chance=by_chance / (by_chance + 1.0 - found.by_chance))
     if found is not None:
         return found
@@ -82,19 +85,19 @@ def _by_chance(failed: NDArray[np.intp], ok: NDArray[np.intp], price: float) -> 
 
 
 def _by_likeness(
-    failed: NDArray[np.intp], tried: NDArray[np.intp], kernels: NDArray[np.float64], price: float
+    failed: NDArray[np.intp], tried: NDArray[np.intp], kernel: NDArray[np.float64], price: float
 ) -> Failing:
     """Return the model of failures, (m,) of so many tries, that alike candidates have alike.
 
     A candidate's share has a beta law before its own evaluations, with the moments of what a
-    Gaussian process expects of it by those of the others: of the mean of kernels (k, m, m), and of
+    Gaussian process expects of it by those of the others: with this kernel (m, m), and
     some variances, weighted by their likelihoods. Of a candidate that was never tried, nothing is
     known.
     """
     known = tried > 0
     n, share = tried[known], failed[known] / tried[known]
     rate = (failed.sum() + 0.5) / (tried.sum() + 1.0)
-    kernel = kernels.mean(axis=0)[np.ix_(known, known)]
+    kernel = kernel[np.ix_(known, known)]
     kernel = (1.0 - _OWN) * kernel / max(np.trace(kernel) / len(n), _SURE) + _OWN * np.eye(len(n))
     root = np.sqrt(n)
     values, vectors = np.linalg.eigh(root[:, None] * kernel * root)
@@ -121,17 +124,17 @@ def _by_likeness(
 
 
 def _unlike(
-    failed: NDArray[np.intp], tried: NDArray[np.intp], kernels: NDArray[np.float64]
+    failed: NDArray[np.intp], tried: NDArray[np.intp], kernel: NDArray[np.float64]
 ) -> float:
     """Return how likely it is that alike candidates fail alike no less, if failures are chance.
 
-    In (0, 1]; of failures (m,) among so many tries, and kernels (k, m, m): a normal density, of the
-    covariance of what fails more than all do with the kernels, relative to its largest.
+    In (0, 1]; of failures (m,) among so many tries, and a kernel (m, m): a normal density, of the
+    covariance of what fails more than all do with the kernel, relative to its largest.
     """
     known = tried > 0
     rate = failed.sum() / tried.sum()
     apart = (failed - rate * tried)[known] / np.sqrt(rate * (1.0 - rate) * tried[known])
-    kernel = kernels.mean(axis=0)[np.ix_(known, known)]
+    kernel = kernel[np.ix_(known, known)]
     kernel = kernel - kernel.mean(axis=0) - kernel.mean(axis=1)[:, None] + kernel.mean()
     np.fill_diagonal(kernel, 0.0)
     spread = math.sqrt(2.0 * float((kernel**2).sum()))

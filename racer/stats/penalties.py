@@ -25,9 +25,12 @@ def penalty(costs: NDArray[np.float64]) -> float | None:
     others = costs[known & ~found]
     if not len(others):
         return None
-    with np.errstate(over="ignore"):
-        apart, gap = float(np.ptp(others)), largest - float(others.max())
-    return largest if 0.0 < apart < gap else None
+    return largest if _is_beyond(largest, float(others.min()), float(others.max())) else None
+
+
+def _is_beyond(largest: float, least: float, most: float) -> bool:
+    """Return whether the largest cost is farther beyond the others than these differ, if they do."""
+    return 0.0 < most - least < largest - most
 
 
 class Largest:
@@ -59,5 +62,4 @@ class Largest:
         """Whether the largest cost is a penalty."""
         if min(self._blocks, len(self._candidates)) < 2:
             return False
-        least = min(self._least, self._next)
-        return 0.0 < self._next - least < self._cost - self._next
+        return _is_beyond(self._cost, min(self._least, self._next), self._next)
