@@ -309,7 +309,7 @@ class BenchResult(Displayed):
 
 
 def _complement(alpha: float, scale: float = 1.0) -> str:
-    """Return 1 - alpha, of a scale, with so many digits that it is not the scale itself."""
+    """Return 1 - alpha times a scale as text, with enough digits to differ from the scale."""
     shown = max(alpha, 1e-12)
     digits = max(6, 2 - math.floor(math.log10(shown)))
     return f"{'>' * (alpha < shown)}{scale * (1.0 - shown):.{digits}g}"
