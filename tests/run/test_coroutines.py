@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import zlib
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
@@ -44,14 +45,19 @@ class BusyError(Exception):
 
 
 class Server:
-    """A coroutine function that answers late, is busy or hangs at times, in an order of its own."""
+    """A coroutine function that answers late, is busy or hangs at times, by cell and try."""
 
     def __init__(self):
-        self.calls = 0
+        self._tries = Counter()
+
+    @property
+    def calls(self):
+        return self._tries.total()
 
     async def __call__(self, config, instance, seed):
-        self.calls += 1
-        luck = zlib.crc32(b"%d" % self.calls)
+        cell = repr((config, instance, seed))
+        self._tries[cell] += 1  # the fate of a cell does not depend on who is called first
+        luck = zlib.crc32(f"{self._tries[cell]} {cell}".encode())
         await asyncio.sleep(luck % 100)
         if luck % 7 == 0:
             raise BusyError
