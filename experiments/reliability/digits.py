@@ -27,7 +27,7 @@ from experiments.reliability.tables import BUDGETS
 from experiments.reliability.units import NOISE, SCALES, formulas, scaled
 from experiments.report import markdown
 from racer.stats import best, several, smallest
-from racer.stats.best import Locations, locations
+from racer.stats.locations import Locations, locations
 
 if TYPE_CHECKING:
     from collections.abc import Callable

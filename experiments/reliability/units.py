@@ -23,7 +23,7 @@ import racer
 from experiments.options import jobs_option, number_option
 from experiments.reliability.tables import BUDGETS, noisy, said, summary
 from racer.results import base
-from racer.stats import best, best_posterior, units
+from racer.stats import additive, best_posterior, units
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,7 +84,7 @@ def variants(costs: Any, given: dict[str, Any]) -> dict[str, BestPosterior]:
     found["only candidates that are compared"] = alone.among(some.tolist(), costs.shape[1])
     with mock.patch.object(units, "_TAILS", (math.inf, 0.0)):
         found["nothing is clipped"] = best_posterior(costs, **given)
-    with mock.patch.object(best, "_INFLATION", 3.0):
+    with mock.patch.object(additive, "_INFLATION", 3.0):
         found["noise variance 3 times the estimate"] = best_posterior(costs, **given)
     return {"as it is": best_posterior(costs, **given), **found}
 

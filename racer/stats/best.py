@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,11 +13,9 @@ from racer._checks import as_floats, check_fraction, flag, is_real, whole
 from racer._numerics import as_costs, one_blas_thread, power_near
 from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
-from racer.stats.failing import failing_at
-from racer.stats.ratios import log_costs, mean_factors, without_short
-from racer.stats.smallest import Failing, Part, probability_smallest, root_of
-from racer.stats.strata import noise_by_instance
-from racer.stats.units import above_median, in_units, unequal_noise
+from racer.stats.locations import FAILURE, locations
+from racer.stats.smallest import probability_smallest
+from racer.stats.units import above_median
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,33 +23,14 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike, NDArray
 
-    from racer.stats.strata import Noise
+    from racer.stats.locations import Locations
 
 __all__ = ["BestPosterior", "best_posterior"]
 
-_INFLATION = 1.15  # of the noise variance, which is estimated
-_HALF_CAUCHY = 0.25  # scale of the prior of the spread, in noise standard deviations
-_ALL_EQUAL = 0.1  # its mass at no spread at all
-_SPREADS = np.geomspace(1e-3, 1e9, 70)  # variances of candidates, relative to the noise
-_NEGLIGIBLE = 2e-3  # weight of a spread
-_FAILURE = (50.0, 20.0)  # block spreads, and ranges of the candidates: a failure costs the larger
 _MOST = 300  # candidates that are compared in full, of those that may be the best
-_SINGULAR = 1e-9  # fraction of the largest eigenvalue
-_RIDGE = 1e-10  # of a candidate's weight: estimates are determined up to a constant
 _EQUAL = 1e-9  # in units of the spread within a block: means that differ by less are the same
 _FAR = 6.0  # spreads of a block: a cost that is further from its median counts as that
-_GAP = 30.0  # noise standard deviations: wider gaps between candidates count as that
-_BY_LUCK = 9.0  # more of it, over the degrees of freedom: few tell the noise badly
-_HIDDEN = 1e-14  # of the largest cost: smaller noise is lost in rounding
-_NO_TIE = 1e-6  # of the largest cost: gaps are left that are not taken for ties
-_NOISELESS = 0.1  # of what candidates usually differ by: counts as the noise if there is none
-_SURELY = 0.9  # of the widest gap: no gap is wider where the whole range is smaller
-_LITTLE = 1e-9  # of the sum of squares: a smaller rest may be what a ridge hides
-# Who is further behind the best, in standard deviations, with a noise variance of more than so many
-# times the best's, is no measure of the others' noise.
-_HOPELESS, _NOISIER = 2.0, 4.0
 _PASSES = 3  # in which they are left out
-_MOVES = 6  # in which less noise comes to light behind the rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,6 +268,26 @@ def best_posterior(
     return BestPosterior(frozen(probability), frozen(mean - mean.mean()), found.n_blocks)
 
 
+def plausible(costs: NDArray[np.float64], sought: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return the numbers of the candidates that may be the best, ascending: `_MOST` of them.
+
+    Those that are sought, a mask (m,), come before the others.
+    """
+    if costs.shape[1] <= _MOST:
+        return np.arange(costs.shape[1])
+    known = np.isfinite(costs)
+    count = known.sum(axis=1)
+    solved = count > 0
+    above, scale, _ = above_median(np.where(known, costs, np.nan)[solved], count[solved])
+    usual = float(np.median(scale[scale > 0.0])) if (scale > 0.0).any() else 1.0
+    size = np.clip(above / np.where(scale > 0.0, scale, usual)[:, None], -_FAR, _FAR)
+    blocks = known.sum(axis=0)
+    mean = np.nansum(size, axis=0) / np.maximum(blocks, 1)
+    price = FAILURE[0] * np.isposinf(costs).mean(axis=0)
+    bound = mean + price - 2.0 / np.sqrt(np.maximum(blocks, 1))
+    return np.sort(np.lexsort((np.where(blocks > 0, bound, np.inf), ~sought))[:_MOST])
+
+
 def _compared(
     model: Callable[..., Locations],
     costs: NDArray[np.float64],
@@ -354,182 +353,6 @@ def _strata(instances: ArrayLike, n: int) -> NDArray[np.intp]:
     return given.astype(np.intp)
 
 
-class Locations(NamedTuple):
-    """The posterior of what candidates are expected to cost: a mixture, in units of `unit`."""
-
-    parts: list[Part]
-    freedom: int
-    failing: Failing | None
-    n_blocks: int
-    unit: float
-    noise: NDArray[np.float64] | None = None  # relative variances, (m,), if means of costs count
-
-    @property
-    def mean(self) -> NDArray[np.float64]:
-        """The posterior means (m,), failures included."""
-        mean = sum((part.weight * part.mean for part in self.parts), np.zeros(1))
-        return np.asarray(mean if self.failing is None else mean + self.failing.mean)
-
-    def is_hopeless(self, sought: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return which candidates are far behind the best of those sought, and much noisier, (m,)."""
-        if self.noise is None:
-            return np.zeros(len(sought), dtype=np.bool_)
-        mean = sum((part.weight * part.mean for part in self.parts), np.zeros(1))  # if none fails
-        variance = np.zeros(len(mean))
-        for part in self.parts:
-            variance += part.weight * (part.covariance.diagonal() + (part.mean - mean) ** 2)
-        best = np.where(sought, self.mean, np.inf).argmin()
-        is_behind = mean - mean[best] > _HOPELESS * np.sqrt(variance + variance[best])
-        return np.asarray(is_behind & (self.noise > _NOISIER * self.noise[best]))
-
-    def of(self, some: NDArray[np.intp]) -> Locations:
-        """Return the posterior of some of the candidates."""
-        if len(some) == len(self.parts[0].mean):
-            return self
-        parts = [part.of(some) for part in self.parts]
-        return self._replace(
-            parts=parts, failing=None if self.failing is None else self.failing.of(some)
-        )
-
-    def drawn(
-        self, points: NDArray[np.float64], scale: NDArray[np.float64], near: NDArray[np.intp]
-    ) -> NDArray[np.float64]:
-        """Return locations of the candidates `near` at normal points (k, p), part by part.
-
-        Student's t are normal points over a common `scale` (p,). Failures are left out.
-        """
-        p = points.shape[1]
-        ends = (p * np.cumsum([part.weight for part in self.parts])).round().astype(np.intp)
-        drawn = np.empty(points.shape)
-        first = 0
-        for part, end in zip(self.parts, [*ends[:-1], p], strict=True):
-            root = root_of(part.covariance[np.ix_(near, near)])
-            here = slice(first, end)
-            drawn[:, here] = root @ points[:, here] / scale[here] + part.mean[near, None]
-            first = end
-        return drawn
-
-
-def locations(
-    costs: NDArray[np.float64],
-    *,
-    by_block: bool,
-    ratios: bool = False,
-    penalty: float | None = None,
-    correlation: float,
-    n_blocks: int | None,
-    strata: Strata | None = None,
-    kernels: NDArray[np.float64] | None = None,
-) -> Locations:
-    """Return the posterior of `best_posterior` for costs (n, m), +inf where a cell failed.
-
-    With `ratios` it is one of the logarithms of mean costs. With a `penalty`, failures cost that.
-    """
-    seen = (~np.isnan(costs)).sum(axis=0)
-    all_blocks = np.inf if n_blocks is None else n_blocks
-    logs = log_costs(costs) if ratios else costs
-    costs = without_short(logs) if ratios else costs
-    shared = correlation / (1.0 - correlation)
-    additive = _additive(costs, by_block=by_block and not ratios, shared=shared, strata=strata)
-    roots = [None] if kernels is None else [root_of(_of_unit_spread(k)) for k in kernels]
-    parts = _posteriors(additive, shared, seen, all_blocks, roots)
-    moved = additive.moved
-    if kernels is not None and moved.any():  # unseen candidates go with the most similar ones
-        is_seen = additive.design.by_candidate > 0.0
-        alike = np.where(is_seen, sum(root @ root.T for root in roots if root is not None), -np.inf)
-        moved = np.where(is_seen, moved, moved[alike.argmax(axis=1)])
-    if ratios:
-        factors, variance = mean_factors(logs, costs, 1.0 - seen / all_blocks)
-        moved = moved + factors / additive.unit
-        parts = [part.with_noise(variance / additive.unit**2) for part in parts]
-    parts = [part._replace(mean=part.mean + moved) for part in parts]
-    mean = sum((part.weight * part.mean for part in parts), np.zeros(costs.shape[1]))
-    price = max(_FAILURE[0], _FAILURE[1] * float(np.ptp(mean)))
-    if penalty is not None:
-        price = (penalty - float(costs[np.isfinite(costs)].mean())) / additive.unit
-    failing = failing_at(price, costs, kernels, may_be_chance=n_blocks is None)
-    whole = (parts, additive.freedom, failing, additive.n_blocks, additive.unit)
-    return Locations(*whole, None if ratios else additive.noise)
-
-
-Strata = tuple["NDArray[np.intp]", bool]  # the instance of each block, whether to generalize
-
-
-@dataclass(frozen=True, eq=False)
-class _Design:
-    """Weights of the cells that are known, and what follows from them alone."""
-
-    known: NDArray[np.bool_]  # (n, m)
-    weights: NDArray[np.float64]  # (n, m)
-    by_block: NDArray[np.float64]  # sums of the weights, (n, 1)
-    by_candidate: NDArray[np.float64]  # the same, (m,)
-    precision: NDArray[np.float64]  # of the candidates' effects for noise of variance 1, (m, m)
-
-    @classmethod
-    def of(cls, known: NDArray[np.bool_], relative: NDArray[np.float64] | float = 1.0) -> _Design:
-        """Return the design of cells (n, m), given candidates' noise variances, (m,)."""
-        weights = known / relative
-        by_block, by_candidate = weights.sum(axis=1, keepdims=True), weights.sum(axis=0)
-        precision = np.diag(by_candidate) - (weights / by_block).T @ weights
-        return cls(known, weights, by_block, by_candidate, precision)
-
-    @cached_property
-    def axes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Eigenvalues (m,) and eigenvectors (m, m) of the precision."""
-        values, vectors = np.linalg.eigh(self.precision)
-        return values, vectors
-
-    def fit(self, values: NDArray[np.float64]) -> _Additive:
-        """Return the sufficient statistics of values (n, m)."""
-        level = (self.weights * values).sum(axis=1, keepdims=True) / self.by_block
-        apart = np.where(self.known, values - level, 0.0)
-        centred = self.weights * apart
-        squares, n = float((centred * apart).sum()), len(values)
-        freedom = int(self.known.sum()) - n
-        return _Additive(self, centred.sum(axis=0), squares, freedom, 1.0, n, 1.0)
-
-    def effects(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the estimates of the candidates' effects (m,) that have no prior."""
-        values, vectors = self.axes
-        clear = values > _SINGULAR * values.max()
-        inverse = np.where(clear, 1.0 / np.where(clear, values, 1.0), 0.0)
-        return np.asarray(vectors @ (inverse * (vectors.T @ sums)))
-
-
-class _Additive(NamedTuple):
-    """Sufficient statistics of costs less their blocks' effects."""
-
-    design: _Design
-    sums: NDArray[np.float64]  # (m,)
-    squares: float
-    freedom: int
-    inflation: float  # of the noise variance
-    n_blocks: int
-    unit: float  # of what is centred, if that is the same in all blocks
-    moved: NDArray[np.float64] = np.zeros(1)  # the amount taken off each candidate's costs, (m,)
-    noise: NDArray[np.float64] | None = None  # of candidates, (m,), where it is unequal
-
-
-def plausible(costs: NDArray[np.float64], sought: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Return the numbers of the candidates that may be the best, ascending: `_MOST` of them.
-
-    Those that are sought, a mask (m,), come before the others.
-    """
-    if costs.shape[1] <= _MOST:
-        return np.arange(costs.shape[1])
-    known = np.isfinite(costs)
-    count = known.sum(axis=1)
-    solved = count > 0
-    above, scale, _ = above_median(np.where(known, costs, np.nan)[solved], count[solved])
-    usual = float(np.median(scale[scale > 0.0])) if (scale > 0.0).any() else 1.0
-    size = np.clip(above / np.where(scale > 0.0, scale, usual)[:, None], -_FAR, _FAR)
-    blocks = known.sum(axis=0)
-    mean = np.nansum(size, axis=0) / np.maximum(blocks, 1)
-    price = _FAILURE[0] * np.isposinf(costs).mean(axis=0)
-    bound = mean + price - 2.0 / np.sqrt(np.maximum(blocks, 1))
-    return np.sort(np.lexsort((np.where(blocks > 0, bound, np.inf), ~sought))[:_MOST])
-
-
 def _as_cost(penalty: float, *, maximize: bool, ratios: bool) -> float:
     """Return a penalty, which is a score, as a cost."""
     if not is_real(penalty) or not math.isfinite(penalty) or ratios:
@@ -556,217 +379,3 @@ def _bounded_below(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     ranges = np.max(np.where(known, costs, least), axis=1, keepdims=True) - least
     ranges[ranges == 0.0] = ranges.max() or 1.0
     return np.where(is_below, least - ranges, costs)
-
-
-def _additive(
-    costs: NDArray[np.float64], *, by_block: bool, shared: float, strata: Strata | None = None
-) -> _Additive:
-    """Return the sufficient statistics of costs (n, m), centred by block; NaN or inf if unknown."""
-    known = np.isfinite(costs)
-    several = known.sum(axis=1) > 1
-    costs, known = np.where(known, costs, np.nan)[several], known[several]
-    design = _Design.of(known)
-    n, m = costs.shape
-    if not n:
-        return _Additive(design, np.zeros(m), 0.0, 1, 1.0, 0, 1.0)
-    moved = _beyond_gaps(costs, design, shared)
-    costs = costs - moved
-    values, clipped, unit, relative = in_units(costs, by_block=by_block)
-    inflation = _INFLATION / (1.0 - clipped) ** 2
-    noise = None
-    if strata is not None:
-        noise = noise_by_instance(values, known, strata[0][several], generalize=strata[1])
-    if noise is not None:
-        found = _with_noise(values, known, noise)
-    else:
-        if (relative != 1.0).any():
-            design = _Design.of(known, relative)
-        found = design.fit(values)
-        if not by_block:
-            found = _placed(found, values, costs / unit)
-    if moved.any():
-        above = costs - np.nanmedian(costs, axis=1, keepdims=True)
-        moved *= np.abs(values).sum() / np.nansum(np.abs(above))
-    return found._replace(inflation=inflation, unit=unit, moved=moved)
-
-
-def wide_gaps(
-    costs: NDArray[np.float64], known: NDArray[np.bool_], shared: float = 0.0
-) -> NDArray[np.float64]:
-    """Return what candidates' costs (n, m) are above a range in which no gap is wide, (m,).
-
-    Where a candidate is far worse than the others, blocks seem to be in other units after it has
-    left, noise is less than rounding, and the spread beyond those of the prior; but how far away it
-    is says nothing of the others. `shared` is the variance common to all blocks, over the noise's.
-    """
-    return _beyond_gaps(costs, _Design.of(known), shared)
-
-
-def _beyond_gaps(costs: NDArray[np.float64], design: _Design, shared: float) -> NDArray[np.float64]:
-    """Return what `wide_gaps` does, for cells of equal weight."""
-    known, seen = design.known, design.by_candidate > 0.0
-    moved = np.zeros(len(seen))
-    left = int(known.sum()) - len(costs) - int(seen.sum()) + 1
-    if left < 1 or not _is_connected(known[:, seen]):
-        return moved
-    gap = _GAP * (1.0 + _BY_LUCK / left) * np.sqrt(1.0 + shared)
-    ridge = design.precision.max() * (_RIDGE * np.eye(len(seen)) + 1.0 / len(seen))
-    ridged = design.precision + ridge
-    for _ in range(_MOVES):
-        values = np.where(known, costs - moved, 0.0)
-        before = design.fit(values)
-        effects = np.linalg.solve(ridged, before.sums)
-        rest = before.squares - float(effects @ before.sums)
-        if np.ptp(effects[seen]) <= _SURELY * gap * np.sqrt(max(rest, 0.0) / left):
-            break
-        found = design.fit(values - known * effects)
-        if found.squares <= _LITTLE * before.squares:  # it may be what the ridge hides
-            effects += np.linalg.solve(ridged, found.sums)
-            found = design.fit(values - known * effects)
-        largest = float(np.abs(values).max())
-        noise = np.sqrt(found.squares / left)
-        if noise <= _HIDDEN * largest:
-            size = float(np.median(np.abs(effects - np.median(effects[seen]))[seen]))
-            noise = _NOISELESS * size if size > _HIDDEN * largest else np.inf
-        order = np.flatnonzero(seen)[np.argsort(effects[seen])]
-        widest = max(gap * noise, _NO_TIE * largest)
-        beyond = np.maximum(np.diff(effects[order]) - widest, 0.0)
-        if not beyond.any():
-            break
-        moved[order[1:]] += np.cumsum(beyond)
-    return moved
-
-
-def _is_connected(known: NDArray[np.bool_]) -> bool:
-    """Return whether blocks (n, m) compare all candidates, some by way of others."""
-    reached = known[0].copy()
-    while not reached.all():
-        more = known[known[:, reached].any(axis=1)].any(axis=0)
-        if (more == reached).all():
-            return False
-        reached = more
-    return True
-
-
-def _placed(found: _Additive, values: NDArray[np.float64], costs: NDArray[np.float64]) -> _Additive:
-    """Return the statistics of values (n, m) with estimates that large costs of some do not move.
-
-    By least squares, a large cost makes its block look hard, and whoever was eliminated soon after
-    it look good. The estimates are those of weighted least squares if candidates are not equally
-    noisy; how uncertain they are stays as it is, since a large cost may also hit the
-    others.
-    """
-    design = found.design
-    relative = unequal_noise(values, design.known, costs)
-    if relative is None:
-        return found
-    weighted = _Design.of(design.known, relative)
-    seen = weighted.by_candidate
-    size = np.sqrt(np.where(seen > 0.0, seen, 1.0))
-    laplacian = weighted.precision / np.outer(size, size) + _RIDGE * np.eye(len(size))
-    effects = np.linalg.solve(laplacian, weighted.fit(values).sums / size) / size
-    sums = design.precision @ effects
-    before, after = (float(s @ design.effects(s)) for s in (found.sums, sums))
-    return found._replace(
-        sums=sums, squares=max(found.squares - before, 0.0) + after, noise=relative
-    )
-
-
-def _with_noise(values: NDArray[np.float64], known: NDArray[np.bool_], noise: Noise) -> _Additive:
-    """Return the sufficient statistics of values (n, m), with a noise variance estimated elsewhere."""
-    design = _Design.of(known, noise.relative)
-    found = design.fit(values)
-    explained = float(found.sums @ design.effects(found.sums))
-    freedom = max(round(noise.freedom), 1)
-    squares = noise.variance * freedom + explained
-    return found._replace(squares=squares, freedom=freedom + int(known.any(axis=0).sum()) - 1)
-
-
-def _of_unit_spread(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scale a covariance (m, m) to a variance of 1 between candidates."""
-    m = len(covariance)
-    spread = (float(np.trace(covariance)) - float(covariance.sum()) / m) / max(m - 1, 1)
-    return covariance / spread if spread > 0.0 else np.eye(m)
-
-
-class _Axes(NamedTuple):
-    """Directions along which candidates are independent, with the statistics projected on them."""
-
-    basis: NDArray[np.float64]  # (m, m)
-    precisions: NDArray[np.float64]  # (m,)
-    along: NDArray[np.float64]  # sums, (m,)
-    least: float  # bound of the prior covariance's eigenvalues (Gershgorin)
-
-    @classmethod
-    def of(cls, found: _Additive, root: NDArray[np.float64] | None) -> _Axes:
-        """Return the axes of a prior covariance with this root; None: the identity."""
-        if root is None:
-            values, basis = found.design.axes
-            least = 1.0
-        else:
-            values, vectors = np.linalg.eigh(root.T @ found.design.precision @ root)
-            basis = root @ vectors
-            prior = np.abs(root @ root.T)
-            least = max(float((2.0 * np.diag(prior) - prior.sum(axis=1)).min()), 0.0)
-        return cls(basis, np.maximum(values, 0.0), basis.T @ found.sums, least)
-
-
-def _posteriors(
-    found: _Additive,
-    shared: float,
-    seen: NDArray[np.intp],
-    n_blocks: float,
-    roots: Sequence[NDArray[np.float64] | None],
-) -> list[Part]:
-    """Return the posteriors under each prior covariance and each spread that has a weight.
-
-    `shared`: variance common to the blocks of one data set, relative to the noise; `seen` (m,):
-    blocks per candidate, of `n_blocks`; `roots`: square roots of the prior covariances.
-    """
-    m = len(found.sums)
-    if found.squares <= 0.0:
-        return [Part(1.0, np.zeros(m), np.zeros((m, m)))]
-    spreads = np.concatenate([[0.0], _SPREADS])
-    prior = (spreads + shared)[:, None]  # variance of what is seen of a candidate
-    axes = [_Axes.of(found, root) for root in roots]
-    shrinkage = np.array([prior / (1.0 + prior * one.precisions) for one in axes])
-    along = np.array([[one.along] for one in axes])
-    squares = found.squares - (shrinkage * along**2).sum(axis=2)
-    squares = np.maximum(squares, 1e-18 * found.squares)
-    fit = np.array([-0.5 * np.log1p(prior * one.precisions).sum(axis=1) for one in axes])
-    fit -= 0.5 * found.freedom * np.log(squares)
-    fit += np.log(_spread_prior())
-    weights = np.exp(fit - fit.max())
-    weights[weights < _NEGLIGIBLE * weights.sum()] = 0.0
-    weights /= weights.sum()
-    ahead = 1.0 - seen / n_blocks  # the share of the blocks that is not known
-    observed = found.design.effects(found.sums) if n_blocks < np.inf else 0.0
-    parts = []
-    for of, at in np.argwhere(weights).tolist():
-        basis, rest = axes[of].basis, shrinkage[of, at]
-        noise = squares[of, at] * found.inflation / found.freedom
-        kept = spreads[at] / (spreads[at] + shared) if spreads[at] else 0.0
-        mean = kept * (basis @ (rest * axes[of].along))
-        covariance = noise * kept**2 * (basis * rest) @ basis.T
-        least = axes[of].least * prior[at]
-        own = noise * kept**2 * least / (1.0 + least * found.design.by_candidate)
-        if shared:
-            covariance += noise * kept * shared * np.eye(m)
-            own += noise * kept * shared
-        if n_blocks < np.inf:
-            mean = (1.0 - ahead) * observed + ahead * mean
-            covariance = covariance * np.outer(ahead, ahead) + np.diag(noise * ahead / n_blocks)
-            own = ahead**2 * own + noise * ahead / n_blocks
-        parts.append(
-            Part(float(weights[of, at]), mean, covariance, float(spreads[at] * noise), own)
-        )
-    return parts
-
-
-@lru_cache(maxsize=1)
-def _spread_prior() -> NDArray[np.float64]:
-    """Return the prior masses of no spread and of `_SPREADS`."""
-    roots = np.sqrt(_SPREADS)
-    edges = np.concatenate([[0.0], np.sqrt(roots[1:] * roots[:-1]), [1.2 * roots[-1]]])
-    masses = np.diff(np.arctan(edges / _HALF_CAUCHY))
-    return np.concatenate([[_ALL_EQUAL], (1.0 - _ALL_EQUAL) * masses / masses.sum()])

@@ -11,7 +11,8 @@ from racer._checks import as_floats, flag, whole
 from racer._numerics import TIE, impute_by_block, one_blas_thread, power_near
 from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
-from racer.stats.best import Locations, locations, wide_gaps
+from racer.stats.additive import wide_gaps
+from racer.stats.locations import Locations, locations
 from racer.stats.smallest import lattice_points
 from racer.stats.strata import two_way
 from racer.stats.units import in_units

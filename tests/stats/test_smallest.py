@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, stdtr
 
-from racer.stats import best, best_posterior, smallest
+from racer.stats import best_posterior, locations, smallest
 from racer.stats.smallest import Failing, Part, lattice_points, probability_smallest
 
 HALF_A_DIGIT = 0.005  # of the last that is printed
@@ -115,7 +115,7 @@ def test_what_each_candidate_has_of_its_own_leaves_a_covariance(settings):
     costs = rng.normal(size=(20, 12)) * np.linspace(0.5, 2.0, 12) + 0.3 * rng.normal(size=12)
     costs[np.arange(20)[:, None] >= rng.integers(4, 21, 12)] = math.nan
     given = {"correlation": 0.0, "n_blocks": None} | settings
-    found = best.locations(costs, by_block=True, **given)
+    found = locations.locations(costs, by_block=True, **given)
     for part in found.parts:
         least = np.linalg.eigvalsh(part.covariance - np.diag(part.own))[0]
         assert least >= -1e-9 * np.trace(part.covariance)
