@@ -339,7 +339,7 @@ def watch(store: str, *, interval: float, once: bool, page: Path | None) -> None
     Another process runs it; STORE is only read. Live in a terminal, else a line when something
     has changed. Ctrl-C ends the watching, not the race.
     """
-    from racer.run.progress import watch as run  # noqa: PLC0415  (a second)
+    from racer.run.watch import watch as run  # noqa: PLC0415  (a second)
 
     if math.isnan(interval):
         raise click.BadParameter("nan is no number of seconds", param_hint="'--interval'")

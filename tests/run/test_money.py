@@ -15,7 +15,7 @@ from rich.console import Console
 
 import racer
 from racer import Budget, ObjectiveError, RaceInterrupted, StoreError
-from racer.run.progress import watch
+from racer.run.watch import watch
 from racer.store.load import check_store
 from racer.store.schema import conclusion_checksum
 

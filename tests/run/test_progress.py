@@ -24,7 +24,8 @@ from racer.deciders import Decider, Drop, Verdict
 from racer.evaluate.workers import workers_for
 from racer.run.deadline import Deadline
 from racer.run.drive import drive
-from racer.run.progress import Progress, ProgressState, Subject
+from racer.run.progress import Progress
+from racer.run.progress_state import ProgressState, Subject
 
 
 def race(**settings):

@@ -24,7 +24,8 @@ from racer.evaluate.executor import never
 from racer.evaluate.outcome import bounded
 from racer.racing import Race
 from racer.run.drive import drive
-from racer.run.progress import ProgressState, state_in
+from racer.run.progress_state import ProgressState
+from racer.run.watch import state_in
 from racer.store.load import check_store
 from racer.tuner import Tuner
 

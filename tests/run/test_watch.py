@@ -12,7 +12,8 @@ from rich.console import Console
 import racer
 from racer import _files
 from racer.cli import main, stores
-from racer.run.progress import ProgressState, Subject, state_in, watch
+from racer.run.progress_state import ProgressState, Subject
+from racer.run.watch import state_in, watch
 
 
 def stops(at):

@@ -541,7 +541,8 @@ def _usual(goal: Goal | None) -> Decider:
 
 def _display(study: Study, record: StudyRecord, budget: int, workers: Workers) -> Progress:
     """Return the progress display."""
-    from racer.run.progress import Progress, Subject  # noqa: PLC0415  (Rich, only where needed)
+    from racer.run.progress import Progress  # noqa: PLC0415  (Rich, only where needed)
+    from racer.run.progress_state import Subject  # noqa: PLC0415
 
     display = Progress()
     title = (
