@@ -25,6 +25,7 @@ from racer.run.deadline import Deadline
 from racer.run.rehearsal import FirstBlock, FirstValues
 from racer.run.signals import GracefulStop, notify
 from racer.store.replay import Prefetched
+from racer.store.schema import Ending
 from racer.store.snapshot import write_snapshot
 
 if TYPE_CHECKING:
@@ -179,10 +180,16 @@ class _Loop(Generic[R]):
         self._feed.end()
         if self.values is not None and not self.stop.requested():
             self.values.end_of_run()
-        if self._is_late():  # which the contest itself does not know
-            result = self.result()
-            for watcher in self.watchers:
-                watcher(RaceEnded(Ended.DEADLINE, eliminated=(), result=result))
+        if self._is_late():
+            self._end_by_deadline()
+
+    def _end_by_deadline(self) -> None:
+        """Record the end and notify the watchers of it: the contest itself does not know of it."""
+        if self.store is not None:
+            self.store.conclude(Ending(Ended.DEADLINE.value, dropped="[]"))
+        result = self.result()
+        for watcher in self.watchers:
+            watcher(RaceEnded(Ended.DEADLINE, eliminated=(), result=result))
 
     def _is_late(self) -> bool:
         """Return True if the deadline ended a contest that was not over."""

@@ -159,7 +159,9 @@ def _read(reader: Reader, state: ProgressState) -> None:
     state.work = Work(n, failed or 0, seconds or 0.0, asked, told or 0, spent, held_out)
     state.blocks = block + (state.work.told == asked)
     ending = reader.ending()
-    if ending is not None:
+    if reader.is_out_of_time():
+        state.ended = Ended.DEADLINE.message
+    elif ending is not None:
         with suppress(ValueError):  # of a newer version
             state.ended = Ended(ending.ended).message
         state.ended = state.ended or ending.ended

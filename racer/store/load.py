@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racer._files import as_path
+from racer.core.events import Ended
 from racer.errors import RacerError, StoreError
 from racer.space.stored import not_kept
 from racer.store.begun import was_begun_here
@@ -51,8 +52,8 @@ def load(store: str | PathLike[str]) -> AnyResult:
     """Return the result of a race, a tuning or an ablation from its store, without running anything.
 
     The race is replayed from its records, and its verdicts are compared with the recorded
-    ones. The file is only read, and may be in use; of a race that has not come to its end,
-    as after a deadline, the result has `ended` "interrupted".
+    ones. The file is only read, and may be in use; of a race that has not come to its end the
+    result has `ended` "interrupted", or "deadline" where that ended the last run.
 
     Parameters
     ----------
@@ -166,6 +167,8 @@ def replayed(reader: Reader) -> tuple[AnyResult, Contest[Any], int]:
         what = "verdict on block" if isinstance(first, VerdictRow) else "candidate"
         reader.damaged(f"it has an ending, but no {what} {first[0]}")
     result = replace(contest.result(), unused=prefetched.unused())
+    if contest.ended is None and reader.is_out_of_time():
+        result = replace(result, ended=Ended.DEADLINE)
     return result, contest, recorder.n_compared
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 from weakref import WeakSet
 
+from racer.core.events import Ended
 from racer.errors import StoreError, warn
 from racer.evaluate.recorded import SCORES
 from racer.space.stored import not_kept
@@ -331,7 +332,16 @@ class Reader:
         return [tuple(row) if isinstance(row, list) else row for row in rows]
 
     def ending(self) -> schema.Ending | None:
-        """Return how the race ended, None if it has not."""
+        """Return how the race ended, None if it has not, but for a deadline."""
+        ending = self._last_ending()
+        return None if ending is None or ending.ended == Ended.DEADLINE else ending
+
+    def is_out_of_time(self) -> bool:
+        """Return True if its deadline ended the last run, before the race had come to its end."""
+        ending = self._last_ending()
+        return ending is not None and ending.ended == Ended.DEADLINE
+
+    def _last_ending(self) -> schema.Ending | None:
         rows = self._concluded("ending")
         if len(rows) > 1:
             self.damaged("it has more than one ending")

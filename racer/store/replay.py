@@ -282,6 +282,7 @@ class Recording:
             recorded = store.reader.setup
             settings = {**recorded.settings, "budget": self._given.settings["budget"]}
             store.extend(recorded._replace(settings=settings))
+        store.reopen()
         self._warn_of_failures(contest.ended)
         return untold
 

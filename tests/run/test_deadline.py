@@ -9,6 +9,9 @@ import racer
 from racer.errors import RacerWarning
 from racer.evaluate import attempt
 from racer.run import deadline as module
+from racer.run.progress_state import ProgressState
+from racer.run.watch import state_in
+from racer.store.load import check_store
 
 POOL = [{"x": x / 5} for x in range(5)]
 SPACE = racer.Space({"x": racer.Real(0, 1)})
@@ -110,6 +113,35 @@ def test_callbacks_see_the_end_by_a_deadline(n_jobs, is_stored, tmp_path):
     assert events[-1].result.ended is racer.Ended.DEADLINE
     assert events[-1].result.scores.equals(result.scores)
     assert sum(isinstance(event, racer.RaceEnded) for event in events) == 1
+
+
+@pytest.mark.parametrize("is_tuning", [False, True])
+@pytest.mark.parametrize("least", [1, 1000])  # with a snapshot, and without one
+@pytest.mark.filterwarnings("ignore:the deadline passed", "ignore:.* goes on with")
+def test_a_store_holds_the_deadline_until_its_race_goes_on(
+    clock, monkeypatch, folder, is_tuning, least
+):
+    monkeypatch.setattr("racer.store.snapshot.LEAST", least)
+    path = folder / "run.db"
+    call, pool = (racer.tune, SPACE) if is_tuning else (racer.race, POOL)
+    result = call(pool, at(clock), budget=60, deadline=26, seed=1, store=path)
+    assert (result.ended, result.evaluations) == (racer.Ended.DEADLINE, 26)
+    assert (racer.load(path).ended, check_store(path).problems) == (racer.Ended.DEADLINE, [])
+    assert state_in(str(path), ProgressState(0.0)).ended == "The deadline has passed."
+    with pytest.raises(racer.StoreError, match="the run has not come to its end"):
+        racer.bundle(path, folder / "run.zip")
+
+    def stopped(config, instance, seed):
+        raise KeyboardInterrupt
+
+    with pytest.raises(racer.RaceInterrupted):
+        racer.resume(path, stopped)
+    assert racer.load(path).ended is racer.Ended.INTERRUPTED
+    assert racer.resume(path, at(clock), deadline=1).ended is racer.Ended.DEADLINE
+    assert racer.load(path).ended is racer.Ended.DEADLINE
+    whole = racer.resume(path, at(clock), deadline=100)
+    assert whole.table.equals(call(pool, at(clock), budget=60, seed=1).table)
+    assert (racer.load(path).ended, check_store(path).problems) == (whole.ended, [])
 
 
 @pytest.mark.parametrize("is_tuning", [False, True])
