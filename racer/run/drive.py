@@ -178,6 +178,7 @@ class _Loop(Generic[R]):
                 self.values = None
         self._first.release()
         self._feed.end()
+        self._tell_known()
         if self.values is not None and not self.stop.requested():
             self.values.end_of_run()
         if self._is_late():
@@ -190,6 +191,15 @@ class _Loop(Generic[R]):
         result = self.result()
         for watcher in self.watchers:
             watcher(RaceEnded(Ended.DEADLINE, eliminated=(), result=result))
+
+    def _tell_known(self) -> None:
+        """Tell the prefetched cells of a run that stops, block by block, as a replay would."""
+        while cells := self.contest.ask():
+            known = self._feed.known(cells)
+            for cell, outcome in known:
+                self._take(cell, outcome, is_new=False)
+            if len(known) < len(cells):
+                return
 
     def _is_late(self) -> bool:
         """Return True if the deadline ended a contest that was not over."""
@@ -356,6 +366,11 @@ class Feed:
                 now.append(request)
                 if self.accept(cell, outcome):
                     self._count_unused([outcome])
+
+    def known(self, requested: Sequence[Cell]) -> list[tuple[Cell, Outcome]]:
+        """Return the requested cells that have been prefetched, with their outcomes."""
+        found = ((cell, self._take(cell)) for cell in requested)
+        return [(cell, outcome) for cell, outcome in found if outcome is not None]
 
     def in_turn(self, requested: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome, bool]]:
         """Evaluate one cell after the other, where nothing runs beside."""

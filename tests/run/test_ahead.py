@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import signal
 import tempfile
 import warnings
 import zlib
@@ -213,6 +214,45 @@ def test_from_any_crash_it_goes_on_to_the_same_result(folder, expected, name, po
     assert report.problems == []
     assert report.result.unused == result.unused
     assert report.evaluations == len(evaluated)
+
+
+class Until(AnyOrder):
+    """Workers, and the deadline or the signal that comes after so many evaluations."""
+
+    def __init__(self, seed, until, *, by_signal=False):
+        super().__init__(12, seed)
+        self._until, self._by_signal = until, by_signal
+
+    def has_passed(self):
+        return not self._by_signal and len(self.evaluated) >= self._until
+
+    def next(self, stopping=never):
+        if self._by_signal and len(self.evaluated) == self._until:
+            signal.raise_signal(signal.SIGINT)
+        return super().next()
+
+
+@pytest.mark.parametrize("by_signal", [False, True])
+@pytest.mark.parametrize(
+    ("name", "until"),
+    [("race", 50), ("in seconds", 97), ("tuning by plan", 85), ("few instances tuned", 109)],
+)
+def test_a_run_that_stops_has_the_result_of_its_store(folder, expected, name, until, by_signal):
+    path = f"{tempfile.mkdtemp(dir=folder)}/run.db"
+    with stored(path, CONTESTS[name](), evaluate) as (contest, store, known):
+        workers = Until(1, until, by_signal=by_signal)
+        try:
+            result = drive(contest, workers, store=store, prefetched=known, deadline=workers)
+        except racer.RaceInterrupted as stop:
+            result = stop.result
+    report = check_store(path)
+    assert report.problems == []
+    assert digest(report.result) == digest(result)
+    assert report.result.unused == result.unused
+    with stored(path, CONTESTS[name](), evaluate) as (contest, store, known):
+        whole = drive(contest, AnyOrder(3, 1), store=store, prefetched=known)
+    assert digest(whole) == expected[name]
+    assert check_store(path).result.ended == whole.ended
 
 
 @pytest.mark.parametrize("name", CONTESTS)
