@@ -205,7 +205,7 @@ class Result(AnyResult, ABC):
 
     @cached_property
     def leaders(self) -> tuple[int, ...]:
-        """The survivors, and the best if it was eliminated, by their probability to be the best."""
+        """The survivors, and the best if it is none of them, by their probability to be the best."""
         more = () if self.best_index in {None, *self.survivors} else (self.best_index,)
         chances = self.posterior.probability_best.round(6)
         if self.best_index is None:

@@ -178,13 +178,18 @@ def configuration(config: Any) -> Piece:
     )
 
 
+def _eliminated(result: Result) -> set[int]:
+    """Return the candidates that were eliminated for good, not those that are just no elites."""
+    return {e.candidate for e in result._eliminations}.difference(result.survivors)
+
+
 def survivors(result: Result, most: int | None = None) -> Grid:
     """Return the survivors, likeliest best first: P(best), the mean on blocks that all have seen."""
     if result.rules.is_front and len(result.configs) > 1:
         return front_grid(result, most)
     leaders = result.leaders
     chosen = leaders[:most]
-    gone = {e.candidate for e in result._eliminations}.difference(result.survivors)
+    gone = _eliminated(result)
     common = result.known.common(leaders) if leaders else []
     tests, runtime = result.test_means, result.rules.runtime
     times = {c: result._run_times(c) for c in chosen}
@@ -395,6 +400,7 @@ def race_table(result: Result, races: Sequence[RaceCompleted]) -> Section:
 
 def as_dict(result: Result, line: Callable[[Any], str] | None = None) -> dict[str, Any]:
     """Return the answer as plain data; with `line`, each survivor has its command line."""
+    gone = _eliminated(result)
     return {
         "best": as_plain(result.best),
         "best_index": result.best_index,
@@ -404,7 +410,7 @@ def as_dict(result: Result, line: Callable[[Any], str] | None = None) -> dict[st
         ),
         "credible_set": list(result.credible_set),
         "verdict": list(result.verdict),
-        "survivors": [_survivor(result, candidate, line) for candidate in result.leaders],
+        "survivors": [_survivor(result, c, line, is_gone=c in gone) for c in result.leaders],
         "ended": result.ended.value,
         "evaluations": result.evaluations,
         "failures": len(result.known.failures),
@@ -441,11 +447,13 @@ def _metric_payload(result: Result) -> dict[str, Any]:
     }
 
 
-def _survivor(result: Result, candidate: int, line: Callable[[Any], str] | None) -> dict[str, Any]:
+def _survivor(
+    result: Result, candidate: int, line: Callable[[Any], str] | None, *, is_gone: bool
+) -> dict[str, Any]:
     common = result.known.common(result.leaders)
     payload = {
         "candidate": candidate,
-        "eliminated": candidate not in result.survivors,
+        "eliminated": is_gone,
         "config": as_plain(result.config(candidate)),
         "probability_best": result.probability_best.get(candidate),
         "mean": result.mean(candidate),

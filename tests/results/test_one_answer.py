@@ -146,6 +146,18 @@ def test_who_has_not_been_where_others_fail_is_not_the_best(seed):
     assert all(fails & tuned.known.of(c).keys() for c in tuned.compared)
 
 
+def test_a_best_that_is_no_elite_was_not_eliminated():
+    def evaluate(config, instance, seed):
+        is_stuck = (seed * 7919 + instance) % 13 == 0
+        return 100.0 if is_stuck else (config["n"] - 20) ** 2 / 50 + instance + seed % 97 / 12
+
+    space, settings = racer.Space({"n": racer.Integer(1, 50)}), {"first_test": 2, "elites": 1}
+    result = racer.tune(space, evaluate, [1, 2, 3], budget=40, seed=1, **settings)
+    assert result.best_index not in {*result.elites, *result.eliminations["candidate"]}
+    assert ", eliminated" not in str(result)
+    assert not any(candidate["eliminated"] for candidate in result.to_dict()["survivors"])
+
+
 def test_a_tuning_compares_those_that_were_evaluated_most_often():
     for seed in range(3):
         result = racer.tune(SPACE, is_noise, range(9), budget=200, seed=seed, elites=1)
