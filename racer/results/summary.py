@@ -378,7 +378,7 @@ def failures(result: Result, where: str = "") -> Section:
 
 def race_table(result: Result, races: Sequence[RaceCompleted]) -> Section:
     """Return the races of a tuning in a table."""
-    is_over = races and result.ended != "interrupted"
+    is_over = races and result.ended not in {"deadline", "interrupted"}
     after = result.evaluations - races[-1].evaluations if is_over else 0
     head = ("race", "kind", "candidates", "alive", "blocks", "best", "its mean", "ended")
     rows = [

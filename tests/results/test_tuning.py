@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
 from racer import CandidateError, Ended, Integer, Outcome, Space, Tuner, tune
+from racer.results.summary import race_table
 from racer.tuner import RaceCompleted
 
 
@@ -66,6 +68,13 @@ def test_the_best_is_the_most_probable_of_all(result):
     assert chances[result.best_index] == pytest.approx(max(chances.values()), abs=1e-6)
     assert result.credible_set[0] == result.leaders[0] == result.best_index
     assert {*result.leaders} == {*result.elites, result.best_index}
+
+
+@pytest.mark.parametrize("ended", [Ended.BUDGET, Ended.DEADLINE, Ended.INTERRUPTED])
+def test_what_a_race_that_was_cut_short_has_used_did_not_go_to_the_elites(result, ended):
+    cut = replace(result, ended=ended, evaluations=result.completed_races[-1].evaluations + 7)
+    _, note = race_table(cut, cut.completed_races).pieces
+    assert ("7 evaluations went to the elites" in note) == (ended is Ended.BUDGET)
 
 
 def test_races_have_one_row_each(result):
