@@ -148,8 +148,8 @@ class Race(AskTell):
         if m > 1 and not budget.pays(m * blocks, evaluations=0, seconds=0.0):
             raise BudgetError(
                 f"budget of {budget.evaluations} evaluations: {m} candidates x {blocks} "
-                f"blocks before the first test are {m * blocks}; raise the budget, give fewer "
-                "candidates, or lower first_test"
+                f"blocks before the first test are {m * blocks}; raise the budget, or give fewer "
+                "candidates"
             )
         self._account.check(map(self._stream.instance, range(blocks)), m)
 
@@ -348,8 +348,8 @@ class Race(AskTell):
             n = self.tested_blocks
             self._notes.append(
                 f"the budget ended after {n} usable block{'s' * (n != 1)}, before the first test "
-                f"({self._state.first_test}): no candidate can be called the best; give a larger budget, fewer "
-                "candidates, or a lower first_test"
+                f"({self._state.first_test}): no candidate can be called the best; give a larger budget, or "
+                "fewer candidates"
             )
 
     def _blocks(self) -> Iterator[int]:

@@ -102,11 +102,11 @@ def drive(
     if stop.requested():
         raise _interrupted(result, store, stop.code)
     if result.ended is Ended.DEADLINE and _is_untested(result):
-        n = result.evaluations
+        n, is_race = result.evaluations, contest.kind == "race"
         warn(
             f"the deadline passed after {n} evaluation{'s' * (n != 1)}, before the first test: no "
             "candidate can be called the best, and result.guess is the one to take nevertheless; "
-            "give more time, fewer candidates, or a lower first_test"
+            f"give more time, or {'fewer candidates' if is_race else 'a lower first_test'}"
         )
     return result
 

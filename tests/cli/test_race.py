@@ -172,6 +172,13 @@ def test_what_does_not_go_together_is_refused(scores, args, message):
     assert message in done.stderr
 
 
+def test_no_option_is_advised_that_it_does_not_have(scores):
+    done = run(scores, "--budget", 5, "--decider", "f-race")
+    assert done.exit_code == 1
+    advice = "before the first test are 20; raise the budget, or give fewer candidates"
+    assert done.stderr.rstrip().endswith(advice)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -147,7 +147,9 @@ def test_a_store_holds_the_deadline_until_its_race_goes_on(
 @pytest.mark.parametrize("is_tuning", [False, True])
 def test_a_deadline_before_the_first_test_brings_a_warning(clock, is_tuning):
     call, pool = (racer.tune, SPACE) if is_tuning else (racer.race, POOL)
-    with pytest.warns(RacerWarning, match="deadline passed after 4 evaluations, before the first"):
+    advice = "or a lower first_test" if is_tuning else "or fewer candidates"
+    words = f"deadline passed after 4 evaluations, before the first.* give more time, {advice}$"
+    with pytest.warns(RacerWarning, match=words):
         result = call(pool, at(clock), **{**LONG, "first_test": 1000}, deadline=4)
     assert result.best is None
 
