@@ -156,10 +156,12 @@ class Stream:
 
 def as_groups(labels: Any, n_instances: int | None, block_size: int) -> Groups:
     """Return the groups of instances with equal labels; SettingError if they do not fit."""
+    if n_instances is None:
+        raise SettingError("groups= without instances: give instances, or leave groups out")
     given = as_sequence(labels, "groups")
     if len(given) != n_instances:
         raise SettingError(
-            f"groups= has {len(given)} labels: give one for each of the {n_instances or 'no'} instances"
+            f"groups= has {len(given)} labels: give one for each of the {n_instances} instances"
         )
     if block_size > 1:
         raise SettingError("groups= with block_size=: give one of them")

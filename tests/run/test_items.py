@@ -59,7 +59,7 @@ def test_a_wrong_order_or_wrong_groups_are_refused():
         ({"groups": [pd.NA] * N}, "no name or number"),
         ({"groups": [*range(N - 1), None]}, r"groups\[79\] is missing"),
         ({"groups": [float("nan")] * N}, r"groups\[0\] is missing"),
-        ({"groups": [1], "items": None}, "the no instances"),
+        ({"groups": [1], "items": None}, "groups= without instances: give instances"),
         ({"deterministic": False}, "list them several times"),
     ):
         with pytest.raises(racer.SettingError, match=message):
