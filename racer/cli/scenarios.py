@@ -204,8 +204,9 @@ def _scenario_of(ctx: click.Context, path: str | None, options: dict[str, Any]) 
     else:
         base = read_scenario(path, theirs)
     found = base.updated(checked(ours, THE_OPTIONS, Path.cwd()))
-    if "test_elites" in found.settings and not found.settings.get("test_instances"):
-        found = found.updated({}, ("test_elites has no effect without test_instances",))
+    is_of_irace = path is not None and Path(path).suffix.lower() != ".toml"
+    if is_of_irace and "test_elites" not in ours and not found.settings.get("test_instances"):
+        found = found.without_test_elites()
     space = found.settings.get("space")
     if path is not None and not {"space", "parameterFile"} & {*ours, *theirs}:
         _check_is_there(path, space)

@@ -75,6 +75,14 @@ class Scenario:
         kept = {name: value for name, value in self.settings.items() if name not in replaced}
         return Scenario({**kept, **settings}, (*self.notes, *notes))
 
+    def without_test_elites(self) -> Scenario:
+        """Return it without test_elites, which irace takes without test instances, too."""
+        if "test_elites" not in self.settings:
+            return self
+        kept = {name: value for name, value in self.settings.items() if name != "test_elites"}
+        note = "testNbElites is ignored: there are no test instances"
+        return Scenario(kept, (*self.notes, note))
+
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `racer.tune`; RacerError for files that cannot be used."""
         given = self.settings

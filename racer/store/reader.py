@@ -175,9 +175,12 @@ class Reader:
             if written != schema.settings_digest(settings, candidates, instances):
                 self.damaged("settings, candidates and instances do not match their checksum")
             del settings["kind"]
+            values = {name: json.loads(text) for name, text in settings.items()}
+            if kind == "tuning" and not values.get("test_instances"):
+                values.pop("test_elites", None)  # had no effect, and was accepted once
             setup = schema.Setup(
                 kind,
-                {name: json.loads(text) for name, text in settings.items()},
+                values,
                 [json.loads(text) for _, text in candidates],
                 [json.loads(text) for _, text in instances] or None,
             )

@@ -68,7 +68,7 @@ class Tuner(AskTell):
         Candidates that survive a race. None: 2 + log2 of the number of parameters; with an
         objective of several metrics at least 4 for each of them, from 2 000 evaluations on 6.
     test_elites : int, optional
-        How many elites are evaluated on `test_instances`, the best first. None: all.
+        How many elites are evaluated on `test_instances`, which it needs, the best first. None: all.
     parallel_races : int, optional
         At most so many races are under way at once, for many workers: from 4 000 evaluations on,
         and no more than a fifth of all. Each is proposed before the others are over. The result
@@ -168,6 +168,10 @@ class Tuner(AskTell):
             first_test=self.rules.least_blocks(n_instances),
             stream=stream,
         )
+        if test_elites is not None and not self.test_instances:
+            raise SettingError(
+                f"test_elites={test_elites} without test_instances: give these, or leave it out"
+            )
         self._check_budget()
         self._ledger = Ledger(self._plan)
         self._tuning = Tuning(self._ledger, self._notes.append)

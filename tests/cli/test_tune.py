@@ -212,10 +212,27 @@ def test_options_that_cannot_be_used_are_refused_before_anything(
     assert not list(folder.glob("new.db*"))
 
 
-def test_test_elites_without_test_instances_are_noted(folder):
-    words = ("--space", "parameters.txt", "--budget", 20, "--test-elites", 3)
-    done = said("check-scenario", *words, "--", "printf", "%s", "{x}")
-    assert "note: test_elites has no effect without test_instances" in done.stdout
+def test_test_elites_without_test_instances_are_refused_but_in_files_of_irace(folder):
+    words = ("--space", "parameters.txt", "--budget", 20, "--test-elites", 3, "--", "echo", "{x}")
+    done = said("check-scenario", *words)
+    assert done.exit_code == 1
+    assert "test_elites=3 without test_instances: give these, or leave it out" in done.stderr
+    text = "space = 'parameters.txt'\nbudget = 20\ncommand = ['echo', '{x}']\ntest_elites = 3\n"
+    (folder / "scenario.toml").write_text(text)
+    done = said("check-scenario")
+    assert done.exit_code == 1
+    assert "test_elites=3 without test_instances: give these" in done.stderr
+    (folder / "scenario.txt").write_text("maxExperiments = 20\ntestNbElites = 3\nfirstTest = 2\n")
+    done = said("check-scenario", "scenario.txt")
+    assert done.exit_code == 0, done.output
+    assert "testNbElites is ignored: there are no test instances" in done.output
+
+
+def test_a_scenario_with_test_elites_and_test_instances_can_be_used(folder):
+    text = "budget = 20\ncommand = ['echo', '{x}']\ntest_elites = 1\ntest_instances = ['a']\n"
+    (folder / "scenario.toml").write_text(f"space = 'parameters.txt'\nfirst_test = 2\n{text}")
+    done = said("check-scenario")
+    assert done.exit_code == 0, done.output
 
 
 def test_errors_of_a_store_are_in_the_words_of_a_scenario(folder):

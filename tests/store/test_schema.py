@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import racer
 from racer.cli import main
 from racer.store import schema
+from racer.store.load import check_store
 
 READERS = (["check"], ["show"], ["watch", "--once"], ["show", "--json"])
 RUNNERS = (["resume", "--yes", "-q", "--budget", "62"],)
@@ -63,6 +64,16 @@ def written_anew(path, change):
             connection.execute(f"DELETE FROM {table}")
             connection.executemany(f"INSERT INTO {table} VALUES (?, ?)", {**rows, **more}.items())
         connection.commit()
+
+
+@pytest.mark.filterwarnings("ignore:the command has no place for the instance")
+def test_test_elites_without_test_instances_were_accepted_once(stores, tmp_path):
+    path = shutil.copy(stores / "tuning.db", tmp_path)
+    written_anew(path, lambda parts, _: parts["settings"].update(test_elites="2"))
+    result = racer.load(path)
+    again = racer.resume(path, racer.Command(["expr", "{x}", "+", "1"]))
+    assert again.table.equals(result.table)
+    assert check_store(path).problems == []
 
 
 def told(path, *commands):

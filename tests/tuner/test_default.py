@@ -86,6 +86,8 @@ def test_so_many_elites_as_asked_for_are_evaluated_on_held_out_instances(tmp_pat
     assert again.tests.equals(result.tests)
     with pytest.raises(racer.SettingError, match="test_elites=0: give a whole number >= 1"):
         tuned(test_elites=0)
+    with pytest.raises(racer.SettingError, match="test_elites=2 without test_instances: give"):
+        tuned(test_elites=2)
 
 
 WHOLE = Space({"x": racer.Integer(1, 9)}, default={"x": 9})
