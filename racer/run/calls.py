@@ -327,7 +327,8 @@ def tune(
         without instances.
     budget : int, Budget, or list of these
         An int means evaluations, at least two candidates' to the first test (10 by default), and
-        one for each of `initial` beyond two. It is never exceeded, and used up (with `deterministic`, but for
+        one for each of `initial` beyond two; with an objective of several metrics, at
+        least `racer.Tuner.least_budget`. It is never exceeded, and used up (with `deterministic`, but for
         less than a configuration takes on all instances). With `racer.Budget` in seconds, the
         cost of an evaluation is estimated from those made, and likewise in money. A list, each larger than the one
         before: a tuning with the first, which goes on from its end with the next one's additions.
