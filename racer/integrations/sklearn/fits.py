@@ -66,6 +66,9 @@ class OneFold:
         sizes = [(_size(train), _size(test)) for train, test in self.folds]
         return float(np.mean([test / max(train + test, 1) for train, test in sizes]))
 
+    def __repr__(self) -> str:
+        return repr(self._cv)
+
     def __getattr__(self, name: str) -> Any:  # its metadata requests, say
         if name.startswith("__") or name == "_cv":
             raise AttributeError(name)

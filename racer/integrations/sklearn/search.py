@@ -30,6 +30,7 @@ from racer.deciders.named import as_decider
 from racer.errors import SettingError, warn
 from racer.integrations.sklearn.calls import Desk
 from racer.integrations.sklearn.fits import ONE_SCORE_ONLY, Fits, OneFold
+from racer.integrations.sklearn.recorded import check_folds, fold_names
 from racer.integrations.sklearn.results import cv_results, first, warn_of_failures
 from racer.racing.race import Race
 from racer.run.job import Job, how_to_evaluate, opened
@@ -99,10 +100,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         given = {name: getattr(self, name) for name in ("cv", "verbose", "pre_dispatch")}
         _check_pre_dispatch(given["pre_dispatch"])
         folds = OneFold(self._splitter(y))
-        # with a store, a fold is known by what it is of
-        self._of = (
-            "" if self.store is None else f" of {joblib.hash((X, y, params, self.estimator))}"
-        )
+        self._data = (X, y), params
         self.cv, self.pre_dispatch = folds, "all"
         self._shows = self.verbose >= 1
         self.verbose = self.verbose if self.verbose > 1 else 0
@@ -113,8 +111,8 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
                 super().fit(X, y, **params)
         finally:
             self._keep(given)
-            del self._of, self._shows
-            for name in ("_at_first", "_desk"):
+            del self._shows
+            for name in ("_at_first", "_desk", "_data"):
                 self.__dict__.pop(name, None)
             self.__dict__.pop("_checked_cv_orig", None)  # which would keep the folds
         self.n_splits_: int = len(folds.folds)
@@ -153,7 +151,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         how = how_to_evaluate(0, self.timeout, self.memory)
         n_jobs = joblib.effective_n_jobs(self.n_jobs)
         correlation = self._correlation(folds)
-        listed = [f"fold {number}{self._of}" for number in range(len(folds.folds))]
+        listed = self._fold_names(folds, *self.__dict__.pop("_data"))  # workers need no copy
         fit = desk.take(evaluate_candidates)
         fits = Fits(fit, folds, self.refit, n_jobs, how, is_recorded=is_recorded, context=task)
         with fit.mapped() if fits.are_elsewhere else nullcontext():
@@ -169,6 +167,21 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
             warn(f"{result.verdict[0]} best_params_ is the first of those that rank first")
         found.clear()
         found.update(results)
+
+    def _fold_names(
+        self, folds: OneFold, data: tuple[Any, Any], parameters: Mapping[str, Any]
+    ) -> list[str]:
+        """Return the instances of the race; in a store they are named by what decides a score."""
+        if self.store is None:
+            return [f"fold {number}" for number in range(len(folds.folds))]
+        return fold_names(
+            folds.folds,
+            data,
+            parameters,
+            estimator=self.estimator,
+            scoring=self.scoring,
+            error_score=self.error_score,
+        )
 
     def _run_contest(self, fits: Fits, folds: Sequence[str], correlation: float) -> Result:
         """Hold the contest, and return its result."""
@@ -204,6 +217,8 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
             rehearses=False,
         )
         with opened(self.store) as file:
+            if file is not None:
+                check_folds(file, given["instances"], self.cv)
             contest = contest_for(file, make.kind, {**given, **settings})
             if isinstance(contest, Race):
                 contest.warns_of_failed_blocks = False  # scikit-learn warns of failed fits

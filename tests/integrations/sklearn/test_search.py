@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification, make_regression
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -28,7 +29,7 @@ from sklearn.model_selection import (
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -36,6 +37,7 @@ from racer import (
     Ended,
     RaceInterrupted,
     RacerError,
+    RacerWarning,
     SettingError,
     StoreError,
     load,
@@ -581,8 +583,73 @@ def test_a_search_goes_on_where_it_was_interrupted(search, tmp_path, monkeypatch
     for key in ("mean_test_score", "rank_test_score", "race_folds"):
         assert np.array_equal(found.cv_results_[key], whole.cv_results_[key], equal_nan=True)
     assert 0 < len(done) <= whole.cv_results_["race_folds"].sum() - 5
-    with pytest.raises(StoreError, match="instance 0"):
+    with pytest.raises(StoreError, match=r"data \(X, y\): not the same as in the search in "):
         search(store=path).fit(X + 1.0, Y)
+
+
+def score_of(model, X, y):
+    return model.score(X, y)
+
+
+def recorded_search(path, *, parameters=None, **settings):
+    settings = {"scoring": "accuracy", "cv": KFold(3, shuffle=True, random_state=1)} | settings
+    return raced({"max_depth": [1, 3]}, store=path, **settings).fit(X, Y, **(parameters or {}))
+
+
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        ({"scoring": "f1_macro"}, "scoring is f1_macro, but the search in '.*' has accuracy"),
+        ({"scoring": None}, "scoring is None"),
+        ({"scoring": make_scorer(f1_score, average="macro")}, "scoring is .*Scorer"),
+        ({"scoring": score_of}, r"scoring is .*test_search\.score_of, but"),
+        ({"error_score": 0}, "error_score is 0.0, but the search in '.*' has nan"),
+        ({"cv": KFold(3, shuffle=True, random_state=2)}, "the folds .* give the same cv, or"),
+        ({"cv": KFold(3, shuffle=True)}, "as cv=KFold.* anew .* give it a random_state"),
+        ({"cv": KFold(4)}, "cv makes 4 folds, but the search in '.*' has 3"),
+        ({"parameters": {"sample_weight": Y + 1.0}}, "parameters of fit: not the same"),
+        ({"estimator": DecisionTreeClassifier(random_state=1)}, "estimator: not the same"),
+    ],
+)
+def test_a_store_refuses_what_would_mix_scores(other, says, tmp_path):
+    path = tmp_path / "run.db"
+    recorded_search(path)
+    with pytest.raises(StoreError, match=says):
+        recorded_search(path, **other)
+
+
+def test_scorers_without_a_digest_are_told_apart_by_their_text(tmp_path):
+    path = tmp_path / "run.db"
+
+    def loss(y, found):
+        return (y != found).mean()
+
+    for _ in range(2):
+        recorded_search(path, scoring=make_scorer(loss, greater_is_better=False))
+    with pytest.raises(StoreError, match="scoring is"):
+        recorded_search(path, scoring=make_scorer(loss))
+
+
+def test_equal_folds_and_unused_groups_go_on(tmp_path):
+    folds = [*KFold(3).split(X)]
+    recorded_search(tmp_path / "run.db", cv=folds)
+    as_lists = [(train.tolist(), test.astype(np.int32)) for train, test in folds]
+    recorded_search(tmp_path / "run.db", cv=as_lists, parameters={"groups": np.arange(len(X))})
+
+
+def test_folds_that_no_call_makes_again_are_warned_of_at_the_start(tmp_path):
+    with pytest.warns(RacerWarning, match="no other call can go on with store .* random_state"):
+        recorded_search(tmp_path / "run.db", cv=KFold(3, shuffle=True))
+    with pytest.raises(StoreError, match="give it a random_state, and begin another store"):
+        recorded_search(tmp_path / "run.db", cv=KFold(3, shuffle=True))
+
+
+def test_what_has_no_digest_is_refused_with_a_store_only(tmp_path):
+    model = make_pipeline(FunctionTransformer(lambda X: X), DecisionTreeClassifier())
+    grid = {"decisiontreeclassifier__max_depth": [1, 3]}
+    raced(grid, model, cv=3).fit(X, Y)
+    with pytest.raises(SettingError, match="the estimator cannot be compared with a store"):
+        raced(grid, model, cv=3, store=tmp_path / "run.db").fit(X, Y)
 
 
 @pytest.mark.parametrize(
