@@ -556,6 +556,7 @@ def _program_of(store: str, call: str, *, yes: bool) -> tuple[Command, dict[str,
     """Return the program of a store, if it is to be run, and its settings; `call` needs none."""
     from racer.evaluate.command.command import Command  # noqa: PLC0415  (a second)
     from racer.store.load import load_record  # noqa: PLC0415
+    from racer.store.reader import SEARCH, search_call  # noqa: PLC0415
 
     recorded = load_record(store)
     settings = recorded.settings
@@ -566,9 +567,10 @@ def _program_of(store: str, call: str, *, yes: bool) -> tuple[Command, dict[str,
             f"racer race SCORES --store {shlex.quote(store)}"
         )
     if stored is None:
+        is_search = settings["evaluate"] == SEARCH and call == "racer.resume"
         raise click.ClickException(
             f"{store} was begun with evaluate={settings['evaluate']}, which is not in it: go on "
-            f"with {call}({store!r}, evaluate)"
+            f"with {search_call(store) if is_search else f'{call}({store!r}, evaluate)'}"
         )
     if not yes and not recorded.is_ours:
         begun = f"{one_line(store)} was begun by another user, or elsewhere."

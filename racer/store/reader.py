@@ -29,6 +29,9 @@ from racer.store.log import damage_to_log, has_log
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+SEARCH = "racer.integrations.sklearn.calls.Fit"
+"""The objective of a search of scikit-learn."""
+
 PATIENCE = 30.0  # seconds to wait for a viewer that holds the file
 
 
@@ -400,6 +403,8 @@ class Reader:
             return f"the same {command}call of racer.ablation(.., store={self.path!r})"
         if setup.settings["evaluate"].startswith(SCORES):
             return f"the same command, racer race SCORES --store {shlex.quote(self.path)}"
+        if setup.settings["evaluate"] == SEARCH:
+            return search_call(self.path)
         parts = {**setup.settings, "candidates": setup.candidates, "instances": setup.instances}
         names = ("candidates", "instances", "decider", "runtime", "prices", "test_instances")
         needed = [name for name in names if not is_plain(parts.get(name))]
@@ -409,6 +414,11 @@ class Reader:
         if "command" in setup.settings and not needed:
             return f"racer resume {shlex.quote(self.path)}"
         return f"racer.resume({self.path!r}, evaluate{arguments})"
+
+
+def search_call(path: str) -> str:
+    """Return how a search of scikit-learn is continued."""
+    return f"the same search: call its fit with the same data again, store={path!r}"
 
 
 def refuse_irregular(path: str) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from click.testing import CliRunner
 from playing import eliminated
 from scipy.sparse import csr_array
 from scipy.stats import loguniform
@@ -42,6 +43,7 @@ from racer import (
     StoreError,
     load,
 )
+from racer.cli import main
 from racer.deciders import CorrelatedTRace
 from racer.integrations.sklearn import RacingSearchCV, TunedSearchCV
 from racer.stats import front_posterior
@@ -572,8 +574,10 @@ def test_a_search_goes_on_where_it_was_interrupted(search, tmp_path, monkeypatch
     kept = load(tmp_path / "whole.db")
     assert kept.probability_best == whole.result_.probability_best
     monkeypatch.setattr(RidgeClassifier, "fit", interrupted_after(8, RidgeClassifier.fit))
-    with pytest.raises(RaceInterrupted):
+    with pytest.raises(RaceInterrupted, match="call its fit with the same data again, store='"):
         search(store=path).fit(X, Y)
+    shown = CliRunner().invoke(main, ["resume", str(path)])
+    assert "call its fit with the same data again" in " ".join(shown.output.split())
     monkeypatch.undo()
     done = []
     monkeypatch.setattr(RidgeClassifier, "fit", counted(done, RidgeClassifier.fit))
