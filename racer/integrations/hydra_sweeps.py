@@ -18,6 +18,48 @@ if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
 
 
+def check_settings(instances: Mapping[str, Any], seed_key: str | None, budget: int | None) -> None:
+    """Refuse instances that are one list, and seeds that no job would get."""
+    from hydra.errors import HydraException  # noqa: PLC0415  (Hydra may be missing)
+    from omegaconf import OmegaConf  # noqa: PLC0415
+
+    for key, value in instances.items():
+        if OmegaConf.is_list(value):
+            raise HydraException(
+                f"instances: {key} is a list, which is one value: write several as text, "
+                f'{key}: "choice({", ".join(map(str, value))})"'
+            )
+    if seed_key and budget is None:
+        raise HydraException(
+            f"seed_key={seed_key}: without a budget there are no seeds: give a budget, or leave "
+            "seed_key out"
+        )
+
+
+def check_keys(
+    overrides: Mapping[str, Override],
+    instances: Mapping[str, Override],
+    seeds: Mapping[str, Override],
+) -> None:
+    """Refuse a key that instances or seeds give as well, or that is swept and given again."""
+    from hydra.errors import HydraException  # noqa: PLC0415  (Hydra may be missing)
+
+    taken: dict[Any, tuple[str, Override]] = {}
+    for where, given in (("", overrides), ("instances", instances), ("seed_key", seeds)):
+        for override in given.values():
+            if override.is_delete():
+                continue
+            key = override.key_or_group, override.package
+            here = where or f"the override {override.input_line}"
+            there, other = taken.get(key, ("", override))
+            is_swept = override.is_sweep_override() or other.is_sweep_override()
+            if there and (where or is_swept):  # of two fixed ones the last counts
+                raise HydraException(
+                    f"{here} and {there} both give {override.key_or_group}: leave one out"
+                )
+            taken[key] = here, override
+
+
 def contest_of(swept: Mapping[str, Override], instances: Any, budget: int, **rules: Any) -> Any:
     """Return a race of all combinations if it reaches its first test, otherwise a tuner."""
     budget = whole(budget, "budget", least=1)

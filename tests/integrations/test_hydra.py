@@ -159,6 +159,27 @@ def test_wrong_settings_are_refused(hydra_sweep_runner, tmp_path, wrong):
         sweep(hydra_sweep_runner, cost, ["+x=1,2", *settings(**wrong)], tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("line", "given", "says"),
+    [
+        ("+bar=1,2", {"instances": "{+bar: 'range(7)'}"}, r"instances and the override \+bar=1,2 "),
+        ("++bar=3", {"instances": "{+bar: 'range(7)'}"}, r"the override \+\+bar=3 both give bar"),
+        (
+            "++x=3",
+            {"params": "{+x: '1,2'}"},
+            r"override \+\+x=3 and the override \+x=1,2 both give x",
+        ),
+        ("+s=1,2", {"seed_key": "++s"}, r"seed_key and the override \+s=1,2 both give s: leave"),
+        ("+x=1,2", {"instances": "{s: '1,2'}", "seed_key": "s"}, "seed_key and instances both"),
+        ("+x=1,2", {"instances": "{s: [1, 2]}"}, r's is a list.* s: "choice\(1, 2\)"'),
+        ("+x=1,2", {"seed_key": "s", "budget": "null"}, "seed_key=s: without a budget"),
+    ],
+)
+def test_keys_with_two_values_are_refused(hydra_sweep_runner, tmp_path, line, given, says):
+    with pytest.raises(HydraException, match=says):
+        sweep(hydra_sweep_runner, None, [line, *settings(**({"budget": 40} | given))], tmp_path)
+
+
 @pytest.mark.parametrize("launcher", ["basic", "joblib"])
 def test_the_page(tmp_path, launcher):
     if launcher != "basic":

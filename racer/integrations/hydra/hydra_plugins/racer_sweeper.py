@@ -66,23 +66,33 @@ class RacerSweeper(Sweeper):  # type: ignore[misc]  # Hydra has no types here
 
     def sweep(self, arguments: list[str]) -> Any:
         """Run all jobs; write the best configuration; return the jobs, batch by batch."""
-        from racer.integrations.hydra_sweeps import contest_of, grid  # noqa: PLC0415
+        from racer.integrations.hydra_sweeps import (  # noqa: PLC0415
+            check_keys,
+            check_settings,
+            contest_of,
+            grid,
+        )
 
         if self._size is not None and self._size < 1:
             raise HydraException(f"max_batch_size={self._size}: give a whole number >= 1")
+        overrides = self._parsed(self._params, *arguments)
+        swept = {key: o for key, o in overrides.items() if o.is_sweep_override()}
+        check_settings(self._instances, self._seed_key, self._budget)
+        instances = self._parsed(self._instances)
+        seeds = self._parsed({self._seed_key: 0}) if self._seed_key else {}
+        check_keys(overrides, instances, seeds)
         folder = Path(self.config.hydra.sweep.dir)
         folder.mkdir(parents=True, exist_ok=True)
         OmegaConf.save(self.config, folder / "multirun.yaml")
-        overrides = self._parsed(self._params, *arguments)
-        swept = {key: o for key, o in overrides.items() if o.is_sweep_override()}
-        places = [_job({}, place) for place in grid(self._parsed(self._instances))]
+        places = [_job({}, place) for place in grid(instances)]
         if self._budget is None:
             jobs = [_job(overrides, config) + on for config in grid(swept) for on in places]
             for job in self._launched(jobs):
                 _ = job.return_value  # raises what a job has raised
             return self._returns
-        instances = places if self._instances else None
-        contest = contest_of(swept, instances, budget=self._budget, **self._rules)
+        contest = contest_of(
+            swept, places if instances else None, budget=self._budget, **self._rules
+        )
         result = self._raced(overrides, contest)
         logging.getLogger(__name__).info("%s", result)
         best = None if result.best_index is None else result.mean(result.best_index)
