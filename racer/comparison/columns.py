@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -136,18 +137,26 @@ def called(
 
 
 def is_numeric(column: pd.Series[Any]) -> bool:
-    """Return whether a column holds numbers, such as the Decimals of a database, not text."""
+    """Return whether a column holds numbers, such as Fractions or a database's Decimals, not text."""
     import pandas as pd  # noqa: PLC0415
 
-    numeric = pd.api.types.is_numeric_dtype(column)
-    return bool(numeric or pd.api.types.infer_dtype(column, skipna=True) == "decimal")
+    if pd.api.types.is_numeric_dtype(column):
+        return True
+    kind = pd.api.types.infer_dtype(column, skipna=True)
+    is_mixed = kind == "mixed"  # of types that pandas does not know
+    return kind == "decimal" or (is_mixed and all(isinstance(v, Number) for v in column.dropna()))
 
 
 def _names(column: pd.Series[Any]) -> bool:
-    """Return whether a column holds names; one of text with numbers in it holds scores gone wrong."""
+    """Return whether a column holds names: text, dates or other scalars, but no number.
+
+    One of text with numbers in it, or of lists, holds scores gone wrong.
+    """
     import pandas as pd  # noqa: PLC0415
 
-    if is_numeric(column):
+    if is_numeric(column) or any(
+        isinstance(value, Number) or pd.api.types.is_list_like(value) for value in column.dropna()
+    ):
         return False
     try:
         numbers = pd.to_numeric(column, errors="coerce")

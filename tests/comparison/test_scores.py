@@ -1,7 +1,9 @@
 """Tables as users have them: what is read as what, and what is refused."""
 
 import io
+from datetime import date
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +56,30 @@ def test_a_wide_table():
 )
 def test_other_forms_of_the_same_table(frame):
     same(read(frame), read(WIDE))
+
+
+@pytest.mark.parametrize("kind", [Fraction, Decimal, lambda n: Fraction(n, 3)])
+def test_numbers_of_any_kind_are_scores(kind):
+    values = [kind(n) for n in (3, 1, 2)]
+    for first in (values, [values[0], 1.5, values[2]], [None, *values[1:]]):
+        for name in ("tree", "model"):  # a usual name of the column of algorithms
+            frame = pd.DataFrame({name: pd.Series(first, dtype=object), "svm": [1.0, 2.0, 3.0]})
+            scores = read(frame)
+            assert scores.algorithms == (name, "svm")
+            assert scores.costs[2, 0] == float(values[2])
+
+
+def test_dates_are_names():
+    days = [date(2026, 1, day) for day in (1, 2, 3)]
+    frame = pd.DataFrame({"day": days, "A": [1.0, 2.0, 3.0], "B": [2.0, 3.0, 1.0]})
+    assert read(frame).data_sets == ("2026-01-01", "2026-01-02", "2026-01-03")
+
+
+@pytest.mark.parametrize("value", [[1.0, 2.0], (1.0, 2.0), {"a": 1.0}, np.ones(2)])
+def test_lists_among_the_scores_are_refused(value):
+    frame = pd.DataFrame({"A": [value] * 3, "B": [1.0, 2.0, 3.0], "C": [2.0, 1.0, 3.0]})
+    with pytest.raises(ScoresError, match=r"column 'A' holds .* in row 0, which is not a number"):
+        read(frame)
 
 
 def test_data_sets_without_names_are_numbered():
