@@ -346,7 +346,7 @@ def test_conovers_test_does_not_call_two_data_sets_certain():
         ({"alpha": 1.5}, "alpha=1.5"),
         ({"rope": -1}, "rope=-1"),
         ({"rope": "big"}, "rope='big'"),
-        ({"rope": 0.7}, "epsilon=0.7|rope=0.7"),
+        ({"rope": 0.7}, "^rope=0.7: give the half-width"),
         ({"method": "bradley-terry", "rope": 0.5}, "rope=0.5"),
         ({"method": "friedman", "rope": 0.1}, "rope=0.1: method='friedman' has none"),
         ({"method": "friedman", "posthoc": "tukey"}, "posthoc='tukey': choose from wilcoxon-holm"),

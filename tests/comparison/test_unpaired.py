@@ -205,7 +205,7 @@ def test_the_method_is_chosen_with_its_reason():
         ({"method": "kruskal-wallis", "rope": 0.1}, SettingError, "rope=0.1"),
         ({"posthoc": "conover"}, SettingError, "posthoc"),
         ({"local_rope": "paired"}, SettingError, "local_rope"),
-        ({"rope": 0.7}, SettingError, "epsilon"),
+        ({"rope": 0.7}, SettingError, "^rope=0.7"),
         ({"control": "none"}, SettingError, "no such algorithm"),
         ({"frame": WIDE[["slow"]]}, ScoresError, "at least 2 to compare"),
         ({"frame": LONG.iloc[11:]}, ScoresError, "'slow' has 1 score"),

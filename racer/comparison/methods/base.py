@@ -54,6 +54,17 @@ class Analysis:
     details: Any = None  # the result of racer.stats behind it
 
 
+def half_width(settings: Settings) -> float:
+    """Return the half-width of the rope around a probability of 1/2, checked."""
+    rope = 0.05 if settings.rope is None else settings.rope
+    if not 0.0 <= rope < 0.5:
+        raise SettingError(
+            f"rope={rope!r}: give the half-width of a region around a probability of 1/2, from 0 "
+            "to below 0.5"
+        )
+    return rope
+
+
 def compared(k: int, control: int | None) -> list[tuple[int, int]]:
     """Return the pairs of k algorithms to compare: all, or those with the control."""
     if control is not None:

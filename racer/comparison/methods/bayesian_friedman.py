@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from racer._checks import check_epsilon
 from racer.comparison.data import OmnibusTest
 from racer.comparison.methods.base import (
     ALIKE,
     Analysis,
     Settings,
     complete_costs,
+    half_width,
     left_out,
     many,
     places,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
     """Rank by posterior mean ranks; accept the statements that hold together."""
     refuse(settings, "bayesian-friedman", "posthoc", "local_rope")
-    epsilon = check_epsilon(0.05 if settings.rope is None else settings.rope)
+    epsilon = half_width(settings)
     names, confidence = scores.algorithms, 1.0 - settings.alpha
     costs = complete_costs(scores, "the Friedman test")
     gate = bayesian_friedman_test(costs, confidence=confidence)

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from racer._checks import is_real
 from racer.comparison.methods.base import (
     Analysis,
     Settings,
     as_index,
     decide,
     encounters,
+    half_width,
     many,
     refuse,
 )
 from racer.comparison.render.tables import DECIMALS
-from racer.errors import SettingError
 from racer.stats import bradley_terry, plackett_luce, win_table
 from racer.stats._sampling.summary import highest_density
 
@@ -30,17 +29,6 @@ if TYPE_CHECKING:
 _BY_STRENGTH = {"strength": 2, "low": 2, "high": 2}
 _BY_WEIGHT = {"expected_rank": 2, "top_1": 2, "top_2": 2, "top_3": 2}
 _OF_PAIRS = {"estimate": 2, "low": 2, "high": 2}
-
-
-def _rope(settings: Settings) -> float:
-    """Return the half-width around a probability of 1/2."""
-    rope = 0.05 if settings.rope is None else settings.rope
-    if not is_real(rope) or not 0.0 <= rope < 0.5:
-        raise SettingError(
-            f"rope={rope!r}: give the half-width of a region around a probability of 1/2, from 0 "
-            "to below 0.5"
-        )
-    return float(rope)
 
 
 def _pairs(
@@ -81,7 +69,7 @@ def _meaning(what: str, settings: Settings) -> str:
 def by_bradley_terry(scores: Scores, settings: Settings) -> Analysis:
     """Rank by mean strength; ties are half a win for either."""
     refuse(settings, "bradley-terry", "posthoc")
-    rope, names = _rope(settings), scores.algorithms
+    rope, names = half_width(settings), scores.algorithms
     tied = None
     if settings.local_rope is None:
         table = win_table(scores.costs, names=names)
@@ -134,7 +122,7 @@ def by_bradley_terry(scores: Scores, settings: Settings) -> Analysis:
 def by_plackett_luce(scores: Scores, settings: Settings) -> Analysis:
     """Rank by the probability of winning."""
     refuse(settings, "plackett-luce", "posthoc", "local_rope")
-    rope, names = _rope(settings), scores.algorithms
+    rope, names = half_width(settings), scores.algorithms
     result = plackett_luce(scores.costs, names=names, seed=settings.seed)
     frame = result.pairs(rope=(0.5 - rope, 0.5 + rope))
     met = encounters(scores.costs, *as_index(frame, names))

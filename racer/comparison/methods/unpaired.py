@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from racer._checks import check_epsilon
 from racer.comparison.data import OmnibusTest
-from racer.comparison.methods.base import ALIKE, Analysis, Settings, compared, rank_frame, refuse
+from racer.comparison.methods.base import (
+    ALIKE,
+    Analysis,
+    Settings,
+    compared,
+    half_width,
+    rank_frame,
+    refuse,
+)
 from racer.stats import bayesian_kruskal_wallis
 from racer.stats.kruskal_wallis import read_samples
 from racer.stats.multiplicity import adjust
@@ -39,7 +46,7 @@ def _counts(won: int, lost: int, tied: int) -> dict[str, float]:
 def by_bayesian_kruskal_wallis(scores: Scores, settings: Settings) -> Analysis:
     """Rank by relative effects; accept the statements that hold together."""
     refuse(settings, "bayesian-kruskal-wallis", "posthoc", "local_rope")
-    epsilon = check_epsilon(0.05 if settings.rope is None else settings.rope)
+    epsilon = half_width(settings)
     names, confidence = scores.algorithms, 1.0 - settings.alpha
     result = bayesian_kruskal_wallis(
         _samples(scores),
