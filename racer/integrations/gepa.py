@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import whole
 from racer.deciders.anytime import AnytimeRace
+from racer.deciders.mean import MeanRace
+from racer.deciders.named import as_decider
 from racer.errors import SettingError
 from racer.evaluate.outcome import Outcome
 from racer.racing.race import Race
@@ -46,7 +49,8 @@ class RaceAcceptance:
         Items that the adapter gets at a time.
     decider : str or Decider, optional
         By default ``AnytimeRace(alpha=0.35)``: a proposal that is no better than its parent is
-        accepted with probability .35 at most, whenever the race stops.
+        accepted with probability .35 at most, whenever the race stops. For `MeanRace` the items
+        are a sample, as with ``population=True``.
     seed : int >= 0
         Of the order of items.
 
@@ -88,7 +92,9 @@ class RaceAcceptance:
             raise SettingError("trainset is empty: give the items that gepa.optimize gets")
         self._n_items = whole(n_items, "n_items", least=1)
         self._batch_size = whole(batch_size, "batch_size", least=1)
-        self._decider = AnytimeRace(alpha=0.35) if decider is None else decider
+        self._decider = AnytimeRace(alpha=0.35) if decider is None else as_decider(decider)
+        if isinstance(self._decider, MeanRace):  # the items of a race are a sample of all
+            self._decider = replace(self._decider, population=True)
         self._seed, self._races = check_seed(seed), 0
         self._check_decider()
 
@@ -128,7 +134,7 @@ class RaceAcceptance:
             raise SettingError(
                 f"decider={self._decider!r} eliminates none of two candidates on n_items="
                 f"{self._n_items} items, so no proposal would be accepted: leave it out, or give "
-                'one that tests, as "mean" or AnytimeRace(alpha=0.35), and 8 items or more'
+                'one that tests, AnytimeRace(alpha=0.35) or "mean", and 9 items or more'
             )
 
     def _race(self, items: Sequence[int], seed: int) -> Race:
