@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from racer._checks import is_real
+from racer._checks import flag, is_real
 from racer.errors import RaceStateError, SettingError
 from racer.evaluate.outcome import Outcome
 from racer.racing.race import Race
@@ -70,7 +70,7 @@ class TaskRace:
     CandidateError
         A name twice.
     SettingError
-        Fewer than two candidates, a bar with a decider that does not compare means, or recorded
+        An argument of another type, fewer than two candidates, a bar with a decider that does not compare means, or recorded
         scores that are no numbers, outside the bounds or not of `scorer`. During the evaluation:
         other samples than in the first task, a recorded score that is missing, scores but none of
         `scorer`, several scorers or several values and no choice, a manager with two tasks.
@@ -104,11 +104,13 @@ class TaskRace:
         finish: bool = False,
         seed: int = 0,
     ) -> None:
+        flag(finish, "finish")
+        tasks, known = _checked_names(names), _checked_recorded(recorded)
         self._scores = _Scores(scorer, to_float)
         rules = {"maximize": maximize, "decider": decider, "seed": seed}
-        self._progress = _Progress((*names, *(recorded or {})), recorded or {}, rules, self._scores)
+        self._progress = _Progress((*tasks, *known), known, rules, self._scores)
         self._managers = {
-            name: TaskManager(name, self._progress, self._scores, finish=finish) for name in names
+            name: TaskManager(name, self._progress, self._scores, finish=finish) for name in tasks
         }
 
     def manager(self, name: str) -> TaskManager:
@@ -122,6 +124,25 @@ class TaskRace:
         if self._progress.race is None:
             raise RaceStateError("no task has started: evaluate the tasks with inspect_ai first")
         return self._progress.race.result()
+
+
+def _checked_names(names: Any) -> tuple[str, ...]:
+    """Return the names of tasks; SettingError for one text, or anything but texts."""
+    found = tuple(names) if isinstance(names, Iterable) and not isinstance(names, str) else None
+    if found is None or not all(isinstance(name, str) for name in found):
+        raise SettingError(f"names={reprlib.repr(names)}: give a list of texts, one for each task")
+    return found
+
+
+def _checked_recorded(recorded: Any) -> Mapping[str, Recorded]:
+    """Return the recorded candidates by name; SettingError for anything but a dict of names."""
+    if recorded is None:
+        return {}
+    if not isinstance(recorded, Mapping) or not all(isinstance(name, str) for name in recorded):
+        raise SettingError(
+            f"recorded={reprlib.repr(recorded)}: give a dict from names to logs, scores or a number"
+        )
+    return recorded
 
 
 class TaskManager:
@@ -187,6 +208,11 @@ class _Scores:
     """Which number a score is."""
 
     def __init__(self, scorer: str | None, to_float: Callable[[Any], float] | None) -> None:
+        given: Any = to_float
+        if not isinstance(scorer, str | None):
+            raise SettingError(f"scorer={scorer!r}: give the name of a scorer")
+        if given is not None and not callable(given):
+            raise SettingError(f"to_float={to_float!r}: give a function from a value to a number")
         self._scorer, self._to_float = scorer, to_float
 
     def number(self, scores: Mapping[str, Any], scorers: Sequence[str], where: str) -> float:

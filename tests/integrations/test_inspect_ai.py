@@ -236,6 +236,28 @@ def test_recorded_scores_are_checked_at_once(given, message):
     TaskRace(["new"], recorded={"old": {3: float("nan"), 4: True, 5: 1}})
 
 
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"names": "ab"}, "names='ab': give a list of texts, one for each task"),
+        ({"names": [1, 2]}, r"names=\[1, 2\]: give a list of texts"),
+        ({"names": 2}, "names=2: give a list of texts"),
+        ({"recorded": [0.5]}, r"recorded=\[0.5\]: give a dict from names to logs"),
+        ({"recorded": 0.0}, "recorded=0.0: give a dict"),
+        ({"finish": "no"}, "finish='no': give True or False"),
+        ({"scorer": 3}, "scorer=3: give the name of a scorer"),
+        ({"to_float": 3}, "to_float=3: give a function"),
+    ],
+)
+def test_arguments_of_another_type_are_refused_at_once(wrong, message):
+    with pytest.raises(racer.SettingError, match=message):
+        TaskRace(**({"names": ["a", "b"]} | wrong))
+
+
+def test_names_may_come_from_a_generator():
+    assert TaskRace(name for name in "ab").manager("b").name == "b"
+
+
 def test_what_cannot_race_is_refused(tmp_path):
     with pytest.raises(racer.CandidateError):
         TaskRace(["a", "a"])
