@@ -15,7 +15,7 @@ from racer.stats.dirichlet import better_minus_worse, gamma_weights
 from racer.stats.ranks import ranks_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pandas as pd
     from numpy.typing import ArrayLike, NDArray
@@ -152,12 +152,27 @@ def running_joint(
 
 def without_ties(accepted: int, ordered: Ordered, rank_sums: NDArray[np.float64]) -> int:
     """Return how many of the first statements do not tie with the first that is not accepted."""
-    p_false, gap = ordered.p_false, rank_sums[ordered.worse] - rank_sums[ordered.better]
-    while 0 < accepted < len(gap) and (
-        p_false[accepted] == p_false[accepted - 1] and gap[accepted] == gap[accepted - 1]
-    ):
+    ties = _ties_with_next(ordered, rank_sums)
+    while 0 < accepted <= len(ties) and ties[accepted - 1]:
         accepted -= 1
     return accepted
+
+
+def common_joint(statements: Sequence[Statement], rank_sums: NDArray[np.float64]) -> list[float]:
+    """Return the joint probabilities: for statements that tie, that of the last of them."""
+    better, worse = np.array([(s.better, s.worse) for s in statements]).T
+    p_false = np.array([1.0 - s.probability for s in statements])
+    ties = _ties_with_next(Ordered(better, worse, p_false), rank_sums)
+    joint = [s.joint for s in statements]
+    for place in np.flatnonzero(ties).tolist()[::-1]:
+        joint[place] = joint[place + 1]
+    return joint
+
+
+def _ties_with_next(ordered: Ordered, rank_sums: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which statements but the last tie with the next one, in probability and gap."""
+    p_false, gap = ordered.p_false, rank_sums[ordered.worse] - rank_sums[ordered.better]
+    return np.asarray((p_false[1:] == p_false[:-1]) & (gap[1:] == gap[:-1]))
 
 
 def joint_comparisons(

@@ -111,6 +111,20 @@ class TestAgainstTheStatistics:
 
 
 class TestLaws:
+    def test_statements_that_tie_have_one_joint_probability(self):
+        """In the order of the rows, one of them stood first, with the probability of it alone."""
+        costs = {
+            "A": [1] * 12,
+            "B": [0] * 3 + [2] * 3 + [2, 3] * 3,
+            "C": [2] * 3 + [0] * 3 + [3, 2] * 3,
+            "D": [9] * 12,
+        }
+        pairs = racer.compare(pd.DataFrame(costs)).pairs
+        tied = pairs[pairs["better"].eq("A") & pairs["worse"].isin(["B", "C"])]
+        assert tied["probability"].nunique() == tied["joint"].nunique() == 1
+        assert tied["joint"].iloc[0] < tied["probability"].iloc[0] - 0.02
+        assert pairs["joint"].is_monotonic_decreasing
+
     @pytest.mark.parametrize("method", METHODS)
     def test_turning_scores_round_changes_nothing(self, method):
         frame = table(12)

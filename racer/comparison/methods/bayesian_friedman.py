@@ -26,7 +26,9 @@ from racer.stats import (
     joint_comparisons,
 )
 from racer.stats.friedman import iman_davenport_df
+from racer.stats.joint import common_joint
 from racer.stats.pairs import pair_ranks
+from racer.stats.ranks import ranks_of
 from racer.stats.sign import probability_indistinguishable
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
     in_rope = probability_indistinguishable(*counts, epsilon=epsilon, strength=1.0)
     sides = places([(s.better, s.worse) for s in joint.statements])
     effects = pair_ranks(costs, *sides).effect_sizes().tolist()
+    together = common_joint(joint.statements, ranks_of(costs).sum(axis=0))
     rows = []
     for place, statement in enumerate(joint.statements):
         i, j = statement.better, statement.worse
@@ -70,7 +73,7 @@ def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
                 "low": low,
                 "high": high,
                 "probability": statement.probability,
-                "joint": statement.joint,
+                "joint": together[place],
                 "in_rope": float(in_rope[place]),
                 "decision": decision,
             }

@@ -18,6 +18,7 @@ from racer.comparison.methods.base import (
     refuse,
 )
 from racer.stats import bayesian_kruskal_wallis
+from racer.stats.joint import common_joint
 from racer.stats.kruskal_wallis import read_samples
 from racer.stats.multiplicity import adjust
 
@@ -55,8 +56,10 @@ def by_bayesian_kruskal_wallis(scores: Scores, settings: Settings) -> Analysis:
         seed=settings.seed,
         control=settings.control,
     )
+    frame = result.to_frame()
+    frame["joint"] = common_joint(result.statements, -result.effects)
     rows = []
-    for row in result.to_frame().to_dict("records"):
+    for row in frame.to_dict("records"):
         decision: Decision = "better" if row["accepted"] else "undecided"
         if epsilon > 0.0 and row["in_rope"] > confidence:
             decision = "equivalent"
