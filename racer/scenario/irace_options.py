@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -214,7 +215,7 @@ def from_irace(
         notes.append(f"{bound} is the bound that the runner gets, in each run")
     settings = {
         **_files(given, complete=complete, names_folder="trainInstancesDir" in options),
-        **_command(given, complete=complete),
+        **_command(given, source, complete=complete),
         **_runtime(given, source),
         **_numbers(given, source),
     }
@@ -271,7 +272,7 @@ def _files(given: Mapping[str, Any], *, complete: bool, names_folder: bool) -> d
     return found
 
 
-def _command(given: Mapping[str, Any], *, complete: bool) -> dict[str, Any]:
+def _command(given: Mapping[str, Any], source: str, *, complete: bool) -> dict[str, Any]:
     names = {"targetRunner", "targetRunnerLauncher", "targetCmdline", "targetRunnerLauncherArgs"}
     if not complete and not names & given.keys():
         return {}
@@ -281,12 +282,21 @@ def _command(given: Mapping[str, Any], *, complete: bool) -> dict[str, Any]:
     if given.get("aclib"):
         return {"command": [runner], "protocol": "aclib"}
     line = str(given.get("targetCmdline", _CMDLINE))
-    arguments = [runner, *line.split()]
+    first = runner
     if launcher := given.get("targetRunnerLauncher"):
+        first = str(launcher)
         if "targetCmdline" not in given:
             around = given.get("targetRunnerLauncherArgs", "{targetRunner} {targetRunnerArgs}")
             line = str(around).replace("{targetRunnerArgs}", line)
-        arguments = [str(launcher), *line.replace("{targetRunner}", runner).split()]
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise SettingError(
+            f"{source}: the arguments {line!r} cannot be split as a shell would: {error}"
+        ) from None
+    if launcher:
+        words = [word.replace("{targetRunner}", runner) for word in words]
+    arguments = [first, *words]
     bound = "{bound}" if _caps(given) else given.get("boundMax")
     return {
         "command": [_marked(word, bound) for word in arguments if bound or word != "{bound}"],

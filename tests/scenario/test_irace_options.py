@@ -71,11 +71,28 @@ def test_defaults_are_those_of_irace():
             {"targetCmdline": "-s {seed} -i {instance} {targetRunnerArgs} {x}"},
             {"command": [*("./target-runner", "-s", "{seed}", "-i", "{instance}", "{parameters}", "{{x}}")]},
         ),
+        (
+            {"targetRunnerLauncher": "sh", "targetRunner": "./run me.sh"},
+            {"command": ["sh", "./run me.sh", *PLACES, "{parameters}"]},
+        ),
+        (
+            {
+                "targetRunnerLauncher": "./my sh",
+                "targetRunner": "a b/run",
+                "targetCmdline": "'-c d' -f={targetRunner} {seed}",
+            },
+            {"command": ["./my sh", "-c d", "-f=a b/run", "{seed}"]},
+        ),
     ],
 )  # fmt: skip
 def test_what_is_mapped(options, expected):
     found, _ = settings(**options)
     assert {name: found[name] for name in expected} == expected
+
+
+def test_arguments_with_a_quote_that_does_not_end():
+    with pytest.raises(SettingError, match=r"scenario.txt: the arguments .* No closing quotation"):
+        settings(targetCmdline="-c 'd {seed}")
 
 
 def test_capping_needs_a_limit():
