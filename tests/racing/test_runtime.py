@@ -80,6 +80,17 @@ def test_what_was_capped_runs_again_with_the_limit_before_the_last_test():
     assert result.failures.empty
 
 
+def test_nothing_is_kept_for_repeats_where_no_cap_is_below_the_limit():
+    contest = Race(
+        range(6), budget=36, seed=0, runtime=Runtime(LIMIT, slack=math.inf), first_test=2
+    )
+    while cells := contest.ask():
+        for cell in cells:  # nobody can be told apart: each second block is the reverse
+            turn = cell.candidate if cell.block % 2 else 5 - cell.candidate
+            contest.tell(cell, Outcome("ok", 1.0 + turn))
+    assert contest.result().evaluations == 36
+
+
 def test_a_winner_that_was_capped_runs_again_and_is_not_tested_alone():
     contest = Race([0, 2, 4, 6], budget=400, seed=0, runtime=Runtime(LIMIT, slack=1.0))
     asked = played(contest)
