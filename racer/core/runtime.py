@@ -154,8 +154,13 @@ class Runtime:
     @property
     def criterion(self) -> str:
         """Name of the criterion for the best of the survivors."""
-        is_rank = self.utility is None and self.par is None
-        return "mean rank" if is_rank else f"{self.score_name} on the blocks that all have seen"
+        name = "mean rank" if self.by_ranks else self.score_name
+        return f"{name} on the blocks that all have seen"
+
+    @property
+    def by_ranks(self) -> bool:
+        """Whether the criterion is the mean rank, not a mean of times or utilities."""
+        return self.utility is None and self.par is None
 
     @property
     def has_ratios(self) -> bool:
@@ -180,7 +185,7 @@ class Runtime:
     def as_costs(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the costs of times (blocks, m) by the criterion; NaN stays NaN."""
         known = np.minimum(times, self.limit)
-        if self.utility is None and self.par is None:
+        if self.by_ranks:
             from scipy.stats import rankdata  # noqa: PLC0415
 
             return np.asarray(rankdata(known, axis=1, nan_policy="omit"), dtype=np.float64)

@@ -43,7 +43,7 @@ __all__ = ["AnyResult", "Result", "RunTimes", "mean_on", "posterior_of"]
 
 
 class RunTimes(NamedTuple):
-    """The run times of a candidate: their mean score, and how many were not run to their end."""
+    """The run times of a candidate: its score on the common blocks; of all of its blocks the rest."""
 
     score: float | None
     unsolved: int
@@ -283,7 +283,22 @@ class Result(AnyResult, ABC):
         unsolved = sum(value >= limit for value in capped)
         failed = sum(outcome.value is None for outcome in others)
         capped_early = len(capped) - unsolved
-        return RunTimes(self.mean(candidate), unsolved, failed, capped_early, len(known))
+        score = self.mean(candidate) if runtime is None else self._criteria.get(candidate)
+        return RunTimes(score, unsolved, failed, capped_early, len(known))
+
+    @cached_property
+    def _criteria(self) -> dict[int, float | None]:
+        """The criterion of run times of each leader, on the blocks that all leaders have seen."""
+        runtime, leaders = self.rules.runtime, self.leaders
+        if runtime is None or not leaders:
+            return {}
+        if runtime.by_ranks:
+            ranks = runtime.as_costs(self.known.costs(leaders))
+            return (
+                dict(zip(leaders, ranks.mean(axis=0).tolist(), strict=True)) if len(ranks) else {}
+            )
+        common = self.known.common(leaders)
+        return {c: mean_on(self.known, c, common) for c in leaders}
 
     @cached_property
     def table(self) -> pd.DataFrame:

@@ -75,9 +75,9 @@ class RaceResult(Result):
     shared_blocks : int
         How many blocks all survivors have seen.
     run_times : DataFrame
-        With `runtime`, one row per survivor: score (mean, by the criterion, as PAR10), unsolved
-        (evaluations that reached the limit), failed, capped (below the limit; the score has their
-        cap, a lower bound), blocks.
+        With `runtime`, one row per survivor: score (by the criterion, as PAR10, on the blocks that
+        all survivors and the best have seen), and of all its evaluations: unsolved (they reached
+        the limit), failed, capped (below the limit; the score has their cap, a lower bound), blocks.
     posterior : BestPosterior
         The posterior of the best of all candidates (`racer.stats.best_posterior`), from all that
         is known of them: eliminated ones count, with their outcomes. By mean

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from racer import CandidateError, Ended, Integer, Outcome, Space, Tuner, tune
+from racer import CandidateError, Ended, Integer, Outcome, Runtime, Space, Tuner, tune
 from racer.results.summary import race_table
 from racer.tuner import RaceCompleted
 
@@ -183,3 +183,32 @@ def test_the_largest_float_is_its_own_mean_on_held_out_instances():
     space = Space({"x": Integer(0, 9)})
     result = tune(space, evaluate, range(6), budget=80, seed=1, test_instances=range(6, 12))
     assert set(result.test_means.values()) == {1.0, most}
+
+
+@pytest.mark.parametrize(
+    ("par", "criterion"),
+    [
+        (10.0, "PAR10 on the blocks that all have seen"),
+        (None, "mean rank on the blocks that all have seen"),
+    ],
+)
+def test_scores_of_run_times_are_what_their_label_says(par, criterion):
+    space, runtime = Space({"x": Integer(0, 30)}), Runtime(40.0, par=par)
+    tuner = Tuner(space, budget=26, seed=1, first_test=2, runtime=runtime)
+    while cells := tuner.ask():
+        for cell in cells:
+            own = (cell.config["x"] + cell.seed // 3) % 5
+            tuner.tell(cell, Outcome("ok", 1.0 + cell.seed % 7 + own))
+    result = tuner.result()
+    scores = dict(result.run_times["score"])
+    assert list(scores.values()) == sorted(scores.values())  # the order of the survivors
+    times = result.table[list(result.leaders)]
+    assert times.isna().any().any()  # some have seen more blocks than others
+    times = times.dropna()
+    expected = times.mean() if par else times.rank(axis=1).mean()
+    survivors = result.to_dict()["survivors"]
+    assert {one["candidate"]: one["score"] for one in survivors} == pytest.approx(dict(expected))
+    assert {one["criterion"] for one in survivors} == {criterion}
+    assert all(scores[c] == pytest.approx(expected[c]) for c in result.survivors)
+    if par:
+        assert [one["common_mean"] for one in survivors] == [one["score"] for one in survivors]
