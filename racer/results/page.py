@@ -172,7 +172,7 @@ def race_sections(result: Result) -> list[Section]:
     """Return the sections that only a race has."""
     words = (
         "The mean rank of each candidate so far (dark: among the best of those still in), and the "
-        "block after which it was eliminated. Survivors stand at the top."
+        "block after which it was eliminated. The best and the survivors stand at the top."
     )
     pieces: list[Piece] = [
         drawing(result, "race", words),

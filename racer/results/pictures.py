@@ -115,9 +115,9 @@ def label(result: Result, candidate: int) -> str:
 
 
 def final_order(result: Result) -> list[int]:
-    """Return all candidates: survivors, best first, then the others, the last eliminated first."""
+    """Return all candidates: the best, other survivors, then the last eliminated first."""
     gone = result.eliminations["candidate"].tolist()[::-1]
-    order = dict.fromkeys([*result.survivors, *gone, *range(len(result.configs))])
+    order = dict.fromkeys([*result.leaders, *gone, *range(len(result.configs))])
     return list(order)
 
 
@@ -162,12 +162,6 @@ def _ranks(result: Result, ax: Axes | None) -> Axes:
     return courses(so_far, final_order(result), labels, caption, ax=ax)
 
 
-def _few(result: Result) -> tuple[tuple[int, ...], str]:
-    """Return the survivors to draw, and a note if these are not all."""
-    n = len(result.survivors)
-    return result.survivors[:_MOST], f" (the first {_MOST} of {n})" if n > _MOST else ""
-
-
 def _posterior(result: Result, ax: Axes | None) -> Axes:
     to_front = not result.probability_best
     likely = result.credible_front if to_front else result.credible_set
@@ -187,7 +181,7 @@ def _posterior(result: Result, ax: Axes | None) -> Axes:
 
 
 def _costs(result: Result, ax: Axes | None) -> Axes:
-    chosen = final_order(result)[: min(max(len(result.survivors), _LEAST), _MOST)]
+    chosen = final_order(result)[: min(max(len(result.leaders), _LEAST), _MOST)]
     blocks = set(result.known.common(chosen))
     samples = [
         np.array(
@@ -196,7 +190,8 @@ def _costs(result: Result, ax: Axes | None) -> Axes:
         )
         for c in chosen
     ]
-    caption = f"value on the {len(blocks)} blocks that all of these have seen"
+    n = f"the {len(blocks)} blocks" if len(blocks) > 1 else f"{len(blocks) or 'no'} block"
+    caption = f"value on {n} that all of these have seen"
     return boxes(samples, _labels(result, chosen), caption, ax=ax)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from playing import eliminated
 
 import racer
-from racer import plots
+from racer import Outcome, plots
 from racer.plots.tuning import sampling
 from racer.results.pictures import gap
 
@@ -81,6 +82,26 @@ def test_a_race_shows_each_elimination_with_its_reason():
     assert len(words) == len(eliminated(result)) > 3
     assert words[0].startswith(f"inferior to #{eliminated(result)[0].against}")
     assert ax.get_yticklabels()[0].get_text().split()[0] == f"#{result.survivors[0]}"
+
+
+def test_the_best_is_drawn_first_also_if_it_was_eliminated():
+    result = race(9)
+    best, other = result.best_index, next(c for c in range(9) if c not in result.survivors)
+    result = replace(result, survivors=(other,))
+    assert result.leaders == (best, other)
+    costs = [text.get_text().split()[0] for text in result.plot("costs").get_yticklabels()]
+    assert costs[:2] == [f"#{best}", f"#{other}"]
+    ranks = [t.get_text().split()[0] for t in result.plot("ranks").get_legend().get_texts()]
+    assert ranks[:2] == [f"#{best}", f"#{other}"]
+
+
+@pytest.mark.parametrize(("n", "words"), [(1, "on 1 block that"), (2, "on the 2 blocks that")])
+def test_the_number_of_common_blocks(n, words):
+    contest = racer.Race(["1", "3"], range(n), budget=9, deterministic=True)
+    while cells := contest.ask():
+        for cell in cells:
+            contest.tell(cell, Outcome("ok", float(cell.config)))
+    assert words in contest.result().plot("costs").get_xlabel()
 
 
 @pytest.mark.parametrize(
