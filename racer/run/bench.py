@@ -379,7 +379,9 @@ def _function(
     def run(instance: Any, seed: int, keep: bool) -> Measured:  # noqa: ARG001
         try:
             seconds, output = _call(function, () if instances is None else (instance,), clock)
-        except Exception as error:  # noqa: BLE001  (a function may raise anything)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001  (SystemExit, too, is the function's own)
             return Measured(0.0, f"raised {describe(error, where=True)}")
         return Measured(seconds, "", output)
 

@@ -303,6 +303,15 @@ def test_a_function_that_raises_is_out_with_its_line():
     )
 
 
+@pytest.mark.parametrize("error", [SystemExit(3), GeneratorExit(3)])
+def test_a_function_that_exits_is_out_and_the_caller_goes_on(error):
+    def leaves():
+        raise error
+
+    result = racer.bench({"good": int, "leaves": leaves}, rounds=1)
+    assert result.failures[0].message.startswith(f"raised {type(error).__name__}: 3 (in leaves, ")
+
+
 def test_functions_return_the_same():
     numbers = np.array([2, 1, 3])
     given = {"sort": lambda: np.sort(numbers), "wrong": lambda: numbers, "list": lambda: [1, 2, 3]}
