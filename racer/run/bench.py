@@ -351,9 +351,11 @@ def _command(program: Any, instances: Sequence[Any] | None, *, cpu: bool) -> Run
     if not isinstance(program, str | Sequence | Command):
         raise SettingError(f"give a function or a command, not {reprlib.repr(program)}")
     command = program if isinstance(program, Command) else Command(program)
-    command.check([{}], instances)
-    if instances is not None and command.argv({}, "a", 0) == command.argv({}, "b", 0):
-        raise SettingError("there are instances, but the command has no {instance}")
+    command.check([{}], None if instances is None else [instances[0]])
+    if instances is not None:
+        if command.argv({}, "a", 0) == command.argv({}, "b", 0):
+            raise SettingError("there are instances, but the command has no {instance}")
+        command.check([{}], instances)
 
     def run(instance: Any, seed: int, keep: bool) -> Measured:
         found = command.timed(instance, seed, keep=keep)

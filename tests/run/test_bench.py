@@ -423,6 +423,12 @@ def test_what_cannot_work_is_refused_before_anything_runs(programs, given, messa
         racer.bench(programs, **given)
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_command_without_instance_is_refused_without_a_warning():
+    with pytest.raises(racer.SettingError, match=r"program 'true': .* has no \{instance\}"):
+        racer.bench(["cat {instance}", "true"], ["a", "b"])
+
+
 def test_coroutines_are_refused():
     async def later():
         return 1
