@@ -8,7 +8,7 @@ import reprlib
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -104,7 +104,8 @@ def bench(
         Compare CPU times (user and system, of a program and all that it waits for), not wall times.
     same_output : bool or callable
         True: output (of a function: result) that differs from the first program's in the same
-        round is a failure. For functions, ``same(one, other)`` may compare two results.
+        round is a failure; NaN equals NaN. For functions, ``same(one, other)`` may compare two
+        results.
     alpha : float in (0, 0.5)
         Probability that any statement of the result is false.
     seed : int >= 0, optional
@@ -271,7 +272,11 @@ def _other_output(expected: Any, output: Any, name: str, same: Same) -> str:
         if same(expected, output):
             return ""
     except Exception as error:  # noqa: BLE001  (arrays of other shapes, say)
-        return f"returned a value that cannot be compared with the output of {name} ({describe(error)})"
+        advice = "; give same_output=, a function of two results" if same is _equal else ""
+        return (
+            f"returned a value that cannot be compared with the output of {name} "
+            f"({describe(error)}){advice}"
+        )
     if isinstance(expected, Printout) and isinstance(output, Printout):
         where = output.difference(expected)
         return f"printed something else than {name}" + (f": {where}" if where else "")
@@ -279,9 +284,20 @@ def _other_output(expected: Any, output: Any, name: str, same: Same) -> str:
 
 
 def _equal(one: Any, other: Any) -> bool:
+    """Return whether two results are equal: NaN is equal to NaN, also within arrays and lists."""
+    with suppress(Exception):  # arrays in lists, say, are compared one by one
+        if operator.eq(one, other) is True:
+            return True
+    if type(one) is type(other) and type(one) in {list, tuple}:
+        return len(one) == len(other) and all(map(_equal, one, other))
+    if type(one) is type(other) is dict:
+        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return np.array_equal(one, other)  # of one shape, too
-    return bool(np.all(operator.eq(one, other)))
+        one, other = np.asarray(one), np.asarray(other)
+        if one.shape != other.shape:
+            return False
+    are_nan = operator.ne(one, one) & operator.ne(other, other)
+    return bool(np.all(operator.eq(one, other) | are_nan))
 
 
 def _result(race: Race, *, cpu: bool) -> BenchResult:

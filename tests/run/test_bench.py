@@ -6,6 +6,7 @@ import re
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import racer
@@ -14,6 +15,15 @@ from racer.run import bench
 from racer.run.bench import Measured, raced
 
 NAMES = ["a", "b", "c"]
+
+
+class Odd:
+    """A value that cannot be compared."""
+
+    __hash__ = None
+
+    def __eq__(self, other):
+        raise ValueError("is that so?")
 
 
 class Clock:
@@ -330,6 +340,35 @@ def test_functions_return_the_same():
 def test_arrays_are_the_same_if_their_shapes_are(output, is_same):
     result = racer.bench({"a": lambda: np.ones(2), "b": lambda: output}, same_output=True, rounds=1)
     assert bool(result.failures) != is_same
+
+
+NAN, OTHER_NAN = float("nan"), float("nan")
+LISTED = {"k": [(1, np.ones(2)), NAN]}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        (NAN, OTHER_NAN, True),
+        (NAN, 1.0, False),
+        (1.0, NAN, False),
+        (np.array([1.0, NAN]), np.array([1.0, NAN]), True),
+        (np.array([1.0, NAN]), np.array([NAN, 1.0]), False),
+        (np.array(["a"]), np.array(["a"]), True),
+        (np.array([None, NAN]), np.array([None, OTHER_NAN]), True),
+        (pd.Series([1.0, NAN]), pd.Series([1.0, NAN]), True),
+        (LISTED, {"k": [(1, np.ones(2)), OTHER_NAN]}, True),
+        (LISTED, {"k": [(1, np.ones(3)), OTHER_NAN]}, False),
+        (LISTED, {"k": [(1, np.ones(2))]}, False),
+        (LISTED, {"l": [(1, np.ones(2)), NAN]}, False),
+        ([1, 2], (1, 2), False),
+        (Odd(), Odd(), False),
+    ],
+)
+def test_equal_results(one, other, is_same):
+    failure = bench._other_output(one, other, "a", bench._equal)
+    assert bool(failure) is not is_same
+    assert ("give same_output=, a function of two results" in failure) is isinstance(one, Odd)
 
 
 def test_what_cannot_be_compared_has_failed():
