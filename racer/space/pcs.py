@@ -50,15 +50,25 @@ class _File:
             self.parameters[name] = parameter.checked(name)
         except SettingError as error:
             self.fail(str(error))
-        self.default[name] = default
+        self.default[name] = self._allowed(name, default, f"the default is not allowed: {name}=")
 
     def value(self, name: str, text: str) -> Any:
         """Return a value of a parameter as it stands in the file."""
         parameter = self.known(name)
         if parameter.scale != "numeric":
-            return text.strip()
+            return self._allowed(name, text.strip(), f"{name!r} cannot be ")
         number = self.number_of(text.strip())
         return int(number) if isinstance(parameter, Integer) and number.is_integer() else number
+
+    def _allowed(self, name: str, value: Any, where: str) -> Any:
+        """Return a value; fail if its parameter cannot have it."""
+        domain = self.parameters[name].domain({})
+        try:
+            if domain is not None:
+                domain.clean(value)
+        except ValueError as error:
+            self.fail(f"{where}{value!r}: {error}")
+        return value
 
     def known(self, name: str) -> Parameter:
         if name not in self.parameters:

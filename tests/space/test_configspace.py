@@ -221,7 +221,17 @@ def test_its_json_is_read_and_written(tmp_path):
         ("a real [0, 1] [0.5]\n{a > w}", "'w' is not a parameter"),
         ("a real [0, 1] [0.5]\n{a}", "give {parameter=value, ..}"),
         ("a real [0, 1] [0.5]\nwhat is this", "neither a parameter"),
-        ("a {x, y} [z]", "the default is not allowed"),
+        (
+            "a {x, y} [z]",
+            "line 1, column 1: the default is not allowed: a='z': give one of 'x', 'y'",
+        ),
+        (
+            "a real [1, 2] [0.5]",
+            "line 1, column 1: the default is not allowed: a=0.5: give a number",
+        ),
+        ("a {x, y} [x]\na | a == z", "line 2, column 1: 'a' cannot be 'z': give one of 'x', 'y'"),
+        ("a {x, y} [x]\na | a in {x, z}", "line 2, column 1: 'a' cannot be 'z'"),
+        ("a {x, y} [x]\n{a=z}", "line 2, column 1: 'a' cannot be 'z'"),
         ("", "there are no parameters"),
     ],
 )
