@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from contextlib import suppress
@@ -194,22 +195,12 @@ def from_irace(
         where = f"{source}, line {line}" if line else THE_OPTIONS
         if name not in OPTIONS and name.startswith("."):
             continue  # a variable of the user's own
-        if name not in OPTIONS:
-            hint = (
-                f": irace 1 called {OLD_NAMES[name]} so, and its runners got other arguments"
-                if name in OLD_NAMES
-                else did_you_mean(name, OPTIONS)
-            )
-            raise SettingError(f"{where}: {name!r} is no option of irace{hint}")
+        _check_option(name, value, where)
         if value in _NO_VALUE:
             continue
         option, given[name] = OPTIONS[name], value
-        if value in option.neutral:
-            continue
-        if option.refused:
-            raise SettingError(f"{where}: {name} = {value!r} cannot be used: {option.refused}")
-        if option.ignored:
-            notes.append(f"{where}: {name} = {value!r} is ignored: {option.ignored}")
+        if option.ignored and value not in option.neutral:
+            notes.append(f"{where}: {name} = {_shown(value)} is ignored: {option.ignored}")
     if given.get("boundMax") and not _caps(given):
         bound = f"{source}: boundMax = {given['boundMax']!r}"
         notes.append(f"{bound} is the bound that the runner gets, in each run")
@@ -222,6 +213,35 @@ def from_irace(
     if complete and "test_instances" in settings:
         settings.setdefault("test_elites", 1)  # as irace does
     return settings, notes
+
+
+def _check_option(name: str, value: Any, where: str) -> None:
+    """Raise SettingError for an option, or a kind of value, that cannot be used."""
+    if name not in OPTIONS:
+        hint = (
+            f": irace 1 called {OLD_NAMES[name]} so, and its runners got other arguments"
+            if name in OLD_NAMES
+            else did_you_mean(name, OPTIONS)
+        )
+        raise SettingError(f"{where}: {name!r} is no option of irace{hint}")
+    if value in _NO_VALUE:
+        return
+    option, says = OPTIONS[name], f"{where}: {name} = {_shown(value)}"
+    if option.becomes and isinstance(value, list):
+        raise SettingError(f"{says}: give one value")
+    if name in _PATHS | _TEXTS and not isinstance(value, str):
+        raise SettingError(f"{says}: give text, in quotes")
+    if option.refused and value not in option.neutral:
+        raise SettingError(f"{says} cannot be used: {option.refused}")
+
+
+def _shown(value: Any) -> str:
+    """Return a value as R has it."""
+    if isinstance(value, list):
+        return f"c({', '.join(map(_shown, value))})"
+    if isinstance(value, float) and math.isnan(value):
+        return "NA"
+    return str(value).upper() if isinstance(value, bool) else repr(value)
 
 
 def typed(name: str, text: str) -> Any:
@@ -297,7 +317,9 @@ def _command(given: Mapping[str, Any], source: str, *, complete: bool) -> dict[s
     if launcher:
         words = [word.replace("{targetRunner}", runner) for word in words]
     arguments = [first, *words]
-    bound = "{bound}" if _caps(given) else given.get("boundMax")
+    bound: Any = "{bound}"
+    if not _caps(given):
+        bound = _as(float, "boundMax", given.get("boundMax", 0), source)
     return {
         "command": [_marked(word, bound) for word in arguments if bound or word != "{bound}"],
         "protocol": "irace",
@@ -307,7 +329,7 @@ def _command(given: Mapping[str, Any], source: str, *, complete: bool) -> dict[s
 def _marked(word: str, bound: Any) -> str:
     def mark(found: re.Match[str]) -> str:
         if found[1] == "bound":
-            return f"{bound:.15g}" if isinstance(bound, int | float) else str(bound)
+            return f"{bound:.15g}" if isinstance(bound, float) else str(bound)
         return f"{{{_MARKS[found[1]]}}}" if found[1] in _MARKS else "{" + found[0] + "}"
 
     return re.sub(r"\{(\w+)\}", mark, word)
@@ -322,7 +344,9 @@ def _runtime(given: Mapping[str, Any], source: str) -> dict[str, Any]:
     if not _caps(given):
         return {}
     if "boundMax" not in given:
-        raise SettingError(f"{source}: capping = {given['capping']!r} needs boundMax, in seconds")
+        raise SettingError(
+            f"{source}: capping = {_shown(given['capping'])} needs boundMax, in seconds"
+        )
     return {
         "runtime": {
             "limit": _as(float, "boundMax", given["boundMax"], source),
@@ -355,7 +379,7 @@ def _numbers(given: Mapping[str, Any], source: str) -> dict[str, Any]:
         elif name == "testType":
             if str(value).lower() not in _TESTS:
                 known = ", ".join(_TESTS)
-                raise SettingError(f"{source}: testType = {value!r}: give one of {known}")
+                raise SettingError(f"{source}: testType = {_shown(value)}: give one of {known}")
             found[becomes] = _TESTS[str(value).lower()]
             if _caps(given) and found[becomes] == "f-race":
                 found[becomes] = "f-race-last-sign"  # of the last two, too, by signs alone
@@ -374,4 +398,4 @@ def _as(kind: type[Any], name: str, value: Any, source: str) -> Any:
     except (TypeError, ValueError, OverflowError):
         pass
     wanted = "a number" if kind is float else "a whole number"
-    raise SettingError(f"{source}: {name} = {value!r}: give {wanted}")
+    raise SettingError(f"{source}: {name} = {_shown(value)}: give {wanted}")

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 _ASSIGNED = re.compile(r"\s*([A-Za-z.][\w.]*)\s*(?:<-|=(?!=))\s*")
 _CODE = re.compile(r"(function)\s*\(|\b(if|for|while|repeat|source|library|require)\b")
-_CONSTANTS = {"TRUE": True, "T": True, "FALSE": False, "F": False, "NULL": None, "NA": None}
+_NA = math.nan  # until the file has been read; then no value, as NULL
+_CONSTANTS = {"TRUE": True, "T": True, "FALSE": False, "F": False, "NULL": None, "NA": _NA}
 _LARGEST = 100_000  # letters, or entries, that an expression may make
 _INSTEAD = {
     "targetRunner": "write it as a program, or in Python, with evaluate = 'module:function' in a "
@@ -42,7 +43,7 @@ def read_assignments(path: StrPath) -> dict[str, tuple[Any, int]]:
         for start, part in _parts(text):
             name, value = _assignment(" " * start + part, source, number, found)
             found[name] = (value, number)
-    return found
+    return {name: (None if value is _NA else value, line) for name, (value, line) in found.items()}
 
 
 def _parts(text: str) -> list[tuple[int, str]]:
@@ -95,13 +96,33 @@ def _value(node: Node, known: Mapping[str, tuple[Any, int]]) -> Any:
 
 
 def _combined(node: Node, values: list[Any]) -> Any:
-    """Return c, list, paste0 or file.path of flattened values; RError if large."""
+    """Return c, list, paste0 or file.path of values, without NULL; RError if large, or no text."""
     flat = [item for value in values for item in (value if isinstance(value, list) else [value])]
     if len(flat) + sum(len(item) for item in flat if isinstance(item, str)) > _LARGEST:
         raise RError(f"{node.text}(..) makes more than {_LARGEST} letters of it", node.column)
+    some = [item for item in flat if item is not None]
     if node.text in {"c", "list"}:
-        return flat if len(flat) != 1 else flat[0]
-    return ("" if node.text == "paste0" else "/").join(map(str, values))
+        return some if len(some) > 1 else next(iter(some), None)
+    if len(flat) > len(values):
+        raise RError(f"{node.text}(..) of a vector is several texts: write one", node.column)
+    if not some or (node.text == "file.path" and len(some) < len(flat)):
+        raise RError(f"{node.text}(..) is no text with NULL alone, or in a path", node.column)
+    texts = [_text(item, node.column) for item in some]
+    return ("" if node.text == "paste0" else "/").join(texts)
+
+
+def _text(value: Any, column: int) -> str:
+    """Return a value as R writes it; RError for numbers that it may write with an exponent."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or value is _NA:
+        return "NA" if value is _NA else str(value).upper()
+    text = f"{value:.15g}"
+    digits, _, exponent = f"{value:.14e}".partition("e")
+    short = f"{digits.rstrip('0').rstrip('.')}e{exponent}"
+    if "e" in text or len(short) < len(text):
+        raise RError(f"R may write the number {text} as {short}: put it in quotes", column)
+    return text
 
 
 def _number(node: Node, known: Mapping[str, tuple[Any, int]]) -> float:

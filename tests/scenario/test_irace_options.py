@@ -138,6 +138,24 @@ def test_what_is_misspelt_or_no_number():
         settings(testType="z")
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("boundMax", [5, 6], r"line 1: boundMax = c\(5, 6\): give one value"),
+        ("execDir", ["a", True], r"line 1: execDir = c\('a', TRUE\): give one value"),
+        ("testType", ["f-test", float("nan")], r"c\('f-test', NA\): give one value"),
+        ("execDir", False, "line 1: execDir = FALSE: give text, in quotes"),
+        ("logFile", 100000, "line 1: logFile = 100000: give text, in quotes"),
+        ("boundMax", "much", "boundMax = 'much': give a number"),
+        ("testType", True, "testType = TRUE: give one of"),
+        ("elitist", False, "line 1: elitist = FALSE cannot be used"),
+    ],
+)
+def test_values_of_a_kind_that_the_option_does_not_take(name, value, message):
+    with pytest.raises(SettingError, match=message):
+        settings(**{name: value})
+
+
 def test_each_option_does_one_thing_and_stands_in_the_docs():
     page = (DOCS / "irace_options.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `(\w+)` \| (.+?) \|$", page, re.MULTILINE))

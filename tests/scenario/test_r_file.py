@@ -57,6 +57,23 @@ def test_what_real_files_have(tmp_path):
     }
 
 
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ('paste0("./", NULL)', "./"),
+        ('paste0("a", TRUE, F, NA, 12, 0.5, c("b"), c())', "aTRUEFALSENA120.5b"),
+        ('paste0("a", .missing)', "aNA"),
+        ('file.path("a", FALSE, -3L)', "a/FALSE/-3"),
+        ('paste0("a", 0.1 + 0.2, 123456)', "a0.3123456"),
+        ('c("a", NULL)', "a"),
+        ("c(1, NULL, c(), 2)", [1, 2]),
+        ("c()", None),
+    ],
+)
+def test_values_become_text_as_in_r(tmp_path, expression, value):
+    assert values(tmp_path, f".missing = NA\nx = {expression}\n")["x"] == value
+
+
 def test_comments_need_not_be_utf_8(tmp_path):
     path = tmp_path / "scenario.txt"
     path.write_bytes("# Gom\xe9z\nseed = 1 # a\xf1o\n".encode("latin-1"))
@@ -81,6 +98,13 @@ def test_comments_need_not_be_utf_8(tmp_path):
         ("seed", 1, "name = value"),
         ("seed = 1; digits = f(2)", 20, "write the value itself"),
         ('seed = "a', 8, "does not end"),
+        ('logFile = paste0("a", c("b", "c"))', 11, "several texts"),
+        ('logFile = file.path(c("b", "c"), "a")', 11, "several texts"),
+        ('logFile = file.path("a", NULL)', 11, "no text with NULL"),
+        ("logFile = paste0(NULL)", 11, "no text with NULL"),
+        ('logFile = paste0("a", 1e5)', 11, "R may write the number 100000 as 1e+05"),
+        ('logFile = paste0("a", 0.0001)', 11, "R may write the number 0.0001 as 1e-04"),
+        ('logFile = paste0("a", 1e15)', 11, "as 1e+15"),
     ],
 )
 def test_what_is_code_is_refused_with_its_place(tmp_path, line, column, said):
