@@ -78,7 +78,7 @@ def content(result):
         "survivors": result.survivors,
         "ended": result.ended,
         "evaluations": result.evaluations,
-        "dropped": eliminated(result),
+        "dropped": result._eliminations,  # as events: a frame takes far longer
         "scores": [
             [repr(v) for v in row] for row in result.known.values(len(result.configs)).tolist()
         ],

@@ -17,7 +17,8 @@ from racer.tuner import CandidatesAdded, RaceCompleted
 pytestmark = pytest.mark.filterwarnings("ignore::racer.errors.RacerWarning")
 SPACE = racer.Space({"x": racer.Real(0.0, 5.0), "y": racer.Categorical(["a", "b"])})
 IN_THREADS = {"executor": ThreadPoolExecutor(4), "n_jobs": 4}
-BUDGET = 4_000  # evaluations: the least with which several races are under way at once
+LEAST = 4_000  # evaluations, with which several races are under way at once
+BUDGET = 1_000  # where `early` lets them be
 
 
 def evaluate(config, instance, seed):
@@ -26,6 +27,13 @@ def evaluate(config, instance, seed):
 
 def tuned(evaluate=evaluate, budget=BUDGET, **settings):
     return racer.tune(SPACE, evaluate, range(40), budget=budget, seed=1, **settings)
+
+
+@pytest.fixture
+def early(monkeypatch):
+    """Let a fourth of the evaluations be enough for several races at once."""
+    monkeypatch.setattr("racer.tuner.tuning._AT_ONCE", 900)
+    monkeypatch.setattr("racer.tuner.tuning._GENERATIONS", 2)
 
 
 def content(result):
@@ -40,7 +48,7 @@ def played(tuner, evaluate=evaluate):
     return tuner.result()
 
 
-@pytest.mark.parametrize(("budget", "at_once"), [(BUDGET, 3), (3_900, 1)])
+@pytest.mark.parametrize(("budget", "at_once"), [(LEAST, 3), (3_900, 1)])
 def test_a_race_is_proposed_before_those_before_it_are_over(budget, at_once):
     """As many as given, from a budget on."""
     events = []
@@ -56,11 +64,13 @@ def test_a_race_is_proposed_before_those_before_it_are_over(budget, at_once):
     assert waiting[1:-at_once] == [at_once] * (len(waiting) - 1 - at_once)
 
 
+@pytest.mark.usefixtures("early")
 def test_the_number_of_races_at_once_is_part_of_the_result():
     assert content(tuned(parallel_races=2)) != content(tuned())
     assert content(tuned(parallel_races=1)) == content(tuned())
 
 
+@pytest.mark.usefixtures("early")
 @pytest.mark.parametrize("n_workers", [3, 40])
 def test_it_does_not_depend_on_the_workers(n_workers):
     alone = drive(
@@ -90,12 +100,13 @@ def test_more_workers_are_busy():
 
 def test_all_candidates_that_were_proposed_are_raced():
     result = played(
-        Tuner(FIVE, budget=BUDGET, parallel_races=3, seed=3), lambda c, i, s: c["a"] + s % 7
+        Tuner(FIVE, budget=LEAST, parallel_races=3, seed=3), lambda c, i, s: c["a"] + s % 7
     )
     assert set(result.scores["candidate"]) == set(range(len(result.configs)))
-    assert result.evaluations == BUDGET
+    assert result.evaluations == LEAST
 
 
+@pytest.mark.usefixtures("early")
 def test_where_all_fail_nothing_waits_after_the_end():
     tuner = Tuner(FIVE, budget=BUDGET, parallel_races=3, seed=1)
     while cells := tuner.ask():
@@ -106,6 +117,7 @@ def test_where_all_fail_nothing_waits_after_the_end():
     assert tuner.alive <= set(result.scores["candidate"])
 
 
+@pytest.mark.usefixtures("early")
 def test_after_a_crash_it_goes_on_to_the_same_result(tmp_path):
     expected, path = tuned(parallel_races=2), tmp_path / "run.db"
 
@@ -121,17 +133,18 @@ def test_after_a_crash_it_goes_on_to_the_same_result(tmp_path):
         tuned(parallel_races=3, store=path)
 
 
+@pytest.mark.usefixtures("early")
 def test_a_larger_budget_goes_on(tmp_path):
     path = tmp_path / "run.db"
     tuned(parallel_races=2, store=path)
-    more = racer.resume(path, evaluate, budget=4_300)
-    assert more.evaluations == 4_300
-    assert content(more) == content(tuned(parallel_races=2, budget=[BUDGET, 4_300]))
+    more = racer.resume(path, evaluate, budget=1_100)
+    assert more.evaluations == 1_100
+    assert content(more) == content(tuned(parallel_races=2, budget=[BUDGET, 1_100]))
 
 
 def test_one_rejected_while_it_waits_is_not_raced_again():
     """An elite of two races that are under way, which the first finds to be forbidden."""
-    tuner, rejected, again = Tuner(FIVE, budget=BUDGET, parallel_races=3, seed=1), {}, set()
+    tuner, rejected, again = Tuner(FIVE, budget=LEAST, parallel_races=3, seed=1), {}, set()
     while cells := tuner.ask():
         races = len(tuner.result().completed_races)
         for cell in cells:
@@ -149,6 +162,7 @@ def test_one_rejected_while_it_waits_is_not_raced_again():
     assert rejected.keys().isdisjoint(tuner.result().survivors)
 
 
+@pytest.mark.usefixtures("early")
 def test_several_metrics():
     def both(config, instance, seed):
         return {"cost": evaluate(config, instance, seed), "time": config["x"]}

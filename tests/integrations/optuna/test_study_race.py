@@ -460,9 +460,9 @@ def test_ctrl_c_comes_through_and_the_race_goes_on(capfd, monkeypatch, tmp_path)
 
     whole = in_order()
     study = in_order(storage=f"sqlite:///{tmp_path}/study.db", study_name="solver")
-    raced(whole, budget=120)
+    raced(whole, budget=60)
     with pytest.raises(racer.RaceInterrupted) as stop:
-        raced(study, evaluate=interrupted, budget=120)
+        raced(study, evaluate=interrupted, budget=60)
     known = stop.value.result
     assert (known.study, known.evaluations, known.seed) == (study, evaluations(study), 3)
     assert (
@@ -471,7 +471,7 @@ def test_ctrl_c_comes_through_and_the_race_goes_on(capfd, monkeypatch, tmp_path)
     ) in str(stop.value)
     assert capfd.readouterr().err == f"racer: {stop.value}\n"
     assert stop.value.__suppress_context__
-    raced(study, budget=120)
+    raced(study, budget=60)
     assert held(study) == held(whole)
 
 
@@ -485,16 +485,16 @@ def test_ctrl_c_interrupts_nothing_that_the_study_is_asked_or_told(tmp_path, mon
 
     def interrupt(connection, cursor, statement, *_):
         statements.append(statement)
-        if len(statements) in (150, 400, 700):
+        if len(statements) in (150, 300, 450):
             os.kill(os.getpid(), signal.SIGINT)
 
     sqlalchemy.event.listen(study._storage._backend.engine, "after_cursor_execute", interrupt)
-    raced(whole, budget=120)
+    raced(whole, budget=60)
     for _ in range(3):
         with pytest.raises(racer.RaceInterrupted):
-            raced(study, budget=120)
+            raced(study, budget=60)
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    raced(study, budget=120)
+    raced(study, budget=60)
     assert held(study) == held(whole)
 
 
@@ -916,7 +916,7 @@ def test_a_trial_that_the_first_process_has_ended_is_over(monkeypatch):
 def test_a_second_process_may_run_to_its_end_while_the_first_asks(monkeypatch, trials, at, where):
     """Before its trial is created, after that, or when it is about to enter it into a race."""
     study, asked = in_order(), []
-    settings = {"trials": trials, "budget": 150}
+    settings = {"trials": trials, "budget": 90}
     name = "set_trial_user_attr" if where == "marked" else "create_new_trial"
     write = getattr(study._storage, name)
 
@@ -939,7 +939,7 @@ def test_a_second_process_may_run_to_its_end_while_the_first_asks(monkeypatch, t
     done = held(study)
     raced(study, **settings)
     assert held(study) == done
-    assert evaluations(study) <= 150
+    assert evaluations(study) <= 90
     assert not [t for t in study.trials if t.state == TrialState.RUNNING]
 
 
