@@ -120,11 +120,13 @@ def _piece(piece: Piece, numbers: Iterator[int], markup: Any) -> dict[str, Any]:
 def _svg(drawing: Drawing, number: int) -> str:
     """Return a picture as an element: SVG whose names are its own, or PNG where that is smaller."""
     from matplotlib import rc_context  # noqa: PLC0415
+    from matplotlib.backends.backend_svg import FigureCanvasSVG  # noqa: PLC0415
 
     figure = drawing.draw().figure
+    figure.set_dpi(72)  # by its canvas: savefig draws all once more, to lay it out
     file = StringIO()
     with rc_context({"svg.hashsalt": f"racer {number}"}):
-        figure.savefig(file, format="svg", dpi=72, metadata={"Date": None})
+        FigureCanvasSVG(figure).print_svg(file, metadata={"Date": None})  # type: ignore[no-untyped-call]
     text = printable(file.getvalue())
     text = text[text.index("<svg") :].strip()
     text = re.sub(r'\b(id="|xlink:href="#|url\(#)', rf"\g<1>f{number}-", text)
