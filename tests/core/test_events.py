@@ -76,6 +76,7 @@ def test_eliminations_of_all_events_are_those_of_the_result(racing):
     )
     told = [elimination for event in events for elimination in event.eliminated]
     assert tuple(told) == eliminated(result)
+    assert list(map(vars, told)) == result.eliminations.to_dict("records")
     assert len(told) > 1
     assert [event.block for event in events[:-1]] == list(range(len(result.blocks)))
     assert events[-2].evaluations == result.evaluations

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from playing import eliminated
 
 POOL = [{"x": x} for x in range(4)]
 SETTINGS = {"instances": ["a", ("b", 1)], "budget": 60, "seed": 5, "decider": "f-race"}
@@ -40,7 +41,7 @@ def told(result):
         "configs": repr(result.configs),
         "ended": (result.survivors, result.ended, result.evaluations),
         "seed": result.seed,
-        "dropped": result._eliminations,  # as events: a frame takes far longer
+        "dropped": eliminated(result),
         "scores": [
             [repr(v) for v in row] for row in result.known.values(len(result.configs)).tolist()
         ],
