@@ -87,10 +87,13 @@ class Branches:
             or (at < most and bounds.get(branch, -math.inf) <= limit)
         ]
 
-    def narrow(self, elites: Sequence[bytes], n: int, clarity: float) -> list[float]:
+    def narrow(
+        self, elites: Sequence[bytes], n: int, clarity: float, least: float = NARROWEST
+    ) -> list[float]:
         """Narrow the neighbourhoods for n children around elites, best first; return the spreads.
 
-        `elites` are their branches: each has a neighbourhood of its own.
+        `elites` are their branches: each has a neighbourhood of its own. None becomes narrower than
+        `least`.
         """
         m = len(elites)
         weights = Counter[bytes]()
@@ -100,7 +103,7 @@ class Branches:
             share = max(round(n * weight / (m * (m + 1) / 2)), 2)
             old = self._spread.get(branch, self.spread if branch == elites[0] else WIDEST)
             narrowed = old * narrowing(share, self._active[branch]) ** clarity
-            self._spread[branch] = max(narrowed, NARROWEST)
+            self._spread[branch] = max(narrowed, min(old, least))
         self.spread = self._spread[elites[0]]
         return [self._spread[branch] for branch in elites]
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     Present = Callable[[NDArray[np.float64]], NDArray[np.bool_]]
 
 WIDEST = 0.5  # spread at the beginning, as a fraction of the range
-NARROWEST = 1e-3
+NARROWEST = 1e-3  # at any time ..
+_AT_LAST = 0.005  # .. and at the end, of what is narrowed at an even pace
 _WIDER = 0.03  # the narrowest of half of the late children
 TRIES = 10  # drafts tried per child
 _DRAFTS = 30  # for each child, of which the surrogate takes the best ..
@@ -216,6 +217,15 @@ def is_alike(vector: NDArray[np.float64], others: NDArray[np.float64]) -> bool:
     """Return whether a vector (d,) is a near-duplicate of one of `others` (k, d), NaN like NaN."""
     same = (np.abs(others - vector) < _ALIKE) | (np.isnan(others) & np.isnan(vector))
     return bool(same.all(axis=1).any())
+
+
+def narrowest(remaining: float) -> float:
+    """Return the least spread while this fraction of the budget remains, for an even pace.
+
+    Each part of the budget narrows by the same factor: noise makes a race narrow no less, but
+    around a centre that it has not found.
+    """
+    return float(WIDEST * (_AT_LAST / WIDEST) ** (1.0 - remaining))
 
 
 def narrowing(n: int, free: int) -> float:

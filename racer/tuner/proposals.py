@@ -16,6 +16,7 @@ from racer.seeding import rng_for
 from racer.space.vectors import choice_counts, features, vectors_around
 from racer.tuner.branches import Branches, Copies
 from racer.tuner.drafts import (
+    NARROWEST,
     NEAR_ENDS,
     OFTEN,
     TRIES,
@@ -23,6 +24,7 @@ from racer.tuner.drafts import (
     Drafts,
     drafts_around,
     is_alike,
+    narrowest,
     narrowing,
     to_learn,
 )
@@ -47,7 +49,7 @@ _LOOKS = 30  # points of a branch at which its lower bound is looked for
 _OF_BRANCHES = 60  # candidates that are learnt from because they are the best of their branch
 _LABEL_NOISE = 0.01  # variance: of two neighbours, one may fail
 
-SAMPLING = 8  # recorded in stores; raised when a seed samples other configurations than before
+SAMPLING = 9  # recorded in stores; raised when a seed samples other configurations than before
 
 
 class Child(NamedTuple):
@@ -261,12 +263,14 @@ class Proposals:
         race: int,
         clarity: float,
         remaining: float = 1.0,
+        at_pace: bool = False,
     ) -> list[Child]:
         """Draw n around the elites (best first), fewer if there are no more.
 
         `clarity` is the fraction of the candidates that the last race could have eliminated and
         did: where it could not tell them apart, a narrower neighbourhood would hold only noise.
-        `remaining` is the fraction of the budget that is left.
+        `remaining` is the fraction of the budget that is left. If `at_pace`, neighbourhoods narrow no
+        faster than that falls.
         """
         rng = rng_for(self._seed, "around", race)
         net = self._space.net(self._keys)
@@ -278,7 +282,8 @@ class Proposals:
         centres = [*elites, *(self.branches.best[branch] for branch in others)]
         vectors = np.array([self._vectors[centre] for centre in centres])
         keys = [self._branches_of[elite] for elite in elites]
-        near = self.branches.narrow(keys, n - len(elsewhere), clarity)
+        least = narrowest(remaining) if at_pace else NARROWEST
+        near = self.branches.narrow(keys, n - len(elsewhere), clarity, least)
         spreads = np.array([*near, *map(self.branches.wide, others)])
         factor = narrowing(n, len(self._space.free))
         wanted = Counter(len(elites) + others.index(branch) for branch in elsewhere)

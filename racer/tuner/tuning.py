@@ -39,7 +39,7 @@ _LEAST_CLARITY = 0.5  # of a race that eliminated nobody: what was learnt narrow
 _HOPELESS = 2  # races in which every evaluation fails, before the tuning is given up
 _AT_ONCE = 3_800  # evaluations beside the reserve, from which on races may be under way at once
 _GENERATIONS = 5  # races for each of those: a race learns from the races that are over
-_LARGE = 1_500  # evaluations, from which on some are kept .. (smaller tunings leave as many)
+_LARGE = 1_500  # evaluations, from which on noise sets the pace, and some are kept ..
 _RESERVED = 0.05  # .. so many of all, for the finish
 
 Flow = Generator[Asked, Any, None]
@@ -283,10 +283,15 @@ class Tuning:
         plan = self.ledger.plan
         return bool(plan.stream.length is not None or plan.rules.goal or plan.rules.runtime)
 
+    def _is_large_and_noisy(self, left: int | None) -> bool:
+        """Return whether this and what is left make a large budget, and luck may decide a race."""
+        return left is not None and self.ledger.evaluations + left >= _LARGE and not self._is_exact
+
     def _reserve(self, left: int) -> int:
         """Return how many evaluations are kept from the races, to find out who was merely lucky."""
-        total = self.ledger.evaluations + left
-        return 0 if self._is_exact or total < _LARGE else round(_RESERVED * total)
+        if not self._is_large_and_noisy(left):
+            return 0
+        return round(_RESERVED * (self.ledger.evaluations + left))
 
     def _finish(self) -> Flow:
         """Choose the elites among all candidates, with what the races leave, where there is noise."""
@@ -331,7 +336,8 @@ class Tuning:
         else:
             self._proposals.is_raced = bool(self.races)
             about = (elites, wanted, stream, clarity)
-            children = self._proposals.around(*about, remaining=self._remaining)
+            remaining, is_noisy = self._remaining, self._is_large_and_noisy(ledger.left())
+            children = self._proposals.around(*about, remaining=remaining, at_pace=is_noisy)
         self._add(number, children)
         self._is_exhausted = len(ledger.configs) == first
         if len(ledger.configs) == 1 < plan.space.size and plan.space.repair is None:
