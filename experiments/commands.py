@@ -111,6 +111,7 @@ study = Commands(
         "money": ("money.tables", "Races on a budget of money, with prices from 1 to 30"),
         "portfolios": ("portfolios.families", "Portfolios of three beside one configuration"),
         "programs": ("programs.tables", "Two programs tuned from their scenarios"),
+        "noisy": ("tuner.noisy", "Deciders inside the tuner where noise is large"),
         "penalties": ("tuner.penalties", "Tuning where unsolved runs cost ten times the limit"),
         "reliability": ("reliability.tables", "How often a probability of being the best is right"),
         "run-time-best": ("runtime.best", "Whether the best of races of run times is the best"),

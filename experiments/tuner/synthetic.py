@@ -37,6 +37,7 @@ __all__ = [
     "many_parameters",
     "memory",
     "noise",
+    "quadratic",
     "rastrigin",
     "scales",
     "sixty",
@@ -318,36 +319,33 @@ def hierarchy(seed: int) -> Problem:
     return _problem(seed, "hierarchy", space, base, optimum, shifts=2)
 
 
-def _loud(config: Config, seed: int) -> float:
-    return 3.0 * _normal(config, seed)
-
-
 def noise(seed: int) -> Problem:
     """Five reals on 500 instances, noise of sd 3; the optimum is not in the middle."""
-    space = _reals(5)
     at = rng_for(seed, "place").uniform(-3.0, 3.0, 5)
-
-    def base(config: Config, shift: Array) -> float:
-        z = _point(config) - at - shift
-        return float(z @ z)
-
-    optimum = dict(zip(space.parameters, at.tolist(), strict=True))
-    return _problem(seed, "noise", space, base, optimum, shifts=5, noise=_loud, tuning=500)
+    return quadratic(seed, "noise", np.eye(5), at, 3.0)
 
 
 def large_noise(seed: int) -> Problem:
     """Six reals in a valley of condition number 30, on 500 instances, noise of sd 3."""
-    space = _reals(6)
     rng = rng_for(seed, "valley")
     at = rng.uniform(-3.0, 3.0, 6)
     turned = np.linalg.qr(rng.normal(size=(6, 6)))[0] * np.geomspace(0.4, 2.2, 6)[:, None]
+    return quadratic(seed, "large noise", turned, at, 3.0)
+
+
+def quadratic(seed: int, name: str, root: Array, at: Array, noise: float) -> Problem:
+    """Return the square of root (d, d) times the distance from `at` (d,), on 500 noisy instances."""
+    space = _reals(len(at))
 
     def base(config: Config, shift: Array) -> float:
-        z = turned @ (_point(config) - at - shift)
+        z = root @ (_point(config) - at - shift)
         return float(z @ z)
 
+    def loud(config: Config, seed: int) -> float:
+        return noise * _normal(config, seed)
+
     optimum = dict(zip(space.parameters, at.tolist(), strict=True))
-    return _problem(seed, "large noise", space, base, optimum, shifts=6, noise=_loud, tuning=500)
+    return _problem(seed, name, space, base, optimum, shifts=len(at), noise=loud, tuning=500)
 
 
 def failures(seed: int) -> Problem:
