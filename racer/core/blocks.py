@@ -92,11 +92,14 @@ class Stream:
         return self.n_instances if self.deterministic else None
 
     @property
+    def n_units(self) -> int | None:
+        """How many groups there are, or instances without groups; None without instances."""
+        return self.n_instances if self.groups is None else len(self.groups.members)
+
+    @property
     def n_blocks(self) -> int | None:
         """How many blocks, or groups, a decider may be shown; None: without end."""
-        if self.groups is None or not self.deterministic:
-            return self.length
-        return len(self.groups.members)
+        return self.n_units if self.deterministic else None
 
     def first_groups(self, n: int) -> int:
         """Return how many blocks the first n groups have, or all groups if there are fewer."""
@@ -114,6 +117,13 @@ class Stream:
         if is_shuffled:
             return _shuffled(self.n_instances, self.seed, turn, self.block_size)[at]
         return at
+
+    def unit(self, block: int) -> int | None:
+        """Return the group of a block, or its instance without groups; None without instances."""
+        instance = self.instance(block)
+        if self.groups is None or instance is None:
+            return instance
+        return self.groups.numbers[instance]
 
     def _of_turn(self, groups: Groups, turn: int) -> Sequence[int]:
         """Return all instances in the order of a turn."""

@@ -94,7 +94,7 @@ class Rules:
     generalize : bool, optional
         The claim if instances are used again, with other seeds. True: it is about
         instances like these, of which each is a sample of one, however many its seeds. False: it
-        is about these instances. None: True from ten instances on.
+        is about these instances. None: True from ten instances (or groups) on.
 
     Raises
     ------
@@ -249,13 +249,16 @@ class Rules:
         return self.deterministic
 
     def generalizes(self, n_instances: int | None) -> bool:
-        """Return whether claims are about instances like these; SettingError if they cannot be."""
+        """Return whether claims are about instances like these; SettingError if they cannot be.
+
+        Of instances in groups, the groups count.
+        """
         if self.generalize is not None and n_instances is None:
             raise SettingError(f"generalize={self.generalize} without instances: leave it out")
         if self.generalize and n_instances == 1:
             raise SettingError(
-                "generalize=True with one instance: it is no evidence on others; give more instances, or "
-                "leave generalize out"
+                "generalize=True with one instance, or one group: it is no evidence on others; give more, "
+                "or leave generalize out"
             )
         if self.generalize is None:
             return n_instances is None or n_instances >= _SAMPLE

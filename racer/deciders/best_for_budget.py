@@ -121,7 +121,7 @@ class BestForBudget(Decider):
             costs = state.costs.rows
             if self.by == "residuals" and 2 * m > state.first:
                 state.is_robust = _have_tails(costs)
-            is_robust = state.is_robust and not state.largest.is_penalty
+            is_robust = state.is_robust and not (blocks.has_penalty or state.largest.is_penalty)
             standing = _robust(state, costs) if is_robust else costs.mean(axis=0)
             if not np.isfinite(standing).all():
                 standing = np.nan_to_num(standing)

@@ -126,6 +126,9 @@ class Blocks:
     used_share : float in [0, 1], optional
         The fraction of the budget that is used, where it is in money or in seconds: of several
         limits, of the one that is nearest. None where `used` and `Setting.budget` give it.
+    has_penalty : bool
+        Rows are means of groups, and the largest cost among their blocks so far is a penalty, such as
+        ten times a limit: several candidates have exactly that, far beyond all others. Means hide it.
 
     Examples
     --------
@@ -143,6 +146,7 @@ class Blocks:
     instances: NDArray[np.intp] | None = None
     metrics: NDArray[np.float64] | None = None
     used_share: float | None = None
+    has_penalty: bool = False
 
 
 @dataclass(frozen=True, slots=True)

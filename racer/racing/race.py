@@ -65,7 +65,7 @@ class Race(AskTell):
     groups : sequence, optional
         A label per instance: those with equal ones (questions on one passage, repeats of an item)
         are taken in a row, and the decider is shown the mean of each group as one block. They are
-        the unit of `first_test`.
+        the unit of `first_test` and of `generalize`.
     callbacks : sequence of callable
         Each is called with every `BlockCompleted` and the `RaceEnded`.
     **rules
@@ -172,7 +172,8 @@ class Race(AskTell):
         if groups is None:
             return self.rules
         shown = grouped(self.rules.decider, groups, self.rules.first_test)
-        return replace(self.rules, decider=shown)
+        of_groups = self.rules.generalizes(self._stream.n_units)
+        return replace(self.rules, decider=shown, generalize=of_groups)
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -369,6 +369,9 @@ def posterior_of(
 
     `among` are those of which the best is sought, if not all; a rejected one is not. Where scores
     have bounds, a failed cell has the worst. Where a penalty counts, so do means.
+
+    Groups are compared by their means, unless these hide a penalty among the blocks that counts as a
+    failure: then blocks are compared, those of a group as if they were of one instance.
     """
     if isinstance(rules.decider, CorrelatedTRace):
         correlation = rules.decider.correlation
@@ -376,21 +379,27 @@ def posterior_of(
         return BestPosterior(np.zeros(0), np.zeros(0), 0)
     rejected = known.rejected
     eligible = [c for c in range(n_candidates) if c not in rejected] or list(range(n_candidates))
+    of_others = is_of_population(rules) or rules.generalize
+    cells = known.all_costs(eligible, stream.instance)
+    blocks = known.counted(eligible, stream.instance)
+    n_blocks = n_blocks_of(known, stream, cells)
+    if rules.cost_bounds is not None:
+        cells = np.minimum(cells, rules.cost_bounds[1])
+    costs, hidden = cells, None
+    if stream.groups is not None:
+        shown, ends = _shown(known, n_candidates, stream, rules)
+        has_success = np.isfinite(shown[:, eligible]).any(axis=1)
+        means = shown[has_success][:, eligible]
+        hidden = penalty(cells) if penalty(means) is None else None
+        if hidden is None or not (of_others or stream.length is None):
+            costs, blocks = means, np.array(ends, dtype=np.intp)[has_success].tolist()
+            n_blocks = _n_groups_of(known, stream, len(shown))
     instances = None
-    if stream.groups is None:
-        costs = known.all_costs(eligible, stream.instance)
-        if stream.n_instances is not None and not correlation:
-            instances = [stream.instance(b) or 0 for b in known.counted(eligible, stream.instance)]
-        n_blocks = n_blocks_of(known, stream, costs)
-        if rules.cost_bounds is not None:
-            costs = np.minimum(costs, rules.cost_bounds[1])
-    else:
-        shown = costs_shown(known, n_candidates, stream, rules)
-        costs, n_blocks = with_success(shown[:, eligible]), _n_groups_of(known, stream, len(shown))
+    if stream.n_instances is not None and not correlation:
+        instances = [stream.unit(block) or 0 for block in blocks]
     if rules.runtime is not None:
         costs = rules.runtime.as_costs(costs)
     by_means = rules.runtime is not None or rules.decider.by_means
-    of_others = is_of_population(rules) or rules.generalize
     sought = np.isin(eligible, eligible if among is None else list(among))
     sought |= not sought.any()
     kernels = None
@@ -403,11 +412,11 @@ def posterior_of(
         costs,
         by_block=not by_means,
         ratios=rules.runtime is not None and rules.runtime.has_ratios,
-        penalty=penalty(costs) if rules.runtime is None else None,
+        penalty=penalty(costs) if rules.runtime is None and hidden is None else hidden,
         correlation=correlation,
         n_blocks=None if correlation or of_others else n_blocks,
         instances=instances,
-        generalize=rules.generalizes(stream.n_instances),
+        generalize=rules.generalizes(stream.n_units),
         covariances=kernels,
         among=np.flatnonzero(sought),
     )
@@ -426,6 +435,13 @@ def costs_shown(
 
     NaN: not evaluated. Where scores have bounds, a failed cell has the worst.
     """
+    return _shown(known, n_candidates, stream, rules)[0]
+
+
+def _shown(
+    known: Table, n_candidates: int, stream: Stream, rules: Rules
+) -> tuple[NDArray[np.float64], list[int]]:
+    """Return `costs_shown`, and the block of each row: of a group, its last."""
     order = sorted({row.block for row in known.rows} - known.repeated)
     at, worst = {block: i for i, block in enumerate(order)}, (rules.cost_bounds or (0.0, np.inf))[1]
     costs = np.full((len(at), n_candidates), np.nan)
@@ -435,11 +451,13 @@ def costs_shown(
             costs[at[row.block], row.candidates] = np.minimum(found, worst)
     is_shown = np.array([rules.bounds is not None or known.is_usable(b) for b in order], np.bool_)
     if stream.groups is None:
-        return costs[is_shown]
-    means = GroupMeans(stream.groups)
-    blocks = zip(map(stream.instance, order), costs, is_shown, strict=True)
-    shown = [means.add(i or 0, row if counts else None) for i, row, counts in blocks]
-    return np.array([mean for mean in shown if mean is not None]).reshape(-1, n_candidates)
+        return costs[is_shown], np.array(order)[is_shown].tolist()
+    means, shown = GroupMeans(stream.groups), {}
+    for block, costs_of, counts in zip(order, costs, is_shown, strict=True):
+        mean = means.add(stream.instance(block) or 0, costs_of if counts else None)
+        if mean is not None:
+            shown[block] = mean
+    return np.array([*shown.values()]).reshape(-1, n_candidates), [*shown]
 
 
 def n_blocks_of(

@@ -94,17 +94,17 @@ def _compared(result: Result) -> str:
 
 
 def _population(result: Result) -> str:
-    """Return in a sentence which instances the result is about, if some are used again."""
+    """Return in a sentence which instances, or groups, the result is about, if some are used again."""
     stream, given = result.stream, result.rules.generalize
     if stream.n_instances is None or result.rules.goal is not None:
         return ""
     blocks = {row.block for row in result.known.rows}
     if given is None and len(blocks) == len({stream.instance(block) for block in blocks}):
         return ""
-    n = stream.n_instances
+    n, unit = stream.n_units or 0, "instance" if stream.groups is None else "group"
     if result.rules.generalizes(n):
-        return f"That is about instances like these {n} (generalize=True)."
-    which = f"these {n} instances" if n > 1 else "this one instance"
+        return f"That is about {unit}s like these {n} (generalize=True)."
+    which = f"these {n} {unit}s" if n > 1 else f"this one {unit}"
     return f"That is about {which}, not about others like them (generalize=False)."
 
 

@@ -157,7 +157,7 @@ def race(
     generalize : bool, optional
         The claim if instances are used again with other seeds. True: it is about
         instances like these, of which more seeds of one make no more. False: about these alone.
-        None: True from ten instances on.
+        None: True from ten instances (or groups) on.
     first_test : int
         Number of blocks before the first test.
     each_test : int or "growing", optional
@@ -175,7 +175,8 @@ def race(
         decider "mean" "shuffled", on which it relies.
     groups : sequence, optional
         A label per instance: those with equal ones (questions on one passage, repeats of an item)
-        are taken in a row, and count as one block with their mean. `first_test` counts groups.
+        are taken in a row, and count as one block with their mean. `first_test` and `generalize` count
+        groups.
     runtime : Runtime, optional
         The cost is run time, with an adaptive cap. `evaluate` returns seconds, or None: then CPU
         time is measured (of it and of all processes that it waits for; wall time but on Linux). It

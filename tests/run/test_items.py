@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from playing import Scripted
 
 import racer
 from racer.deciders import BestForBudget, MeanRace
-from racer.results.base import costs_shown
+from racer.results.base import costs_shown, posterior_of
 
 M, N = 5, 80
 SCORES = (
@@ -204,6 +205,70 @@ def test_groups_that_come_again_are_blocks_of_their_own():
         np.array([rows[:2].mean(0), rows[2:5].mean(0), rows[5], rows[6:8].mean(0)]), nan_ok=True
     )
     assert result.probability_best[result.best_index] > 0.0
+
+
+def mixed(candidate, item, seed):
+    """Return a cost by which candidates differ from item to item; seeds add little."""
+    apart = np.random.default_rng([candidate, item]).normal()
+    return apart + 0.05 * np.random.default_rng([candidate, seed]).normal()
+
+
+@pytest.mark.parametrize("generalize", [True, False])
+def test_groups_of_one_instance_each_say_what_no_groups_say(generalize):
+    how = {"budget": 60, "seed": 1, "decider": "halving", "generalize": generalize}
+    result = racer.race([0, 1], mixed, range(6), **how, groups=list("abcdef"))
+    alone = racer.race([0, 1], mixed, range(6), **how)
+    assert result.probability_best == alone.probability_best
+    assert (max(result.probability_best.values()) > 0.95) is not generalize
+    about = "groups like these 6" if generalize else "these 6 groups, not about others like them"
+    assert any(f"That is about {about}" in line for line in result.verdict)
+
+
+def test_the_claim_is_about_groups_if_these_are_ten():
+    how = {"budget": 80, "seed": 1, "decider": "halving"}
+    result = racer.race([0, 1], mixed, range(12), **how, groups=[item // 2 for item in range(12)])
+    assert "about these 6 groups, not about others" in "".join(result.verdict)
+    known = {"known": result.known, "n_candidates": 2, "stream": result.stream}
+    blocks = posterior_of(rules=result.rules, **known)
+    others = posterior_of(rules=replace(result.rules, generalize=True), **known)
+    assert others.probability_best.max() < blocks.probability_best.max() - 0.1
+    with pytest.raises(racer.SettingError, match="generalize=True with one instance, or one group"):
+        racer.race([0, 1], mixed, range(12), **how, groups=[0] * 12, generalize=True)
+
+
+def penalised(candidate, item, seed):
+    """Return a cost: candidate 0 is seldom stopped, the others a little cheaper where they are not."""
+    rng = np.random.default_rng([3, candidate, item])
+    if rng.random() < (0.03, 0.15, 0.25)[candidate]:
+        return 1000.0
+    return 10.0 - 0.5 * (candidate > 0) + 0.5 * rng.normal()
+
+
+@pytest.mark.parametrize("generalize", [True, None])
+def test_a_penalty_is_recognised_within_groups(generalize):
+    how = {"budget": 240, "seed": 1, "deterministic": True, "generalize": generalize}
+    how |= {"decider": "best-for-budget", "groups": [item // 2 for item in range(80)]}
+    result = racer.race(range(3), penalised, range(80), **how)
+    assert set(result.verdicts["standing"].dropna().tail(20)) == {"mean"}
+    assert result.survivors[0] == result.best == 0
+    # who was left out is known on some groups only
+    assert result.probability_best[0] > 0.8
+
+
+def test_groups_of_which_all_are_known_are_compared_by_their_means_if_there_are_penalties():
+    how = {"budget": 240, "seed": 1, "deterministic": True, "decider": Scripted()}
+    result = racer.race(range(3), penalised, range(80), **how, groups=[i // 2 for i in range(80)])
+    assert result.probability_best == {0: 1.0, 1: 0.0, 2: 0.0}
+
+
+def test_penalties_of_whole_groups_count_once():
+    how = {"budget": 360, "seed": 1, "deterministic": True, "generalize": True}
+    how |= {"decider": Scripted(), "groups": [i // 4 for i in range(120)]}
+    result = racer.race(range(3), lambda c, i, seed: penalised(c, i // 4, seed), range(120), **how)
+    how["groups"] = None
+    once = racer.race(range(3), penalised, range(30), **how)
+    found = [list(r.probability_best.values()) for r in (result, once)]
+    assert found[0] == pytest.approx(found[1], abs=1e-9)
 
 
 def half_failing(candidate, item, seed):

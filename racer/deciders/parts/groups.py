@@ -14,6 +14,7 @@ from racer.deciders.decider import Verdict
 from racer.deciders.parts.checks import checked_verdict
 from racer.deciders.parts.verdicts import best_of
 from racer.deciders.parts.wrappers import Wrapper
+from racer.stats.penalties import Largest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,6 +116,7 @@ class _State:
     complete: list[tuple[int, NDArray[np.float64]]] = field(default_factory=list)
     n: int = 0  # groups shown
     n_complete: int = 0  # groups, be they set aside or not
+    largest: Largest = field(default_factory=Largest)
 
     def keep(self, candidates: NDArray[np.intp]) -> None:
         if len(candidates) < len(self.candidates):
@@ -153,6 +155,8 @@ class _Grouped(Wrapper):
         state.keep(blocks.candidates)
         rows = blocks.costs if blocks.metrics is None else blocks.metrics
         for instance, row in zip(np.asarray(blocks.instances).tolist(), rows, strict=True):
+            if blocks.metrics is None:
+                state.largest.add(blocks.candidates, row)
             state.add(instance, row)
         shown = state.complete
         if not shown or state.n + len(shown) < self.least:
@@ -166,6 +170,7 @@ class _Grouped(Wrapper):
             costs=costs[:, :, 0] if several else costs,
             instances=np.array([group for group, _ in shown], dtype=np.intp),
             metrics=costs if several else None,
+            has_penalty=state.largest.is_penalty,
         )
         state.inner, verdict = checked_verdict(
             self.decider, state.inner, inner, len(state.standing)
