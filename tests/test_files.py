@@ -255,7 +255,8 @@ def test_what_makes_no_sense_in_a_scenario_is_refused(tmp_path, name, text, says
 
 @pytest.mark.parametrize("call", ["paste0", "c", "file.path", "list"])
 def test_what_doubles_with_each_line_is_bounded(tmp_path, call):
-    lines = ['.v0 <- c("0123456789", "0123456789")']
+    first = '"0123456789"' if call in {"paste0", "file.path"} else 'c("0123456789", "0123456789")'
+    lines = [f".v0 <- {first}"]  # texts are joined one by one: vectors are refused
     lines += [f".v{i} <- {call}({', '.join([f'.v{i - 1}'] * 10)})" for i in range(1, 12)]
     (tmp_path / "scenario.txt").write_text("\n".join(lines))
     with pytest.raises(racer.SpaceFileError, match=r"makes more than 100000 letters"):
