@@ -369,9 +369,6 @@ def posterior_of(
 
     `among` are those of which the best is sought, if not all; a rejected one is not. Where scores
     have bounds, a failed cell has the worst. Where a penalty counts, so do means.
-
-    Groups are compared by their means, unless these hide a penalty among the blocks that counts as a
-    failure: then blocks are compared, those of a group as if they were of one instance.
     """
     if isinstance(rules.decider, CorrelatedTRace):
         correlation = rules.decider.correlation
@@ -380,23 +377,11 @@ def posterior_of(
     rejected = known.rejected
     eligible = [c for c in range(n_candidates) if c not in rejected] or list(range(n_candidates))
     of_others = is_of_population(rules) or rules.generalize
-    cells = known.all_costs(eligible, stream.instance)
-    blocks = known.counted(eligible, stream.instance)
-    n_blocks = n_blocks_of(known, stream, cells)
-    if rules.cost_bounds is not None:
-        cells = np.minimum(cells, rules.cost_bounds[1])
-    costs, hidden = cells, None
-    if stream.groups is not None:
-        shown, ends = _shown(known, n_candidates, stream, rules)
-        has_success = np.isfinite(shown[:, eligible]).any(axis=1)
-        means = shown[has_success][:, eligible]
-        hidden = penalty(cells) if penalty(means) is None else None
-        if hidden is None or not (of_others or stream.length is None):
-            costs, blocks = means, np.array(ends, dtype=np.intp)[has_success].tolist()
-            n_blocks = _n_groups_of(known, stream, len(shown))
-    instances = None
+    about = (known, eligible, n_candidates, stream, rules)
+    rows = _rows_compared(*about, is_sample=bool(of_others))
+    costs, instances = rows.costs, None
     if stream.n_instances is not None and not correlation:
-        instances = [stream.unit(block) or 0 for block in blocks]
+        instances = [stream.unit(block) or 0 for block in rows.blocks]
     if rules.runtime is not None:
         costs = rules.runtime.as_costs(costs)
     by_means = rules.runtime is not None or rules.decider.by_means
@@ -412,15 +397,58 @@ def posterior_of(
         costs,
         by_block=not by_means,
         ratios=rules.runtime is not None and rules.runtime.has_ratios,
-        penalty=penalty(costs) if rules.runtime is None and hidden is None else hidden,
+        penalty=penalty(costs) if rules.runtime is None and rows.hidden is None else rows.hidden,
         correlation=correlation,
-        n_blocks=None if correlation or of_others else n_blocks,
+        n_blocks=None if correlation or of_others else rows.n_blocks,
         instances=instances,
         generalize=rules.generalizes(stream.n_units),
         covariances=kernels,
         among=np.flatnonzero(sought),
     )
     return found.among(eligible, n_candidates)
+
+
+class _Rows(NamedTuple):
+    """Costs (n, m) that are compared, and the block of each row: of a group, its last.
+
+    `n_blocks` is how many rows there are in all, if few; `hidden` a penalty that means of groups hide.
+    """
+
+    costs: NDArray[np.float64]
+    blocks: list[int]
+    n_blocks: int | None
+    hidden: float | None = None
+
+
+def _rows_compared(
+    known: Table,
+    eligible: list[int],
+    n_candidates: int,
+    stream: Stream,
+    rules: Rules,
+    *,
+    is_sample: bool,
+) -> _Rows:
+    """Return the blocks, or the means of groups, by which candidates are compared.
+
+    Groups are compared by their means, unless these hide a penalty among the blocks that counts as a
+    failure: then blocks are compared, those of a group as if they were of one instance.
+    """
+    costs = known.all_costs(eligible, stream.instance)
+    n_blocks = n_blocks_of(known, stream, costs)
+    if rules.cost_bounds is not None:
+        costs = np.minimum(costs, rules.cost_bounds[1])
+    cells = _Rows(costs, known.counted(eligible, stream.instance), n_blocks)
+    if stream.groups is None:
+        return cells
+    shown, ends = _shown(known, n_candidates, stream, rules)
+    has_success = np.isfinite(shown[:, eligible]).any(axis=1)
+    means = shown[has_success][:, eligible]
+    hidden = penalty(costs) if penalty(means) is None else None
+    if hidden is not None and (is_sample or stream.length is None):
+        return cells._replace(hidden=hidden)
+    blocks = np.array(ends, dtype=np.intp)[has_success].tolist()
+    return _Rows(means, blocks, _n_groups_of(known, stream, len(shown)), hidden)
 
 
 def is_of_population(rules: Rules) -> bool:
