@@ -39,7 +39,7 @@ KINDS = {
 
 
 def problem(name: str, seed: int) -> Problem:
-    """Return a problem of a kind, of which the volume of any level set is that of a unit bowl."""
+    """Return a problem of a kind; any level set has the volume of the same level set of a bowl."""
     kind = KINDS[name]
     rng = rng_for(seed, "noisy", name)
     at = rng.uniform(-3.0, 3.0, kind.reals)
@@ -55,7 +55,7 @@ def problem(name: str, seed: int) -> Problem:
 @words_option("--budgets", (1000, 3000), click.IntRange(50))
 @number_option("--seeds", 12)
 def main(contenders: tuple[str, ...], budgets: tuple[int, ...], seeds: int) -> None:
-    """Print mean regrets of what is chosen, a row for each problem and budget."""
+    """Print mean regrets of the chosen configurations, a row for each problem and budget."""
     rows = []
     for name in KINDS:
         problems = [problem(name, seed) for seed in range(seeds)]

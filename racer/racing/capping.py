@@ -42,7 +42,7 @@ class Caps:
 
     def reserve(self, state: State) -> int:
         """Return how many evaluations of the leaders may be made again after one more block."""
-        if state.verdict is None or math.isinf(self._runtime.slack):  # or no cap is below the limit
+        if state.verdict is None or math.isinf(self._runtime.slack):  # no cap is below the limit
             return 0
         table, limit = self._table, self._runtime.limit
         return sum(len(capped(c, table, limit)) + 1 for c in state.ranked[:CAP_REFERENCE])

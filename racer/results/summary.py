@@ -179,7 +179,7 @@ def configuration(config: Any) -> Piece:
 
 
 def _eliminated(result: Result) -> set[int]:
-    """Return the candidates that were eliminated for good, not those that are just no elites."""
+    """Return the eliminated candidates. A candidate that is not an elite need not be one of them."""
     return {e.candidate for e in result._eliminations}.difference(result.survivors)
 
 

@@ -58,9 +58,9 @@ def fold_names(
 
 
 def check_folds(store: Store, names: Sequence[str], cv: Any) -> None:
-    """Refuse folds and scores other than those of a store with OtherStoreError.
+    """Raise OtherStoreError if folds or scores are not those of the search in a store.
 
-    Of a new store, warn of a splitter that no later call can go on with.
+    In a new store, warn of a splitter whose folds no later call can repeat.
     """
     if not store.holds_a_race:
         if _divides_anew(cv):
