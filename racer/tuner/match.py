@@ -248,6 +248,17 @@ class Match:
             for new in islice(ledger.new_blocks(used - used % size), size):
                 yield ledger.cells(elites, new, self._cap_ahead(new))
 
+    def unlikely(self, early: Early) -> Iterator[list[Cell]]:
+        """Yield the cells of the blocks to come, and of one more, also of those not likely to be in.
+
+        For workers that would be idle: where one of these is needed, nobody waits for its beginning.
+        """
+        spent = 0
+        for block, ranked in self._expected(early):
+            yield self._ledger.cells(self.alive, block, self._cap_ahead(block))
+            if (spent := spent + len(self._ledger.missing(ranked, block, None))) > self._cells:
+                return
+
     def event(
         self,
         eliminated: tuple[Elimination, ...],

@@ -33,6 +33,11 @@ class Plan:
         """The seed that repeats the tuning."""
         return self.rules.seed or 0
 
+    @property
+    def has_parallel_races(self) -> bool:
+        """Whether several races are to keep many workers busy."""
+        return (self.parallel_races or 1) > 1
+
     def schedule(self, total: int | None) -> Schedule:
         """Return the schedule with so many evaluations in all; None: not known yet."""
         return Schedule.of(

@@ -81,17 +81,16 @@ class Queue:
         """Remove all races."""
         self._races.clear()
 
-    def seen_from(self, flow: Flow) -> Flow:
-        """Yield the requests of a race, each followed by what the races after it will need."""
+    def seen_from(self, match: Match, flow: Flow) -> Flow:
+        """Yield the requests of a race, each followed by what it and those after it may need."""
         previews = [*self._races.values()]
-        while previews:
+        while True:
             try:
                 asked = next(flow)
             except StopIteration as end:
                 return str(end.value)
-            asked.later = partial(_later, asked.later, previews)
+            asked.later = partial(_later, asked.later, match, previews)
             yield asked
-        return (yield from flow)
 
 
 class Overlay:
@@ -112,7 +111,8 @@ class Preview:
 
     def __init__(self, match: Callable[[Known], Match], known: Known) -> None:
         self._known = Overlay(known)
-        self._flow = match(self._known).run(lambda *_: None)
+        self._match = match(self._known)
+        self._flow = self._match.run(lambda *_: None)
         self._asked = next(self._flow, None)
 
     def coming(
@@ -128,21 +128,32 @@ class Preview:
                 return
             self._asked = next(self._flow, None)
 
+    def unlikely(self, early: Early) -> Iterator[list[Cell]]:
+        """Yield the cells that may follow, if the race is not over."""
+        if self._asked is not None:
+            yield from self._match.unlikely(early)
+
 
 def _later(
-    later: Ahead, previews: Sequence[Callable[[], Preview]], early: Early
+    later: Ahead, match: Match, previews: Sequence[Callable[[], Preview]], early: Early
 ) -> Iterator[list[Cell]]:
     """Yield the cells that follow in a race and in those after it, a block of each in turn.
 
-    Elites may need the same cell in several races.
+    The likely ones of all races come first. Elites may need the same cell in several races.
     """
     found: dict[int, dict[int, Outcome]] = defaultdict(dict)
     for (is_held_out, block, candidate), outcome in early.items():
         if not is_held_out:
             found[candidate][block] = outcome
-    races = [iter(later(early)), *(preview().coming(early, found) for preview in previews)]
+    likely = [iter(later(early)), *(preview().coming(early, found) for preview in previews)]
+    unlikely = [match.unlikely(early), *(preview().unlikely(early) for preview in previews)]
     yielded: set[CellKey] = set()
-    for cells in chain.from_iterable(zip_longest(*races, fillvalue=())):
+    for cells in chain(_in_turn(likely), _in_turn(unlikely)):
         if new := [cell for cell in cells if cell.key not in yielded]:
             yielded.update(cell.key for cell in new)
             yield new
+
+
+def _in_turn(races: Sequence[Iterator[list[Cell]]]) -> Iterator[list[Cell]]:
+    """Yield the next block of each race in turn."""
+    return chain.from_iterable(zip_longest(*races, fillvalue=[]))

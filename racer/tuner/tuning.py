@@ -364,7 +364,10 @@ class Tuning:
         """Race candidates, then choose the elites among those left."""
         match = self._match(kind, race, len(self.races), self.ledger.known)
         self.match = match
-        ended = yield from self._queue.seen_from(match.run(partial(self._report, match)))
+        flow = match.run(partial(self._report, match))
+        if self.ledger.plan.has_parallel_races:
+            flow = self._queue.seen_from(match, flow)
+        ended = yield from flow
         self._keep(match, ended, race.survivors)
 
     def _match(self, kind: Kind, race: Proposed, number: int, known: Known) -> Match:

@@ -98,6 +98,23 @@ def test_more_workers_are_busy():
     assert share(4) > 0.85
 
 
+@pytest.mark.usefixtures("early")
+def test_idle_workers_may_begin_whatever_a_race_goes_on_to_need():
+    """All that are in on each next block: no worker waits where a forecast was wrong."""
+    ended, unforeseen, ahead, before = [], [], None, 0
+    tuner = Tuner(FIVE, budget=BUDGET, parallel_races=3, seed=1, callbacks=[ended.append])
+    while cells := tuner.ask():
+        races = sum(isinstance(event, RaceCompleted) for event in ended)
+        if ahead is not None and races == before:
+            unforeseen += [cell.key for cell in cells if cell.key not in ahead]
+        ahead, before = {cell.key for cell in tuner.ahead(BUDGET)}, races
+        for cell in cells:
+            luck = cell.seed * (cell.candidate + 3) % 1_000 * 1e-2
+            tuner.tell(cell, Outcome("ok", sum(v * v for v in cell.config.values()) + luck))
+    assert before > 10
+    assert not unforeseen
+
+
 def test_all_candidates_that_were_proposed_are_raced():
     result = played(
         Tuner(FIVE, budget=LEAST, parallel_races=3, seed=3), lambda c, i, s: c["a"] + s % 7
