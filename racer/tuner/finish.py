@@ -45,8 +45,10 @@ class Finish:
         """Yield cells until the budget is spent."""
         ledger = self._ledger
         some = self._first(elites)
-        for at, size in enumerate(_ROUNDS):
-            until = ledger.evaluations + -(-(ledger.left() or 0) // (len(_ROUNDS) - at))
+        # many workers would wait twice for the slowest evaluation
+        rounds = _ROUNDS[:1] if ledger.plan.has_parallel_races else _ROUNDS
+        for at, size in enumerate(rounds):
+            until = ledger.evaluations + -(-(ledger.left() or 0) // (len(rounds) - at))
             some = some if at == 0 else self._best(some)
             some = ledger.finalists = some[: size * len(elites)]
             self.n_candidates = self.n_candidates or len(some)

@@ -196,7 +196,7 @@ class Tuning:
             is_first = race == phase == 0
             part = schedule.first_part(left) if is_first else schedule.part(race, left)
             cells = max(part, schedule.least(race))
-            if cells > left:
+            if cells > left or self._is_rest(race, left, schedule):
                 return None
         if not ledger.configs:
             cells = max(cells, self._price_of_initial(schedule, left))
@@ -208,6 +208,12 @@ class Tuning:
         return Proposed(
             entrants, cells, schedule.elites, schedule.stretch, ledger.blocks_used, is_all
         )
+
+    def _is_rest(self, race: int, left: int, schedule: Schedule) -> bool:
+        """Return whether the finish gets what is left: many workers would wait long for a small race."""
+        if not self.ledger.plan.has_parallel_races or self._is_exact:
+            return False
+        return race >= schedule.races and left * schedule.races < self.ledger.evaluations
 
     @property
     def _number(self) -> int:

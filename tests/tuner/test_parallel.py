@@ -115,6 +115,20 @@ def test_idle_workers_may_begin_whatever_a_race_goes_on_to_need():
     assert not unforeseen
 
 
+@pytest.mark.usefixtures("early")
+def test_the_finish_has_one_round():
+    """Many workers would wait twice for the slowest: all finalists get to know as many blocks."""
+    ranges = []
+    for at_once in (1, 2):
+        result = tuned(budget=1_600, parallel_races=at_once)
+        finish = result.races.iloc[-1]
+        assert finish.kind == "selection"
+        counts = result.scores.groupby("candidate").size().nlargest(finish.candidates)
+        ranges.append(counts.max() - counts.min())
+    assert ranges[0] > 10
+    assert ranges[1] <= 1
+
+
 def test_all_candidates_that_were_proposed_are_raced():
     result = played(
         Tuner(FIVE, budget=LEAST, parallel_races=3, seed=3), lambda c, i, s: c["a"] + s % 7
