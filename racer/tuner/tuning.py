@@ -435,9 +435,12 @@ class Tuning:
 
     @property
     def _remaining(self) -> float:
-        """The fraction of the budget that is left; 1 while that is not known."""
+        """The fraction of the budget that is left for new races; 1 while that is not known."""
         left = self.ledger.left()
-        return 1.0 if left is None else left / max(self.ledger.evaluations + left, 1)
+        if left is None:
+            return 1.0
+        total = max(self.ledger.evaluations + left, 1)
+        return max(left - self._queue.cells, 1) / total
 
     @property
     def _steps(self) -> int:
