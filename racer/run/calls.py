@@ -354,7 +354,7 @@ def tune(
         As in `racer.race`.
     parallel_races : int, optional
         At most so many races are under way at once, which keeps more than 16 workers busy: from
-        4 000 evaluations on, and no more than a fifth of all. Each is proposed before the others
+        4 000 evaluations on, and no more than about a fifth of all. Each is proposed before the others
         are over, and their cells are prefetched, too. The result depends on it, and not on the
         number of workers. Not with `runtime`, nor with money. None: one race after the other.
     seed : int >= 0, optional

@@ -71,7 +71,7 @@ class Tuner(AskTell):
         How many elites are evaluated on `test_instances`, which it needs, the best first. None: all.
     parallel_races : int, optional
         At most so many races are under way at once, for many workers: from 4 000 evaluations on,
-        and no more than a fifth of all. Each is proposed before the others are over. The result
+        and no more than about a fifth of all. Each is proposed before the others are over. The result
         depends on it, and not on the number of workers. None: one race after the other.
     instance_order : {"shuffled", "given"}
     test_instances : sequence, optional

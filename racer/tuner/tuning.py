@@ -180,7 +180,7 @@ class Tuning:
         if most is None or left is None or self.ledger.evaluations + left < _AT_ONCE:
             return 1
         races = plan.schedule(self.ledger.evaluations + left).races
-        return min(most, max(races // _GENERATIONS, 1))
+        return min(most, max(round(races / _GENERATIONS), 1))
 
     def _proposed(self, phase: int, left: int | None) -> Proposed | None:
         """Propose a race; None if what is left pays for none, or no new candidate was found."""
