@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,12 @@ class Prices:
     ) -> None:
         self._given, self._configs, self._instances = given, configs, instances
         self._excess: dict[int, float] = {}  # the most above what is given
+
+    def copy(self) -> Prices:
+        """Return the same prices, which learn on their own."""
+        twin = Prices(self._given, self._configs, self._instances)
+        twin._excess = self._excess.copy()
+        return twin
 
     @property
     def n_given(self) -> int | None:
@@ -170,9 +176,3 @@ def with_spend(outcome: Outcome) -> Outcome:
     if outcome.value is None or outcome.spend is not None:
         return outcome
     return replace(outcome, status="invalid", value=None, metrics=None, message=NO_SPEND)
-
-
-def spent_with(spent: float | None, pending: Iterable[Outcome]) -> float | None:
-    """Return the money spent, that of outcomes of a block that is not complete included."""
-    known = [outcome.spend for outcome in pending if outcome.spend is not None]
-    return spent if not known else math.fsum([spent or 0.0, *known])

@@ -232,6 +232,7 @@ class Table:
         self._is_usable: dict[int, bool] = {}
         self._n_usable = 0
         self._repeated: set[int] = set()
+        self.incomplete: set[int] = set()  # blocks with cells that are still to come
         self._columns: dict[int, Column] = {}
         self._n_in_columns = 0  # rows
         self._successes: dict[int, array[float]] = {}
@@ -248,7 +249,7 @@ class Table:
         twin = Table(maximize=self.maximize, runtime=self.runtime)
         twin.rows, twin.failures = self.rows.copy(), self.failures.copy()
         twin._is_usable, twin._n_usable = self._is_usable.copy(), self._n_usable
-        twin._repeated = self._repeated.copy()
+        twin._repeated, twin.incomplete = self._repeated.copy(), self.incomplete.copy()
         twin.spent = self.spent
         return twin
 
@@ -257,15 +258,19 @@ class Table:
         cls,
         rows: Iterable[Row],
         repeated: Iterable[int],
+        incomplete: Iterable[int] = (),
         *,
         maximize: bool = False,
         runtime: Runtime | None = None,
     ) -> Table:
-        """Return the table of these rows; `repeated` are the blocks that only repeat others."""
+        """Return the table of these rows; `repeated` are the blocks that only repeat others.
+
+        `incomplete`: those with cells that are still to come.
+        """
         table = cls(maximize=maximize, runtime=runtime)
         for row in rows:
             table.append(row)
-        table._repeated = {*repeated}
+        table._repeated, table.incomplete = {*repeated}, {*incomplete}
         return table
 
     @property
@@ -280,7 +285,7 @@ class Table:
             others = {place: o for place, o in row.others.items() if o.value is None}
             values = row.of_metric(name)
             twin.append(row._replace(values=values, others=others))
-        twin._repeated = self._repeated.copy()
+        twin._repeated, twin.incomplete = self._repeated.copy(), self.incomplete.copy()
         return twin
 
     def add(
@@ -291,6 +296,12 @@ class Table:
     ) -> Row:
         """Add outcomes, or finite values, of candidates on a block; return their row."""
         return self.append(Row.of(block, candidates, told))
+
+    def add_pending(self, block: int, candidates: Sequence[int], told: Sequence[Outcome]) -> None:
+        """Add outcomes of a block with cells that are still to come: it may yet be solved."""
+        if block not in self._is_usable:
+            self.incomplete.add(block)
+        self.add(block, candidates, told)
 
     def append(self, row: Row) -> Row:
         """Add a row, and return it."""
@@ -325,8 +336,9 @@ class Table:
 
     @property
     def n_unsolved(self) -> int:
-        """How many blocks that do not repeat others no candidate has succeeded on."""
-        return sum(not ok for block, ok in self._is_usable.items() if block not in self._repeated)
+        """How many complete blocks that do not repeat others no candidate has succeeded on."""
+        others = self._repeated | self.incomplete
+        return sum(not ok for block, ok in self._is_usable.items() if block not in others)
 
     @property
     def rejected(self) -> set[int]:
@@ -335,8 +347,9 @@ class Table:
 
     @property
     def set_aside(self) -> list[int]:
-        """The blocks on which all candidates failed, or that only repeat others."""
-        return [block for block in self._is_usable if not self.is_usable(block)]
+        """The complete blocks on which all candidates failed, and those that only repeat others."""
+        unsolved = (b for b, ok in self._is_usable.items() if not ok and b not in self.incomplete)
+        return [*{*unsolved, *self._repeated}]
 
     def _index(self) -> None:
         """Sort the outcomes of new rows by candidate."""

@@ -15,7 +15,6 @@ from racer.core.budget import Budget
 from racer.core.contest import Description
 from racer.core.events import Callback, Ended, RaceEnded
 from racer.core.pool import as_sequence
-from racer.core.prices import spent_with
 from racer.core.rules import Rules
 from racer.core.table import Row, Table
 from racer.errors import BudgetError, SettingError
@@ -172,6 +171,8 @@ class Ablation(AskTell):
         steps = [
             self._step(one, other) for one, other in zip(self._path, self._path[1:], strict=False)
         ]
+        known = self._table.copy()
+        pending = self._asked.add_told(known)
         return AblationResult(
             space=self.space,
             source=self._ends[0],
@@ -180,11 +181,11 @@ class Ablation(AskTell):
             path=tuple(self._path),
             configs=self.configs,
             ended=self._ended or Ended.INTERRUPTED,
-            evaluations=len(self._table.rows) + len(self._asked.told),
-            seconds=self._seconds + math.fsum(o.seconds for o in self._asked.told.values()),
-            spent=spent_with(self._table.spent, self._asked.told.values()),
+            evaluations=len(self._table.rows) + len(pending),
+            seconds=self._seconds + math.fsum(outcome.seconds for outcome in pending),
+            spent=known.spent,
             seed=self.rules.seed or 0,
-            known=self._table.copy(),
+            known=known,
             rules=self.rules,
             blocks=len(self._seeds),
         )

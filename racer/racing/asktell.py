@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from racer.core.events import RaceEnded, check_callbacks
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
     from racer.core.contest import Kind
     from racer.core.events import Callback
+    from racer.core.prices import Prices
     from racer.core.rules import Rules
+    from racer.core.table import Table
     from racer.evaluate.outcome import CellKey
+    from racer.racing.repeats import Repeats
 
     Cells = list[Cell]
     Early = Mapping[CellKey, Outcome]  # of blocks that are not complete
@@ -89,6 +92,38 @@ class Asked:
         if self._by_key is None:
             self._by_key = {(c.held_out, c.block, c.candidate): c for c in self.cells}
         return self._by_key
+
+    def add_told(
+        self,
+        known: Table,
+        *,
+        tests: Table | None = None,
+        repeats: Repeats | None = None,
+        prices: Prices | None = None,
+    ) -> list[Outcome]:
+        """Add what has been told to the table of a result; return the outcomes of no held-out cell.
+
+        They count as they will when all cells have outcomes: in the order of the cells, at their
+        price, and as no evidence where their block may only repeat others. `tests` is the table of
+        held-out instances.
+        """
+        told, pending = self.told, list[Outcome]()
+        cells = (cell for key, cell in self.by_key.items() if key in told) if told else ()
+        settled = None if prices is None or not told else prices.copy()
+        for (is_held_out, block), group in groupby(cells, lambda c: (c.held_out, c.block)):
+            some = list(group)
+            candidates, outcomes = [c.candidate for c in some], [told[c.key] for c in some]
+            if is_held_out:
+                if tests is not None:
+                    tests.add(block, candidates, outcomes)
+                continue
+            if settled is not None:
+                outcomes = settled.settled(candidates, some[0].instance_index, outcomes)
+            known.add_pending(block, candidates, outcomes)
+            if repeats is not None and repeats.holds(block):
+                known.set_repeated(block)
+            pending += outcomes
+        return pending
 
 
 _NOTHING = Asked(list)

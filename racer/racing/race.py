@@ -15,7 +15,6 @@ from racer.core.blocks import Order, Stream, as_groups
 from racer.core.contest import Description
 from racer.core.events import Callback, Elimination, Ended
 from racer.core.pool import as_pool, as_sequence
-from racer.core.prices import spent_with
 from racer.core.rules import Rules
 from racer.core.table import Row, Table
 from racer.deciders.parts.groups import grouped
@@ -301,19 +300,17 @@ class Race(AskTell):
 
     def result(self) -> RaceResult:
         """Return what is known: the result of a race that has ended, or the state of one."""
-        state, asked, known = self._state, self._asked, self._table.copy()
-        told = asked.told.values()
-        for key, outcome in () if state.block else asked.told.items():
-            known.add(key[1], [key[2]], [outcome])  # at least these are known
+        state, known, prices = self._state, self._table.copy(), self._account.prices
+        pending = self._asked.add_told(known, repeats=self._withheld.repeats, prices=prices)
         survivors = best_first(state, self.rules.runtime, self._table)
         return RaceResult(
             configs=self.configs,
             leader=best(state, survivors),
             survivors=survivors,
             ended=state.ended or Ended.INTERRUPTED,
-            evaluations=state.used + len(told),
-            seconds=self._account.seconds + math.fsum(outcome.seconds for outcome in told),
-            spent=spent_with(self._table.spent, told),
+            evaluations=state.used + len(pending),
+            seconds=self._account.seconds + math.fsum(outcome.seconds for outcome in pending),
+            spent=known.spent,
             seed=self.seed,
             known=known,
             stream=self._stream,

@@ -327,12 +327,13 @@ class Result(AnyResult, ABC):
             evaluated[row.block] = evaluated.get(row.block, 0) + len(row.candidates)
         blocks = sorted(evaluated)
         places = [self.stream.place(block) for block in blocks]
+        set_aside = {*self.known.set_aside}
         return pd.DataFrame(
             {
                 "instance": pd.array([place.instance for place in places], dtype="Int64"),
                 "seed": [place.seed for place in places],
                 "evaluated": [evaluated[block] for block in blocks],
-                "set_aside": [not self.known.is_usable(block) for block in blocks],
+                "set_aside": [block in set_aside for block in blocks],
             },
             index=pd.Index(blocks, name="block", dtype="int64"),
         )
@@ -470,7 +471,7 @@ def _shown(
     known: Table, n_candidates: int, stream: Stream, rules: Rules
 ) -> tuple[NDArray[np.float64], list[int]]:
     """Return `costs_shown`, and the block of each row: of a group, its last."""
-    order = sorted({row.block for row in known.rows} - known.repeated)
+    order = sorted(_blocks_of(known, stream))
     at, worst = {block: i for i, block in enumerate(order)}, (rules.cost_bounds or (0.0, np.inf))[1]
     costs = np.full((len(at), n_candidates), np.nan)
     for row in known.rows:
@@ -506,9 +507,15 @@ def _n_groups_of(known: Table, stream: Stream, shown: int) -> int | None:
     """
     if stream.length is None or stream.groups is None:
         return stream.n_blocks
-    blocks = {row.block for row in known.rows} - known.repeated
+    blocks = _blocks_of(known, stream)
     complete = sum(stream.groups.ends(stream.instance(block) or 0) for block in blocks)
     return len(stream.groups.members) - (complete - shown)
+
+
+def _blocks_of(known: Table, stream: Stream) -> set[int]:
+    """Return the blocks that are shown to a decider, of groups only those that are complete."""
+    blocks = {row.block for row in known.rows} - known.repeated
+    return blocks if stream.groups is None else blocks - known.incomplete
 
 
 def mean_on(known: Table, candidate: int, blocks: Sequence[int]) -> float | None:

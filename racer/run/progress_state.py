@@ -95,8 +95,9 @@ class ProgressState:
         failed = len(result.known.failures)
         self.work = Work(result.evaluations, failed, result.seconds, spent=result.spent)
         if (means := self.aim_at(rules)) is not None:
-            for _, candidate, outcome in result.known.cells():
-                means.add(candidate, outcome.metrics or {})
+            for block, candidate, outcome in result.known.cells():
+                if block not in result.known.incomplete:  # its event brings all of them
+                    means.add(candidate, outcome.metrics or {})
             self.front = means.members(contest.alive)
         if rules.runtime is not None and isinstance(result, Result):
             self._contest = contest
@@ -124,7 +125,8 @@ class ProgressState:
     def end(self, result: Result) -> None:
         """Take the figures of a contest that has ended from its result."""
         self._take_best(result)
-        self.left, self.blocks = len(result.survivors), len(result.known)
+        self.left = len(result.survivors)
+        self.blocks = len(result.known) - len(result.known.incomplete)
         failed = len(result.known.failures)
         self.work = Work(result.evaluations, failed, result.seconds, spent=result.spent)
 

@@ -147,7 +147,8 @@ class Snapshot(NamedTuple):
     def kept(self, reader: Reader, n: int) -> Kept | None:
         """Return the outcomes of a race among n candidates; None if the snapshot has not all of them."""
         with suppress(*_REFUSED):
-            rows, _ = _table(self.header, self.arrays, "known", n)
+            rows, _, incomplete = _table(self.header, self.arrays, "known", n)
+            rows = [row for row in rows if row.block not in incomplete]
             rows.pop()  # its events are for those who watch
             sizes = [len(row.values) for row in rows]
             until = np.full(n, -1)  # the last block of each candidate
@@ -228,7 +229,8 @@ def _of_table(table: Table) -> tuple[dict[str, Any], Arrays]:
         for number, row in enumerate(rows)
         for place, o in row.others.items()
     ]
-    fields = {"workers": [*names], "others": others, "repeated": sorted(table.repeated)}
+    blocks = {"repeated": sorted(table.repeated), "incomplete": sorted(table.incomplete)}
+    fields = {"workers": [*names], "others": others, **blocks}
     arrays = {
         name: np.concatenate(parts or [[]]).astype(_KINDS[name]) for name, parts in columns.items()
     }
@@ -286,8 +288,10 @@ def _restored(header: Any, arrays: Arrays, reader: Reader, contest: Contest[Any]
     )
 
 
-def _table(header: Any, arrays: Arrays, name: str, n: int) -> tuple[list[Row], list[int]]:
-    """Return the rows of a table, and the blocks that only repeat others; all checked."""
+def _table(
+    header: Any, arrays: Arrays, name: str, n: int
+) -> tuple[list[Row], list[int], list[int]]:
+    """Return the rows of a table, and its blocks that repeat others, or are incomplete; checked."""
     fields, found = header[name], {column: arrays[f"{name}.{column}"] for column in _KINDS}
     values, seconds, ends = (
         found["values"],
@@ -323,7 +327,8 @@ def _table(header: Any, arrays: Arrays, name: str, n: int) -> tuple[list[Row], l
         own = alone[b - a] if alone else (*by[a:b],)
         known = own if own and any(own) else None
         rows.append(Row(block, candidates[a:b], values[a:b], seconds[a:b], more, known))
-    return rows, [_number(block) for block in fields["repeated"]]
+    repeated, incomplete = fields["repeated"], fields.get("incomplete", ())
+    return rows, [*map(_number, repeated)], [*map(_number, incomplete)]
 
 
 def _outcome(

@@ -11,7 +11,7 @@ from racer.core.contest import Description
 from racer.core.events import Callback, Ended
 from racer.core.objective import Aim
 from racer.core.pool import as_sequence
-from racer.core.prices import RecordedPrices, spent_with
+from racer.core.prices import RecordedPrices
 from racer.core.rules import Rules
 from racer.errors import BudgetError, CandidateError, SettingError
 from racer.racing.asktell import AskTell, Flow
@@ -259,12 +259,9 @@ class Tuner(AskTell):
         """Return the result of a tuning that has ended, or the state of one."""
         tuning, ledger = self._tuning, self._ledger
         known, tests = ledger.known.copy(), ledger.tests.copy()
-        pending = []
-        for key, outcome in self._asked.told.items():
-            cell = self._asked.by_key[key]
-            (tests if cell.held_out else known).add(cell.block, [cell.candidate], [outcome])
-            if not cell.held_out:
-                pending.append(outcome)
+        pending = self._asked.add_told(
+            known, tests=tests, repeats=ledger.repeats, prices=ledger.prices
+        )
         return TuneResult(
             configs=self.configs,
             leader=tuning.best,
@@ -272,7 +269,7 @@ class Tuner(AskTell):
             ended=tuning.ended or Ended.INTERRUPTED,
             evaluations=ledger.evaluations + len(pending),
             seconds=ledger.seconds + math.fsum(outcome.seconds for outcome in pending),
-            spent=spent_with(ledger.known.spent, pending),
+            spent=known.spent,
             seed=self.seed,
             known=known,
             stream=ledger.plan.stream,

@@ -43,7 +43,7 @@ def test_nothing_begins_after_the_deadline(clock, seconds, tmp_path):
     assert (result.ended, result.evaluations) == (racer.Ended.DEADLINE, math.ceil(seconds))
     assert result.best is None
     assert result.guess == 0
-    guess = f"which no test supports, is #0, by {max(int(seconds / 5), 1)} evaluation"
+    guess = f"which no test supports, is #0, by {math.ceil(seconds / 5)} evaluation"
     assert guess in result.verdict[0]
     assert "0.0" in str(result).split("Survivors")[0]  # its configuration
     whole = racer.resume(path, at(clock))
