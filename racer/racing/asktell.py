@@ -264,6 +264,8 @@ class AskTell(ABC):
         rules = self.rules
         if rules.bounds is not None:
             rules.check_bounds(cell, outcome.value)
+        if rules.runtime is not None:
+            check_time(cell, outcome.value)
         if cell.metrics is not None:
             outcome = as_measured(outcome, rules)
         if rules.needs_spend:
@@ -300,6 +302,16 @@ class AskTell(ABC):
                 for note in self._notes
             ]
         self._notes.publish(self._callbacks, is_over=is_over)
+
+
+def check_time(cell: Cell, value: float | None) -> None:
+    """Raise RaceStateError for a value that is no run time."""
+    if value is not None and value < 0.0:
+        where = "held-out instance" if cell.held_out else "block"
+        raise RaceStateError(
+            f"candidate {cell.candidate} on {where} {cell.block} was told with a run time of "
+            f"{value} s: give seconds >= 0, or racer.Outcome('failed', None, message=..)"
+        )
 
 
 def as_measured(outcome: Outcome, rules: Rules) -> Outcome:

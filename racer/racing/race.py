@@ -21,7 +21,7 @@ from racer.deciders.parts.groups import grouped
 from racer.errors import BudgetError, RaceStateError, SettingError
 from racer.evaluate.outcome import Outcome, all_failed
 from racer.racing.account import Account
-from racer.racing.asktell import Asked, AskTell, Flow, Repeated
+from racer.racing.asktell import Asked, AskTell, Flow, Repeated, check_time
 from racer.racing.capping import Caps, best_first, leader
 from racer.racing.loop import advance, best, completed, expected, fell_short, race
 from racer.racing.repeats import Repeats, Withheld
@@ -257,6 +257,8 @@ class Race(AskTell):
                 self._account.seconds += seconds or 0.0
                 self._advance(values)
                 return
+            for cell, value in zip(self._asked.cells, values.tolist(), strict=True):
+                check_time(cell, value)
             outcomes = [Outcome("ok", value, seconds=value) for value in values.tolist()]
         if len(outcomes) != len(self._state.alive):
             raise self._unfit()

@@ -183,6 +183,37 @@ def test_an_outcome_is_known_under_every_smaller_bound():
     assert bounded(Outcome("failed", None, seconds=3.0, message="no"), 2.0).status == "capped"
 
 
+def of_kind(kind):
+    """Return a contest of run times by ask and tell."""
+    given = {"budget": 60, "seed": 1, "runtime": Runtime(LIMIT)}
+    return Race(range(3), **given) if kind is Race else Tuner(SPACE, **given)
+
+
+@pytest.mark.parametrize("kind", [Race, Tuner])
+@pytest.mark.parametrize("status", ["ok", "capped"])
+def test_a_negative_run_time_is_refused_and_leaves_the_contest_intact(kind, status):
+    contest, negative = of_kind(kind), Outcome(status, -2.0, seconds=1.0)
+    words = r"candidate 1 on block 0 was told with a run time of -2.0 s: give seconds >= 0, or"
+    cells = contest.ask()
+    rest = [Outcome("ok", 0.0) for _ in cells[2:]]
+    with pytest.raises(racer.RaceStateError, match=words):
+        contest.tell_all([Outcome("ok", 1.0), negative, *rest])
+    with pytest.raises(racer.RaceStateError, match=words):
+        contest.tell(cells[1], negative)
+    assert (contest.ask(), contest.result().evaluations) == (cells, 0)
+    contest.tell_all([Outcome("ok", 1.0), Outcome("failed"), *rest])
+    assert contest.result().best is None
+
+
+def test_a_block_with_a_negative_run_time_is_refused():
+    contest = of_kind(Race)
+    for told in ([1.0, 2.0, -3.0], [Outcome("ok", time) for time in (1.0, 2.0, -3.0)]):
+        with pytest.raises(racer.RaceStateError, match="candidate 2 on block 0 was told with a"):
+            contest.tell_block(told)
+    contest.tell_block([1.0, 2.0, 0.0])
+    assert contest.n_blocks == 1
+
+
 def test_an_outcome_capped_too_early_is_refused():
     contest = race()
     (cell, *_) = contest.ask()
