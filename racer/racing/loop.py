@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from racer.core.blocks import Order
+    from racer.core.budget import Budget
     from racer.core.rules import Rules
     from racer.racing.capping import Caps
     from racer.racing.repeats import Withheld
@@ -215,6 +216,18 @@ def fell_short(rules: Rules, state: State) -> bool:
     """Return whether seconds or money, unlike evaluations not known before, were too little to test."""
     needed = state.used + len(state.alive)
     return rules.one_budget.ends_unforeseen(needed) and state.tested < state.first_test
+
+
+def too_short(rules: Rules, budget: Budget, after: str, whom: str, else_give: str) -> str:
+    """Return the warning that a budget ended before the first test: of time, if that is its limit."""
+    what, more = "the budget", "a larger budget"
+    if budget.is_in_seconds:
+        what, more = f"the time for evaluations ({budget.seconds:.4g} s)", "more time"
+    guess = "" if rules.is_front else ", and result.guess is the one to take nevertheless"
+    return (
+        f"{what} ended after {after}: no {whom} can be called the best{guess}; give {more}, or "
+        f"{else_give}"
+    )
 
 
 def _named(over: Ended, rules: Rules, state: State) -> Ended:

@@ -23,7 +23,7 @@ from racer.evaluate.outcome import Outcome, all_failed
 from racer.racing.account import Account
 from racer.racing.asktell import Asked, AskTell, Flow, Repeated, check_time
 from racer.racing.capping import Caps, best_first, leader
-from racer.racing.loop import advance, best, completed, expected, fell_short, race
+from racer.racing.loop import advance, best, completed, expected, fell_short, race, too_short
 from racer.racing.repeats import Repeats, Withheld
 from racer.racing.state import Request, State
 from racer.results.race import RaceResult
@@ -345,12 +345,10 @@ class Race(AskTell):
                 "of any is known; give smaller groups, or mend what fails"
             )
         if self.ended is Ended.BUDGET and fell_short(self.rules, self._state):
-            n = self.tested_blocks
-            self._notes.append(
-                f"the budget ended after {n} usable block{'s' * (n != 1)}, before the first test "
-                f"({self._state.first_test}): no candidate can be called the best; give a larger budget, or "
-                "fewer candidates"
-            )
+            n, due = self.tested_blocks, self._state.first_test
+            after = f"{n} usable block{'s' * (n != 1)}, before the first test ({due})"
+            rest = "candidate", "fewer candidates"
+            self._notes.append(too_short(self.rules, self.rules.one_budget, after, *rest))
 
     def _blocks(self) -> Iterator[int]:
         """Yield the blocks; whether instances are used again may turn out meanwhile."""

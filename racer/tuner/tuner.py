@@ -15,6 +15,7 @@ from racer.core.prices import RecordedPrices
 from racer.core.rules import Rules
 from racer.errors import BudgetError, CandidateError, SettingError
 from racer.racing.asktell import AskTell, Flow
+from racer.racing.loop import too_short
 from racer.results.tuning import TuneResult
 from racer.space.space import Space
 from racer.tuner.ledger import Ledger
@@ -301,11 +302,10 @@ class Tuner(AskTell):
                 ledger.use_once()
                 self._notes.append(ledger.repeats.message)
         if self._tuning.fell_short:
-            self._notes.append(
-                f"the budget ended after {ledger.evaluations} evaluations, before the first "
-                f"test of a race ({ledger.plan.first_test} blocks): no configuration can be called the best; give a "
-                "larger budget, or a lower first_test"
-            )
+            n, due = ledger.evaluations, ledger.plan.first_test
+            after = f"{n} evaluations, before the first test of a race ({due} blocks)"
+            rest = "configuration", "a lower first_test"
+            self._notes.append(too_short(self.rules, ledger.budget, after, *rest))
 
 
 def _at_once(races: Any, rules: Rules) -> int:

@@ -238,7 +238,7 @@ def test_check_names_the_command_that_goes_on(store):
     assert max(map(len, others)) <= 80
 
 
-@pytest.mark.filterwarnings("ignore:the budget ended")
+@pytest.mark.filterwarnings("ignore:the .* ended after")
 def test_a_run_with_a_budget_of_seconds_is_given_more_of_them(runner, tmp_path):
     path = tmp_path / "run.db"
     command = racer.Command([runner, "{x}", "{instance}", "{seed}", "{parameters}"])

@@ -110,9 +110,16 @@ def test_seconds_that_do_not_reach_the_first_test_are_told(racing, budget, ended
         warnings.simplefilter("always")
         result = racing.play(race, lambda cell: Outcome("ok", 1.0, seconds=1.0))
     assert (result.ended, result.best) == (ended, None)
-    assert [str(w.message)[:55] for w in caught] == warns * [
-        "the budget ended after 2 usable blocks, before the firs"
-    ]
+    what, more = "the budget", "a larger budget"
+    if budget.evaluations is None:
+        what, more = "the time for evaluations (4 s)", "more time"
+    text = (
+        f"{what} ended after 2 usable blocks, before the first test (5): no candidate can be called "
+        f"the best, and result.guess is the one to take nevertheless; give {more}, or fewer "
+        "candidates"
+    )
+    assert [str(w.message) for w in caught] == warns * [text]
+    assert (result.guess is None) == (ended is Ended.ALL_EQUAL)
 
 
 def test_evaluations_that_failing_blocks_have_used_up_are_not_blamed_on_the_seconds(racing):

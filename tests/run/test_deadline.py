@@ -154,6 +154,24 @@ def test_a_deadline_before_the_first_test_brings_a_warning(clock, is_tuning):
     assert result.best is None
 
 
+@pytest.mark.parametrize("is_tuning", [False, True])
+def test_a_deadline_alone_that_is_too_short_asks_for_time_not_for_a_budget(is_tuning):
+    call, pool = (racer.Tuner, SPACE) if is_tuning else (racer.Race, POOL)
+    contest = call(pool, budget=module.budget_within(None, 12, 1, None), seed=1, first_test=5)
+    words = (
+        r"the time for evaluations \(10\.8 s\) ended after .* result.guess .* give more time, or"
+    )
+
+    def play():
+        while cells := contest.ask():
+            for cell in cells:
+                contest.tell(cell, racer.Outcome("ok", cell.config["x"], seconds=1.0))
+
+    with pytest.warns(RacerWarning, match=words):
+        play()
+    assert contest.result().guess is not None
+
+
 def test_a_deadline_after_the_first_test_brings_no_warning(clock):
     result = racer.race(POOL, at(clock), budget=200, deadline=26, seed=1)
     assert result.ended is racer.Ended.DEADLINE
