@@ -260,7 +260,7 @@ class Result(AnyResult, ABC):
 
     @cached_property
     def scores(self) -> pd.DataFrame:
-        """One row per evaluation."""
+        """One row per cell: the outcome of its last evaluation."""
         names = () if self.rules.aim is None else self.rules.aim.names
         is_paid = self.known.spent is not None
         return scores_frame(self.known, self.stream.place, names, is_paid=is_paid)

@@ -45,7 +45,7 @@ class RaceResult(Result):
     ended : Ended
         Why the race ended; `ended.message` is a sentence.
     scores : DataFrame
-        One row per evaluation, in the order of blocks; `racer.results.scores.COLUMNS` lists and
+        One row per cell evaluated, in the order of blocks; `racer.results.scores.COLUMNS` lists and
         describes its columns.
     table : DataFrame, blocks x candidates
         Values of `evaluate`; NaN where a candidate was out or its evaluation failed.
@@ -61,7 +61,8 @@ class RaceResult(Result):
         instance (its index; <NA> without instances), seed, evaluated, set_aside: one row per
         block.
     evaluations : int
-        Cells evaluated, failed ones included.
+        Evaluations, failed ones included. With `runtime`, one that was stopped at a cap and repeated
+        with a larger one counts each time; `scores` and `table` have the last.
     seconds : float
         Sum of the wall times of all evaluations (not of the race: `n_jobs` shortens only that).
     spent : float or None

@@ -105,7 +105,7 @@ class TuneResult(Result):
     tests : DataFrame, held-out instances x elites and `best`
         Values of `evaluate`.
     evaluations : int
-        Cells evaluated, failed ones included, without those of held-out instances.
+        As of `RaceResult`, without those on held-out instances.
     seconds : float
         Sum of their wall times.
     spent : float or None
