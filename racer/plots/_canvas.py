@@ -88,7 +88,7 @@ def whole_ticks(ax: Axes) -> None:
     """Put the ticks of the x axis at whole numbers."""
     from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
 
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
 
 
 def empty(words: str, *, ax: Axes | None = None) -> Axes:

@@ -301,3 +301,14 @@ def test_names_that_differ_in_the_middle_are_told_apart():
     assert len(labels) == 2
     assert sum("depth=3" in label for label in labels) == 1
     assert "3.00  7" in words
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 40])
+def test_races_and_blocks_have_whole_numbers(n):
+    panel = plots.sampling(range(n), np.zeros((n, 1)), [("x", (0, 1), "ab")]).axes[0]
+    blocks = plots.race(np.zeros((n, 1)), [0], ["a"])
+    for ax in (panel, blocks):
+        low, high = ax.get_xlim()
+        ticks = [tick for tick in ax.get_xticks() if low <= tick <= high]
+        assert ticks
+        assert all(tick == round(tick) for tick in ticks)
