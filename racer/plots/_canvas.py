@@ -133,12 +133,21 @@ def legend(
     )
 
 
-def legend_beside(ax: Axes, title: str) -> None:
+def entry(text: str) -> str:
+    """Return the label of a line in a legend; one without letters would be a number of its own."""
+    return plain(text) or " "
+
+
+def entries(handles: Iterable[Artist]) -> dict[str, list[Any]]:
+    """Return what a legend has of lines; by itself it leaves out names that begin with "_"."""
+    found = list(handles)
+    return {"handles": found, "labels": [handle.get_label() for handle in found]}
+
+
+def legend_beside(ax: Axes, title: str, handles: Sequence[Artist]) -> None:
     """Put a legend beside the axes, the last drawn on top."""
-    handles, labels = ax.get_legend_handles_labels()
     ax.legend(
-        handles[::-1],
-        labels[::-1],
+        **entries(handles[::-1]),
         loc="upper left",
         bbox_to_anchor=(1.01, 1.0),
         borderaxespad=0.0,

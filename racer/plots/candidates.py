@@ -15,6 +15,7 @@ from racer.plots._canvas import (
     axes,
     beside,
     curves,
+    entry,
     legend_beside,
     name_rows,
     plain,
@@ -65,8 +66,9 @@ def courses(
     many = len(order) > 100
     for candidate in reversed(order[_LINES:]):
         ax.plot(x, table[:, candidate], color="#BBBBBB", linewidth=0.7, rasterized=many)
+    lines = []
     for place, candidate in reversed(list(enumerate(order[:_LINES]))):
-        ax.plot(
+        lines += ax.plot(
             x,
             table[:, candidate],
             color=COLOURS[place],
@@ -74,9 +76,9 @@ def courses(
             marker=MARKERS[place % len(MARKERS)],
             markersize=4,
             markevery=max(len(table) // 12, 1),
-            label=plain(shortened(names[candidate])),
+            label=entry(shortened(names[candidate])),
         )
-    legend_beside(ax, "best first" + ("" if len(order) <= _LINES else "; others grey"))
+    legend_beside(ax, "best first" + ("" if len(order) <= _LINES else "; others grey"), lines)
     curves(ax, "block", caption)
     whole_ticks(ax)
     return ax
@@ -161,15 +163,17 @@ def by_instance(
     order = best.argsort(kind="stable")
     ax = axes(ax, 6.4, 3.4)
     x = np.arange(1, len(order) + 1)
+    lines = []
     for member, name in enumerate(names):
         style: dict[str, Any] = {
             "marker": MARKERS[member % len(MARKERS)],
             "color": COLOURS[member % len(COLOURS)],
         }
-        ax.plot(x, table[order, member], linestyle="", markersize=4, label=plain(name), **style)
-    ax.plot(x, best[order], color=BLACK, linewidth=0.9, label="best of each")
+        style |= {"linestyle": "", "markersize": 4, "label": entry(name)}
+        lines += ax.plot(x, table[order, member], **style)
+    lines += ax.plot(x, best[order], color=BLACK, linewidth=0.9, label="best of each")
     curves(ax, "instances, by the value of the best", "value")
-    legend_beside(ax, "member")
+    legend_beside(ax, "member", lines)
     return ax
 
 

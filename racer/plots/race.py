@@ -15,6 +15,8 @@ from racer.plots._canvas import (
     VERMILION,
     axes,
     beside,
+    entries,
+    entry,
     plain,
     rows,
     shortened,
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
     from numpy.typing import ArrayLike, NDArray
 
 _TALLEST = 9.0  # inches of rows
@@ -101,12 +104,15 @@ def race(
         rasterized=True,
     )
     y, x = np.nonzero(np.isposinf(shown))
+    marks = []
     if len(x):
         many = len(x) > 500
-        ax.plot(x, y, "x", color=VERMILION, markersize=4, label="failed", rasterized=many)
+        marks = ax.plot(x, y, "x", color=VERMILION, markersize=4, label="failed", rasterized=many)
     at = {candidate: place for place, candidate in enumerate(order)}
     left = [_Gone(*one) for one in gone]
-    _mark_gone(ax, left, at, few=few)
+    if marks := [*marks, *_mark_gone(ax, left, at, few=few)]:
+        place = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "handletextpad": 0.2}
+        ax.legend(**entries(marks), **place, **ABOVE)
     step = 1 if few else -(-m // 25)
     stay = m - len({one.candidate for one in left})
     named = [place for place in range(m) if place % step == 0 or (few and place < stay)]
@@ -125,19 +131,20 @@ def race(
     return ax
 
 
-def _mark_gone(ax: Axes, gone: Sequence[_Gone], at: dict[int, int], *, few: bool) -> None:
+def _mark_gone(ax: Axes, gone: Sequence[_Gone], at: dict[int, int], *, few: bool) -> list[Line2D]:
     """Mark where each left, by its reason; with words beside it if there are few."""
+    marks = []
     reasons = list(dict.fromkeys(one.reason for one in gone))
     for place, reason in enumerate(reasons):
         some = [one for one in gone if one.reason == reason]
-        ax.plot(
+        marks += ax.plot(
             [one.block + 0.5 for one in some],
             [at[one.candidate] for one in some],
             linestyle="",
             marker=MARKERS[place % len(MARKERS)],
             markersize=4.5 if few else 3.0,
             color=COLOURS[(3, 0, 2, 4, 1)[place % 5]],
-            label=plain(reason),
+            label=entry(reason),
             clip_on=False,
         )
     if few:
@@ -147,5 +154,4 @@ def _mark_gone(ax: Axes, gone: Sequence[_Gone], at: dict[int, int], *, few: bool
         if gone:
             last = max(one.block for one in gone)
             ax.set_xlim(right=max(ax.get_xlim()[1], last + 1.2))
-    if gone or ax.get_legend_handles_labels()[0]:
-        ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), handletextpad=0.2, **ABOVE)
+    return marks

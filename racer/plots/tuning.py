@@ -20,6 +20,7 @@ from racer.plots._canvas import (
     canvas,
     clear,
     curves,
+    entry,
     legend_beside,
     plain,
     shortened,
@@ -211,15 +212,16 @@ def parallel(
             rasterized=behind.size > _MANY,
             zorder=1,
         )
+    drawn = []
     for place in reversed(range(len(lines))):
-        ax.plot(
+        drawn += ax.plot(
             x,
             lines[place],
             color=COLOURS[(3, 0, 1, 2, 4, 5, 6, 7)[place % 8]],
             marker=MARKERS[place % len(MARKERS)],
             markersize=5,
             linewidth=2.4 if place == 0 else 1.1,
-            label=plain(shortened(names[place])),
+            label=entry(shortened(names[place])),
             zorder=3,
         )
     for at, scale in enumerate(shown):
@@ -241,5 +243,5 @@ def parallel(
         ax.set_xlabel(f"the first {d} of {n} parameters", fontsize=SMALL)
     ax.set(ylim=(-0.05, 1.08), yticks=[])
     clear(ax)
-    legend_beside(ax, "best first")
+    legend_beside(ax, "best first", drawn)
     return ax

@@ -312,3 +312,22 @@ def test_races_and_blocks_have_whole_numbers(n):
         ticks = [tick for tick in ax.get_xticks() if low <= tick <= high]
         assert ticks
         assert all(tick == round(tick) for tick in ticks)
+
+
+SCALES = [("x", (0, 1), "ab"), ("y", (0, 1), "ab")]
+
+
+@pytest.mark.parametrize(
+    ("draw", "shown"),
+    [
+        (
+            lambda: plots.race([[0, np.inf]], [0, 1], "ab", [(1, 0, "_$1", "_$1")]),
+            ["failed", r"_\$1"],
+        ),
+        (lambda: plots.courses([[0, 1]], [0, 1], ["_a", ""], "rank"), ["_a", " "]),
+        (lambda: plots.by_instance([[0, 1]], ["_a", "b"]), ["best of each", "b", "_a"]),
+        (lambda: plots.parallel([[0, 1]] * 2, SCALES, ["_a", "b"]), ["_a", "b"]),
+    ],
+)
+def test_legends_have_names_that_begin_with_an_underscore(draw, shown):
+    assert [text.get_text() for text in draw().get_legend().get_texts()] == shown
