@@ -35,12 +35,15 @@ _LABELLED = 45  # rows that have a label and words each
 
 
 def mean_so_far(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean rank of each candidate up to each block: inf counts as last, NaN is absent."""
-    here = ~np.isnan(ranks)
-    filled = np.where(np.isposinf(ranks), 1.0, np.where(here, ranks, 0.0))
-    means: NDArray[np.float64] = filled.cumsum(axis=0) / np.maximum(here.cumsum(axis=0), 1)
-    means[~here] = np.nan
-    return means
+    """Return the mean rank of each candidate up to each block: inf counts as last, NaN is absent.
+
+    A block on which all failed ranks none of them.
+    """
+    here, failed = ~np.isnan(ranks), np.isposinf(ranks)
+    ranked = here & ~(here == failed).all(axis=1, keepdims=True)
+    total = np.where(ranked, np.where(failed, 1.0, ranks), 0.0).cumsum(axis=0)
+    n = ranked.cumsum(axis=0)
+    return np.where(here & (n > 0), total / np.maximum(n, 1), np.nan)
 
 
 class _Gone(NamedTuple):
@@ -64,7 +67,7 @@ def race(
     ----------
     ranks : array_like, shape (blocks, m)
         Which part of the others in the block was better: 0 first, 1 last; NaN not evaluated, inf
-        failed.
+        failed: last, or not ranked where all failed.
     order : sequence of int, length m
         The candidates from the top.
     names : sequence of str, length m

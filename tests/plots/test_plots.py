@@ -16,6 +16,7 @@ from racer import plots
 from racer.comparison.render.picture import pictures
 from racer.errors import MissingExtraError, ScoresError
 from racer.plots.critical_difference import groups, levels
+from racer.plots.race import mean_so_far
 from racer.stats import (
     bayesian_sign_test,
     bayesian_signed_rank_test,
@@ -331,3 +332,12 @@ SCALES = [("x", (0, 1), "ab"), ("y", (0, 1), "ab")]
 )
 def test_legends_have_names_that_begin_with_an_underscore(draw, shown):
     assert [text.get_text() for text in draw().get_legend().get_texts()] == shown
+
+
+def test_a_block_on_which_all_failed_leaves_mean_ranks_as_they_were():
+    inf, nan = np.inf, np.nan
+    ranks = [[inf, inf, inf], [0, 0.5, inf], [inf, inf, nan], [1, 0, nan], [inf, 0, nan]]
+    shown = [[nan, nan, nan], [0, 0.5, 1], [0, 0.5, nan], [0.5, 0.25, nan], [2 / 3, 1 / 6, nan]]
+    np.testing.assert_allclose(mean_so_far(np.array(ranks)), shown)
+    crosses = plots.race(ranks, [0, 1, 2], "abc").lines[0].get_xdata()
+    assert sorted(crosses) == [0, 0, 0, 1, 2, 2, 4]
