@@ -65,9 +65,14 @@ def _png(figure: Any) -> tuple[bytes, dict[str, int]]:
     return file.getvalue(), {"width": width, "height": height}
 
 
+def one_line(text: str) -> str:
+    """Return text without line breaks."""
+    return " ".join(text.split())
+
+
 def shortened(text: str, most: int = 28) -> str:
     """Return text with its middle left out, if it is longer."""
-    text = " ".join(text.split())
+    text = one_line(text)
     if len(text) <= most:
         return text
     tail = most // 3
@@ -76,7 +81,7 @@ def shortened(text: str, most: int = 28) -> str:
 
 def shortened_apart(names: Iterable[object], most: int = 28) -> list[str]:
     """Return names as text, shortened by no more than leaves different ones different."""
-    texts = [" ".join(str(name).split()) for name in names]
+    texts = [one_line(str(name)) for name in names]
     while True:
         shown = [shortened(text, most) for text in texts]
         if len(set(shown)) == len(set(texts)):
@@ -117,7 +122,8 @@ def legend(
     from matplotlib.transforms import ScaledTranslation  # noqa: PLC0415  (an extra)
 
     label = ax.xaxis.label.get_fontproperties().get_size_in_points()
-    under = 13 + 1.2 * (SMALL + label)  # points: a tick, its label, that of the axis
+    lines = 1 + ax.xaxis.label.get_text().count("\n")
+    under = 13 + 1.2 * (SMALL + lines * label)  # points: a tick, its label, that of the axis
     right, up = (0.0, -under / 72) if below else (8 / 72, 0.0)
     points = ScaledTranslation(right, up, ax.figure.dpi_scale_trans)
     ax.legend(

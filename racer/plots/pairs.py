@@ -20,12 +20,13 @@ from racer.plots._canvas import (
     clear,
     legend,
     name_rows,
+    one_line,
     plain,
     shortened_apart,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
@@ -37,6 +38,14 @@ STYLES = {
     "undecided": (VERMILION, "o", False),
     "indeterminate": (GREY, "D", False),
 }
+
+
+def pair_labels(better: Iterable[object], worse: Iterable[object]) -> list[str]:
+    """Return "a > b" for each pair, with long names shortened as far as they stay different."""
+    pairs = list(zip(better, worse, strict=True))
+    names = list(dict.fromkeys(name for pair in pairs for name in pair))
+    short = dict(zip(names, shortened_apart(names), strict=True))
+    return [f"{short[one]} > {short[other]}" for one, other in pairs]
 
 
 def intervals(
@@ -92,8 +101,10 @@ def intervals(
         raise ScoresError(f"{q} labels: give as many estimates, ends, decisions and notes")
     if unknown := set(kinds) - set(STYLES):
         raise ScoresError(f"decision {min(unknown)!r}: choose from {', '.join(STYLES)}")
+    labels = list(map(one_line, labels))
     longest = max((len(label) for label in labels), default=0)
-    ax = axes(ax, 4.8 + 0.075 * longest, 0.95 + 0.235 * q + 0.45 * (decisions is not None))
+    height = 0.95 + 0.235 * q + 0.45 * (decisions is not None) + 0.17 * caption.count("\n")
+    ax = axes(ax, 4.8 + 0.075 * longest, height)
     if rope is not None:
         ax.axvspan(*rope, color="#DDDDDD", zorder=0, label="practically equivalent")
     if reference is not None:

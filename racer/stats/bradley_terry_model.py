@@ -205,11 +205,11 @@ class BradleyTerryResult:
         MissingExtraError
             Without matplotlib.
         """
-        from racer.plots import intervals  # noqa: PLC0415
+        from racer.plots.pairs import intervals, pair_labels  # noqa: PLC0415
 
         frame = self.to_frame(rope=rope, level=level)
         return intervals(
-            [f"{row.better} > {row.worse}" for row in frame.itertuples()],
+            pair_labels(frame["better"], frame["worse"]),
             *(frame[name].to_numpy() for name in ("estimate", "low", "high")),
             reference=0.5,
             rope=rope,

@@ -168,10 +168,11 @@ class PlackettLuceResult:
             Without matplotlib.
         """
         from racer.plots import intervals  # noqa: PLC0415
+        from racer.plots._canvas import shortened_apart  # noqa: PLC0415
 
         frame = self.to_frame(level=level)
         return intervals(
-            self.ranking,
+            shortened_apart(self.ranking),
             *(frame[name].to_numpy() for name in ("estimate", "low", "high")),
             reference=1.0 / len(self.names),
             caption="probability of winning (line: all alike)",

@@ -341,3 +341,28 @@ def test_a_block_on_which_all_failed_leaves_mean_ranks_as_they_were():
     np.testing.assert_allclose(mean_so_far(np.array(ranks)), shown)
     crosses = plots.race(ranks, [0, 1, 2], "abc").lines[0].get_xdata()
     assert sorted(crosses) == [0, 0, 0, 1, 2, 2, 4]
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda s: racer.compare(s, "bayesian-friedman").plot("pairs"),
+        lambda s: racer.compare(s, "plackett-luce").plot("winning"),
+        lambda s: bradley_terry(win_table(s, names=list(s)), draws=100).plot(),
+    ],
+)
+def test_long_names_of_two_lines_leave_room_for_intervals(draw):
+    long = "with a line\nbreak and " + "many words " * 6
+    names = [long + "a", long + "b", "short\none"]
+    ax = draw(pd.DataFrame(scores(12, 3), columns=names))
+    assert_readable(ax)
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert len(set(labels)) == 3
+    assert max(map(len, labels)) <= 59
+    assert sum("short one" in label for label in labels) >= 1
+    assert sum("…" in label for label in labels) >= 2
+
+
+def test_lines_of_labels_are_joined():
+    ax = plots.intervals(["a\nb"], [0.7], [0.6], [0.8])
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["a b"]

@@ -128,7 +128,7 @@ def _winning(comparison: ComparisonData, ax: Axes | None) -> Axes:
 
 
 def _pairs(comparison: ComparisonData, ax: Axes | None) -> Axes:
-    from racer.plots import intervals  # noqa: PLC0415
+    from racer.plots.pairs import intervals, pair_labels  # noqa: PLC0415
 
     frame, caption = _few(comparison)
     probabilistic = comparison.method in (
@@ -139,7 +139,7 @@ def _pairs(comparison: ComparisonData, ax: Axes | None) -> Axes:
     rope = comparison.rope if probabilistic else None
     places = comparison.pairs.attrs.get(DECIMALS, {}).get("probability", 3)
     return intervals(
-        [f"{row.better} > {row.worse}" for row in frame.itertuples()],
+        pair_labels(frame["better"], frame["worse"]),
         *(frame[name].to_numpy() for name in ("estimate", "low", "high")),
         decisions=frame["decision"].tolist(),
         reference=middle,
@@ -164,5 +164,5 @@ def _few(comparison: ComparisonData) -> tuple[pd.DataFrame, str]:
     if len(frame) > _MOST and comparison.control is None:
         first = comparison.ranking["algorithm"].iloc[0]
         frame = frame[(frame["better"] == first) | (frame["worse"] == first)]
-        caption += f" (pairs with {shortened(first)} only)"
+        caption += f"\n(pairs with {shortened(first)} only)"
     return frame, caption
