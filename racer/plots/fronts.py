@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
-_LABELLED = 20  # candidates with a label
+_LABELLED = 20  # places with a label
+_ALIKE = 0.02  # of a metric's range: candidates that share a label
+_NAMED = 4  # names in a label
 _WIDER = 2.4477 / 1.96  # an ellipse that holds 95 % of a plane, in units of an interval of 95 %
 
 
@@ -84,11 +86,43 @@ def front(
     if len(on_front):
         _staircase(ax, table[on_front], np.where(np.asarray(maximize), -1.0, 1.0))
     labelled = np.flatnonzero(known & (left | (chance >= 0.5)))
-    for i in labelled[np.argsort(-chance[labelled], kind="stable")][:_LABELLED].tolist():
-        beside(ax, plain(shortened(names[i], 16)), (table[i, 0], table[i, 1]), (5.0, 4.0))
+    best_first = labelled[np.argsort(-chance[labelled], kind="stable")]
+    for some in _together(_scaled(table, known), best_first.tolist())[:_LABELLED]:
+        spot = (table[some[0], 0], table[some[0], 1])
+        beside(ax, _joined([names[i] for i in some]), spot, (5.0, 4.0))
     curves(ax, *words)
     ax.legend(loc="best", fontsize=SMALL, frameon=False)
     return ax
+
+
+def _ends(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the least and the largest value of each metric."""
+    return points.min(axis=0, initial=np.inf), points.max(axis=0, initial=-np.inf)
+
+
+def _scaled(table: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return where values are between the ends of each metric, from 0 to 1."""
+    low, high = _ends(table[known])
+    return np.asarray((table - low) / np.where(high > low, high - low, 1.0))
+
+
+def _together(places: NDArray[np.float64], order: Sequence[int]) -> list[list[int]]:
+    """Return candidates in groups that look like one point."""
+    groups: list[list[int]] = []
+    for i in order:
+        firsts = places[[group[0] for group in groups]]
+        near = np.flatnonzero((np.abs(firsts - places[i]) <= _ALIKE).all(axis=1))
+        if len(near):
+            groups[near[0]].append(i)
+        else:
+            groups.append([i])
+    return groups
+
+
+def _joined(names: Sequence[str]) -> str:
+    """Return the label of candidates at one place: the first names, and how many more there are."""
+    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+    return plain(", ".join([*(shortened(name, 16) for name in names[:_NAMED]), *more]))
 
 
 def _styled(style: dict[str, Any]) -> dict[str, Any]:
@@ -126,9 +160,7 @@ def _parallel(
 ) -> Axes:
     """Draw a line per candidate over the metrics, the best value of each on top."""
     ax = axes(ax, 1.6 + 1.5 * table.shape[1], 4.2)
-    low = np.where(known[:, None], table, np.inf).min(axis=0)
-    high = np.where(known[:, None], table, -np.inf).max(axis=0)
-    up = (table - low) / np.where(high > low, high - low, 1.0)
+    up = _scaled(table, known)
     up = np.where(np.asarray(maximize), up, 1.0 - up)
     x = np.arange(table.shape[1])
     together: dict[float, list[str]] = {}
@@ -139,9 +171,10 @@ def _parallel(
         colour, faint = (BLUE if is_front else GREY), 1.0 if is_front else 0.6 if alive[i] else 0.2
         ax.plot(x, up[i], color=colour, alpha=faint, linewidth=1.6 if is_front else 1.0)
         if is_front:
-            together.setdefault(round(float(up[i, -1]), 2), []).append(shortened(names[i], 16))
+            together.setdefault(round(float(up[i, -1]), 2), []).append(names[i])
     for height, some in together.items():
-        beside(ax, plain(", ".join(sorted(some))), (x[-1], height), (5.0, -3.0))
+        beside(ax, _joined(sorted(some)), (x[-1], height), (5.0, -3.0))
+    low, high = _ends(table[known])
     ends = 0.0 + np.where(np.asarray(maximize), (low, high), (high, low))
     for at in x.tolist():
         beside(ax, f"{ends[1, at]:.4g}", (at, 1.0), (0.0, 5.0), ha="center")

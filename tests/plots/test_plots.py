@@ -366,3 +366,21 @@ def test_long_names_of_two_lines_leave_room_for_intervals(draw):
 def test_lines_of_labels_are_joined():
     ax = plots.intervals(["a\nb"], [0.7], [0.6], [0.8])
     assert [label.get_text() for label in ax.get_yticklabels()] == ["a b"]
+
+
+def labels_of_a_front(points, chance):
+    names = [f"#{i}" for i in range(len(points))]
+    alive, d = np.array(chance) > 0.2, np.shape(points)[1]
+    ax = plots.front(points, points, points, chance, alive, names, "abc"[:d], [False] * d)
+    return [text.get_text() for text in ax.texts if "#" in text.get_text()]
+
+
+def test_candidates_at_one_place_share_a_label():
+    points = np.array([[1.0, 2.0]] * 7 + [[2.0, 1.0]] * 2 + [[9.0, 9.0]])
+    points[2] += 1e-4
+    chance = [0.6] * 7 + [0.8, 0.9, 0.1]
+    assert labels_of_a_front(points, chance) == ["#8, #7", "#0, #1, #2, #3, 3 more"]
+    lines = np.column_stack([points, points[:, 0]])
+    assert labels_of_a_front(lines, chance) == ["#0, #1, #2, #3, 3 more", "#7, #8"]
+    assert labels_of_a_front(np.zeros((30, 2)), [1.0] * 30) == ["#0, #1, #2, #3, 26 more"]
+    assert len(labels_of_a_front(np.arange(60).reshape(30, 2), [1.0] * 30)) == 20
