@@ -11,7 +11,7 @@ import numpy as np
 from racer._numerics import as_costs, mean_of, shown_probability
 from racer.errors import SettingError
 from racer.plots import bars, boxes, courses, front, parallel, quality, race, sampling
-from racer.plots._canvas import empty, require
+from racer.plots._canvas import empty, require, shortened
 from racer.plots.race import mean_so_far
 from racer.results.summary import why
 from racer.space.numeric import Bounded
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from racer.core.events import RaceCompleted
     from racer.core.table import Table
+    from racer.evaluate.outcome import Outcome
     from racer.results.base import Draw, Result
     from racer.space.parameters import Parameter
     from racer.space.space import Space
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 _LEAST = 6  # candidates whose values are shown, eliminated ones among them
 _MOST = 30  # candidates with a row of their own
+_WIDEST = 28  # letters of a label
 _FEW = 8  # values that all have a tick
 _MOST_BEHIND = 400  # configurations behind the elites
 
@@ -183,16 +185,22 @@ def _posterior(result: Result, ax: Axes | None) -> Axes:
 def _costs(result: Result, ax: Axes | None) -> Axes:
     chosen = final_order(result)[: min(max(len(result.leaders), _LEAST), _MOST)]
     blocks = set(result.known.common(chosen))
-    samples = [
-        np.array(
-            [o.value for b, o in result.known.of(c).items() if b in blocks and o.value is not None],
-            dtype=np.float64,
-        )
-        for c in chosen
-    ]
+    columns = [[o for b, o in result.known.of(c).items() if b in blocks] for c in chosen]
     n = f"the {len(blocks)} blocks" if len(blocks) > 1 else f"{len(blocks) or 'no'} block"
     caption = f"value on {n} that all of these have seen"
-    return boxes(samples, _labels(result, chosen), caption, ax=ax)
+    return _boxes(columns, _labels(result, chosen), caption, ax)
+
+
+def _boxes(
+    columns: Sequence[Sequence[Outcome]], labels: Sequence[str], caption: str, ax: Axes | None
+) -> Axes:
+    """Draw the values of candidates; of each, say how many are caps of run times."""
+    samples = [np.array([o.value for o in some if o.value is not None]) for some in columns]
+    capped = [sum(o.status == "capped" for o in some) for some in columns]
+    notes = [f", {n} capped" if n else "" for n in capped]
+    shown = [shortened(one, _WIDEST - len(n)) + n for one, n in zip(labels, notes, strict=True)]
+    caption += "\ncapped runs are drawn at their cap" if any(capped) else ""
+    return boxes(samples, shown, caption, ax=ax)
 
 
 def gap(known: Table, one: int, best: int) -> tuple[float, float]:
@@ -292,8 +300,7 @@ def _parallel(result: Result, space: Space, ax: Axes | None) -> Axes:
 
 def _test(result: Result, ax: Axes | None) -> Axes:
     chosen = result.leaders[:_MOST]
-    columns = [result.held_out.of(c) for c in chosen]
-    samples = [np.array([o.value for o in c.values() if o.value is not None]) for c in columns]
+    columns = [list(result.held_out.of(c).values()) for c in chosen]
     most = max(map(len, columns), default=0)
     caption = f"value on {most} held-out instance{'s' * (most != 1)}"
-    return boxes(samples, _labels(result, chosen), caption, ax=ax)
+    return _boxes(columns, _labels(result, chosen), caption, ax)

@@ -101,7 +101,9 @@ def test_the_number_of_common_blocks(n, words):
     while cells := contest.ask():
         for cell in cells:
             contest.tell(cell, Outcome("ok", float(cell.config)))
-    assert words in contest.result().plot("costs").get_xlabel()
+    caption = contest.result().plot("costs").get_xlabel()
+    assert words in caption
+    assert "cap" not in caption
 
 
 @pytest.mark.parametrize(
@@ -220,3 +222,19 @@ def test_a_gap_of_costs_of_both_signs_near_the_largest_float_is_known():
 
     result = racer.race(range(2), evaluate, range(8), budget=16, seed=1)
     assert gap(result.known, 0, 1)[0] == 0.0
+
+
+def test_capped_run_times_are_not_drawn_as_if_solved():
+    names = [f"{i} {LONG}" for i in range(3)]
+    rules = {"budget": 15, "runtime": racer.Runtime(3.0), "deterministic": True}
+    contest = racer.Race(names, range(5), **rules)
+    while cells := contest.ask():
+        for cell in cells:
+            time = (0.5, 2.0, 50.0)[cell.candidate] + 2 * (cell.block == 1)
+            status, value = ("ok", time) if time < cell.bound else ("capped", cell.bound)
+            contest.tell(cell, Outcome(status, value, seconds=value))
+    ax = contest.result().plot("costs")
+    notes = [label.get_text().rpartition("…")[2] for label in ax.get_yticklabels()]
+    assert [note.partition(", ")[2] for note in notes] == ["", "1 capped", "5 capped"]
+    assert ax.get_xlabel().endswith("have seen\ncapped runs are drawn at their cap")
+    assert legible(ax) == []
