@@ -7,6 +7,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from racer.errors import MissingExtraError
+from racer.render.escape import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -66,8 +67,8 @@ def _png(figure: Any) -> tuple[bytes, dict[str, int]]:
 
 
 def one_line(text: str) -> str:
-    """Return text without line breaks."""
-    return " ".join(text.split())
+    """Return text without line breaks, and with escapes for what is not seen."""
+    return " ".join(printable(text).split())
 
 
 def shortened(text: str, most: int = 28) -> str:
@@ -211,8 +212,8 @@ def require() -> None:
 
 
 def plain(text: str) -> str:
-    """Return text in which a dollar sign does not begin a formula."""
-    return text.replace("$", r"\$")
+    """Return text in which a dollar sign begins no formula, and no letter lacks a picture."""
+    return printable(text).replace("\t", " ").replace("$", r"\$")
 
 
 def clear(ax: Axes, *keep: str) -> None:

@@ -384,3 +384,30 @@ def test_candidates_at_one_place_share_a_label():
     assert labels_of_a_front(lines, chance) == ["#0, #1, #2, #3, 3 more", "#7, #8"]
     assert labels_of_a_front(np.zeros((30, 2)), [1.0] * 30) == ["#0, #1, #2, #3, 26 more"]
     assert len(labels_of_a_front(np.arange(60).reshape(30, 2), [1.0] * 30)) == 20
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda names: plots.race([[0, 1]], [0, 1], names, [(1, 0, names[0], names[0])]),
+        lambda names: plots.courses([[0, 1]], [0, 1], names, names[0]),
+        lambda names: plots.boxes([[1], [2]], names, "value"),
+        lambda names: plots.by_instance([[0, 1]], names),
+        lambda names: plots.bars([1, 2], names, "value", notes=names),
+        lambda names: plots.parallel([[0, 1]] * 2, [(n, (0, 1), names) for n in names], names),
+        lambda names: plots.intervals(names, [1, 2], [0, 1], [2, 3]),
+        lambda names: plots.matrix([[0, 1], [1, 0]], names, [["0", "1"]] * 2),
+        lambda names: plots.critical_difference(names, [1, 2], np.eye(2)),
+        lambda names: plots.front(
+            [[0, 1], [1, 0]], *[[[0, 0]] * 2] * 2, [1] * 2, [1] * 2, names, names, [0] * 2
+        ),
+        lambda names: plots.simplex([[0.2, 0.3, 0.5]], [*names, "c"]),
+        lambda names: plots.posterior([0.4], below=names[0], above=names[1]),
+    ],
+)
+def test_what_is_not_seen_in_names_is_escaped(draw):
+    """A letter without a picture makes matplotlib warn, and U+202E turns the rest round."""
+    ax = draw(["a\x1bb\tc", "\u202ed"])
+    shown = [text for _, text in boxes(ax)]
+    assert any(r"a\x1bb c" in text for text in shown)
+    assert any(r"\u202ed" in text for text in shown)
