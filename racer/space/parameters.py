@@ -21,6 +21,8 @@ __all__ = ["Categorical", "Ordinal", "Parameter", "Scale"]
 
 Scale = Literal["nominal", "ordinal", "numeric"]
 
+_PLAIN = "text, finite numbers, True, False, None or tuples of these"
+
 
 @runtime_checkable
 class Parameter(Protocol):
@@ -104,12 +106,23 @@ def _check(parameter: Parameter, name: str) -> None:
             at = domain.encode(value)
             same = {token(v) for v in (value, plain(value), domain.clean(value), domain.decode(at))}
         except (TypeError, ValueError) as error:
-            raise SettingError(f"{name}: its own value {value!r} is refused: {error!r}") from error
+            raise SettingError(
+                f"{name}: its own value {value!r} is refused: {_reason(value, error)}"
+            ) from error
         if len(same) > 1 or not 0.0 <= at <= 1.0:
             raise SettingError(
                 f"{name}: its value {value!r} at u={u} is encoded as {at} and decoded as "
                 f"{domain.decode(at)!r}: decode(encode(value)) must be the value"
             )
+
+
+def _reason(value: Any, error: Exception) -> str:
+    """Return why a value of a parameter from outside is refused."""
+    try:
+        plain(value)
+    except TypeError:
+        return f"give {_PLAIN}, and look anything else up by name in `evaluate`"
+    return repr(error)
 
 
 def listed(parameter: Parameter) -> Domain | None:
@@ -209,8 +222,8 @@ def _listed(given: Any, name: str, what: str) -> tuple[Any, ...]:
             choice = plain(value)
         except TypeError:
             raise SettingError(
-                f"{name}: {what} have {value!r}: give text, finite numbers, True, False, None or "
-                "tuples of these, and look anything else up by name in `evaluate`"
+                f"{name}: {what} have {value!r}: give {_PLAIN}, and look anything else up by name "
+                "in `evaluate`"
             ) from None
         if token(choice) in choices:
             raise SettingError(f"{name}: {what} have {choice!r} twice: give each once")
