@@ -11,7 +11,7 @@ import numpy as np
 
 from racer._checks import check_epsilon, check_jobs, choice, whole
 from racer.core.budget import Budget
-from racer.deciders.named import as_decider
+from racer.deciders.named import as_decider, name_of
 from racer.errors import SettingError
 from racer.evaluate.outcome import Outcome
 from racer.racing.race import Race
@@ -23,12 +23,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from racer.core.objective import Objective
+    from racer.core.rules import Rules
     from racer.core.runtime import Runtime
     from racer.deciders.decider import Decider, Goal, Schedule
     from racer.results.race import RaceResult
     from racer.simulate.worlds import Drawn, World
 
 Select = Literal["standing", "mean"]
+_GOALS = {
+    "front": "racer.Pareto(..)",
+    "within": "racer.Within(..)",
+    "constrained": "racer.Constrained(..)",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +157,8 @@ def play(
     Raises
     ------
     SettingError
-        A setting out of range, no world, no number of blocks, or more than the world has.
+        A setting out of range, no world, no number of blocks, or more than the world has; costs of
+        a world that no race can use.
 
     References
     ----------
@@ -175,18 +182,19 @@ def play(
             f"budget={budget}: nothing is run here, so no seconds go by and no money is spent; give "
             "evaluations only"
         )
+    chosen = None if decider is None else as_decider(decider)
+    names: tuple[str, ...] | None = getattr(world, "metrics", None)
+    _check_metrics(chosen, names, objective)
     settings: dict[str, Any] = {
-        "decider": None if decider is None else as_decider(decider),
+        "decider": chosen,
         "budget": most * world.n_candidates if budget is None else budget,
         "first_test": first_test,
         "each_test": each_test,
         "min_survivors": min_survivors,
         "runtime": runtime,
     }
-    if (names := getattr(world, "metrics", None)) is not None:
+    if names is not None:
         settings |= {"metrics": dict.fromkeys(names, "min"), "objective": objective}
-    elif objective is not None:
-        raise SettingError(f"objective={reprlib.repr(objective)}: this world has no metrics")
     seeds = [seed_for(seed, "play", repetition) for repetition in range(repetitions)]
     Race(range(world.n_candidates), range(most), seed=0, deterministic=True, **settings)  # checks
     import joblib  # noqa: PLC0415
@@ -217,6 +225,55 @@ def _blocks(world: Any, blocks: int | None) -> int:
     return asked
 
 
+def _check_metrics(decider: Decider | None, names: Any, objective: Any) -> None:
+    """Refuse an objective and a decider of metrics that the world does not have."""
+    if objective is not None and names is None:
+        raise SettingError(
+            f"objective={reprlib.repr(objective)}: this world has no metrics; give one that has, such "
+            "as MetricsWorld(q, d, rho)"
+        )
+    if decider is None or "cost" in decider.objectives:
+        return
+    goals = " or ".join(_GOALS.get(kind, kind) for kind in decider.objectives)
+    if names is None:
+        raise SettingError(
+            f"the decider {name_of(decider)} is for several metrics, and this world has one cost: give "
+            f"a world such as MetricsWorld(q, d, rho), and objective={goals}"
+        )
+    if objective is None or isinstance(objective, str):
+        raise SettingError(
+            f"the decider {name_of(decider)} is for several metrics: give objective={goals}, of "
+            f"{', '.join(names)}"
+        )
+
+
+def _costs(drawn: Drawn, block: int, chosen: NDArray[np.intp], rules: Rules) -> NDArray[np.float64]:
+    """Return the costs of some candidates on a block; refuse those that no race can use."""
+    names = rules.metric_names
+    shape = (len(drawn.quality), *(() if names is None else (len(names),)))
+    all_costs = np.asarray(drawn.costs(block))
+    if all_costs.dtype.kind not in "biuf" or all_costs.shape != shape:
+        raise SettingError(
+            f"the costs of this world on block {block} have shape {all_costs.shape} and type "
+            f"{all_costs.dtype}: give an array of numbers, of shape {shape}"
+        )
+    costs: NDArray[np.float64] = all_costs[chosen].astype(np.float64)
+    if not np.isfinite(costs).all():
+        at, *_ = np.argwhere(~np.isfinite(costs))[0].tolist()
+        raise SettingError(
+            f"the cost of candidate {chosen[at]} on block {block} of this world is {costs[at]}: give "
+            "finite numbers"
+        )
+    if rules.runtime is not None and (costs < 0.0).any():
+        at = int((costs < 0.0).argmax())
+        raise SettingError(
+            f"runtime={rules.runtime!r}: the cost of candidate {chosen[at]} on block {block} of this "
+            f"world is {costs[at]:.4g}, which is no time; give a world of seconds, such as "
+            "RuntimeWorld(q, rho)"
+        )
+    return costs
+
+
 def run_race(drawn: Drawn, seed: int, blocks: int, settings: dict[str, Any]) -> RaceResult:
     """Run a race on drawn costs to its end; settings as `racer.Race`, which draws from `seed`."""
     m = len(drawn.quality)
@@ -226,7 +283,8 @@ def run_race(drawn: Drawn, seed: int, blocks: int, settings: dict[str, Any]) -> 
     while race.ended is None:
         if len(alive := race.alive) < len(columns):
             columns = np.array(alive)
-        race.tell_block(_told(drawn.costs(block)[columns], race.rules.metric_names))
+        costs = _costs(drawn, block, columns, race.rules)
+        race.tell_block(_told(costs, race.rules.metric_names))
         block += 1
         if race.rules.runtime is not None and race.ended is None:
             for cell in race.ask():  # what was capped, on blocks that are complete

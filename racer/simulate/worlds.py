@@ -414,7 +414,7 @@ class RareFailuresWorld(_EndlessWorld):
     q, rho, qualities
         As in `NormalWorld`; given qualities lie between -1 and loss - 1.
     loss : float > 0
-        Cost of a failure.
+        Cost of a failure; at least 1 unless smaller qualities are given.
 
     Examples
     --------
@@ -430,6 +430,11 @@ class RareFailuresWorld(_EndlessWorld):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.qualities is None and self.loss < 1.0:
+            raise SettingError(
+                f"loss={self.loss:g}: give a number >= 1, as a candidate of quality 0 loses with "
+                "probability 1 / loss; or give smaller qualities="
+            )
         given = self.qualities or (0.0,)
         if not -1.0 <= min(given) <= max(given) <= self.loss - 1.0:
             raise SettingError(

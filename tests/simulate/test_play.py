@@ -9,7 +9,7 @@ from playing import ONE_NUMBER, eliminated
 import racer
 from racer import Budget, BudgetError, SettingError
 from racer.deciders import BayesianFriedman, FRace
-from racer.simulate import MetricsWorld, NormalWorld, RecordedWorld, play
+from racer.simulate import Drawn, MetricsWorld, NormalWorld, RecordedWorld, play
 
 NAMES = {
     *("mae", "iter", "observations", "regret", "indistinguishable", "truly_indistinguishable"),
@@ -157,6 +157,69 @@ def test_a_recorded_world_has_no_more_blocks_than_rows():
         play("f-race", world, blocks=5)
     with pytest.raises(SettingError, match="decider="):
         play("f-rce", world)
+
+
+@pytest.mark.parametrize(
+    ("decider", "goals"),
+    [
+        ("bayesian-front", r"racer.Pareto\(..\)"),
+        ("within", r"racer.Within\(..\)"),
+        ("goal-for-budget", r"racer.Pareto\(..\) or racer.Within\(..\) or racer.Constrained"),
+    ],
+)
+def test_deciders_of_several_metrics_want_a_world_that_has_them(decider, goals):
+    with pytest.raises(SettingError, match=rf"MetricsWorld\(q, d, rho\), and objective={goals}"):
+        play(decider, NormalWorld(5, 0.1), blocks=8)
+    for objective in (None, "a"):
+        with pytest.raises(SettingError, match=rf"give objective={goals}.*, of a, b, c$"):
+            play(decider, MetricsWorld(5, 3, 0.1), blocks=8, objective=objective)
+    with pytest.raises(SettingError, match=r"has no metrics; give one that has, .* MetricsWorld"):
+        play(decider, NormalWorld(5, 0.1), blocks=8, objective=racer.Pareto("a", "b"))
+
+
+def test_a_world_without_times_has_no_run_times():
+    with pytest.raises(
+        SettingError, match=r"Runtime.*: the cost of candidate \d on block 0 of .* is -"
+    ):
+        play(None, NormalWorld(5, 0.5), runtime=racer.Runtime(2.0), blocks=12, repetitions=1)
+
+
+class Constant:
+    """A world whose costs are the same on all blocks."""
+
+    n_candidates, n_blocks = 3, None
+
+    def __init__(self, costs):
+        self.costs = costs
+
+    def draw(self, seed):
+        return Drawn(
+            np.zeros(3), lambda block: self.costs if block else [1, 2, 3], lambda i, j: 0.5
+        )
+
+
+@pytest.mark.parametrize(
+    ("costs", "message"),
+    [
+        (
+            [1.0, np.nan, 2.0],
+            "the cost of candidate 1 on block 1 of this world is nan: give finite",
+        ),
+        (np.array([1.0, 2.0, np.inf]), "cost of candidate 2 on block 1 of this world is inf"),
+        (
+            [1.0, 2.0],
+            r"costs of this world on block 1 have shape \(2,\) .* numbers, of shape \(3,\)",
+        ),
+        (["a", "b", "c"], "type <U1: give an array of numbers"),
+    ],
+)
+def test_costs_that_no_race_can_use_are_named_with_their_block(costs, message):
+    with pytest.raises(SettingError, match=message):
+        play("f-race", Constant(costs), repetitions=1, blocks=8)
+
+
+def test_costs_of_a_world_may_be_a_list():
+    assert play("f-race", Constant([1.0, 2.0, 3.0]), repetitions=1, blocks=8).summary["mae"] == 0
 
 
 @pytest.mark.parametrize("values", [[1.0], [1.0, 2.0, 3.0], [1.0, np.nan], [[1.0, 2.0]]])

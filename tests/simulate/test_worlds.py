@@ -239,3 +239,11 @@ def test_run_times_cross_where_each_candidate_has_a_spread():
 def test_tails_and_spreads_out_of_range_are_refused(given):
     with pytest.raises(SettingError, match=r"tail=|spreads"):
         RuntimeWorld(2, 0.1, **given)
+
+
+def test_a_loss_too_small_for_the_qualities_drawn_is_named():
+    with pytest.raises(SettingError, match=r"loss=0.5: give a number >= 1"):
+        RareFailuresWorld(3, 0.1, loss=0.5)
+    with pytest.raises(SettingError, match=r"qualities=.*from -1 to loss - 1 = -0.5"):
+        RareFailuresWorld(2, 0.1, loss=0.5, qualities=(-0.6, -0.2))
+    assert RareFailuresWorld(2, 0.1, loss=0.5, qualities=(-0.6, -0.9)).loss == 0.5
