@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     # from candidates (m,) and their costs, (n, m), to (k, m, m)
     Covariances = Callable[[Sequence[int], NDArray[np.float64]], NDArray[np.float64]]
 
-__all__ = ["AnyResult", "Result", "RunTimes", "mean_on", "posterior_of"]
+__all__ = ["AnyResult", "Result", "RunTimes", "likeliest", "mean_on", "n_blocks_of", "posterior_of"]
 
 
 class RunTimes(NamedTuple):
@@ -109,12 +109,7 @@ class Result(AnyResult, ABC):
         """The candidate that is most probably the best, None without evidence for any."""
         if self.leader is None or not self.probability_best:
             return self.leader
-        if self.rules.goal is not None and self.survivors:
-            chances = self.probability_best
-            return max(self.survivors, key=lambda c: (chances[c], c == self.leader))
-        best = self.posterior.best
-        ties = self.probability_best[self.leader] == self.probability_best[best]
-        return self.leader if ties else best
+        return likeliest(self.posterior, self.leader)
 
     @cached_property
     def guess(self) -> int | None:
@@ -136,7 +131,7 @@ class Result(AnyResult, ABC):
         """The posterior of the best of all candidates, from all that is known of them."""
         n = len(self.configs)
         if self._metrics is not None and self.rules.goal is not None:
-            return self._metrics.posterior(self.rules.goal)
+            return self._metrics.posterior(self.rules.goal, self.compared)
         more = (self.correlation, self._covariances, self.compared)
         return posterior_of(self.known, n, self.stream, self.rules, *more)
 
@@ -201,7 +196,8 @@ class Result(AnyResult, ABC):
         """The fewest candidates that hold the best with probability .95, likeliest first."""
         if self.leader is None or not self.probability_best:
             return ()
-        return self.posterior.credible_set()
+        among = {*self.compared}
+        return tuple(c for c in self.posterior.credible_set() if c in among)
 
     @cached_property
     def leaders(self) -> tuple[int, ...]:
@@ -355,6 +351,12 @@ class Result(AnyResult, ABC):
         kinds |= {"against": "int64", "probability": "float64", "measure": "str"}
         frame = pd.DataFrame([vars(gone) for gone in self._eliminations], columns=list(kinds))
         return frame.astype(kinds)
+
+
+def likeliest(posterior: BestPosterior, leader: int) -> int:
+    """Return the likeliest best of a posterior: the decider's leader, if none is likelier."""
+    chances, best = posterior.probability_best, posterior.best
+    return leader if chances[leader] == chances[best] else best
 
 
 def posterior_of(

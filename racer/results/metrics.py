@@ -14,7 +14,7 @@ from racer.stats.best import BestPosterior
 from racer.stats.several import Means, drawn_fronts, intervals, known_means
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     import pandas as pd
     from numpy.typing import NDArray
@@ -157,8 +157,11 @@ class Metrics:
         frame = pd.DataFrame(columns, index=pd.Index(self.eligible, name="candidate"))
         return frame.sort_values("probability_front", ascending=False, kind="stable")
 
-    def posterior(self, goal: Goal) -> BestPosterior:
-        """Return the posterior of being the answer, or of being on the front."""
+    def posterior(self, goal: Goal, among: Collection[int] | None = None) -> BestPosterior:
+        """Return the posterior of being the answer, or of being on the front.
+
+        `among` are those of which the answer is sought, if not all; a rejected one is not.
+        """
         names, m = self.aim.deciding, self.n_candidates
         if not self.eligible or not len(self.known):
             return BestPosterior(frozen(np.full(m, 1.0 / m)), frozen(np.zeros(m)), 0)
@@ -168,18 +171,23 @@ class Metrics:
             probability = self._front.shares
         else:
             model = Means(costs, self.exact(names), by_block=False, n_blocks=self.n_blocks)
-            shares = [_sought(model.drawn(turn), goal).mean(axis=0) for turn in model.turns]
+            sought = np.isin(self.eligible, self.eligible if among is None else list(among))
+            sought |= not sought.any()
+            shares = [_sought(model.drawn(turn), goal, sought).mean(axis=0) for turn in model.turns]
             probability = np.mean(shares, axis=0)
         found = BestPosterior(frozen(probability), frozen(means), costs.shape[1])
         return found.among(self.eligible, m)
 
 
-def _sought(drawn: Floats, goal: Goal) -> Floats:
-    """Return the share of each candidate of (p, m, d) in being the one that is sought, (p, m)."""
+def _sought(drawn: Floats, goal: Goal, among: NDArray[np.bool_]) -> Floats:
+    """Return the share of each candidate of (p, m, d) in being the one that is sought, (p, m).
+
+    It is sought `among` some, (m,); tolerances are those from the best mean of all.
+    """
     others, limits = drawn[:, :, 1:], np.array(goal.limits)
     if goal.kind == "within":
         limits = limits + others.min(axis=1, keepdims=True)
-    fits = (np.isfinite(others) & (others <= widened(limits, others))).all(axis=2)
+    fits = among & (np.isfinite(others) & (others <= widened(limits, others))).all(axis=2)
     price = np.where(fits, drawn[:, :, 0], np.inf)
     first = fits & (price <= price.min(axis=1, keepdims=True))
     return np.asarray(first / np.maximum(first.sum(axis=1, keepdims=True), 1))

@@ -161,7 +161,9 @@ def _unacceptable(result: Result) -> str:
         if isinstance(objective, Constrained)
         else "is within each tolerance"
     )
-    return f"With probability {shown_probability(none, 2)} no candidate {fits}."
+    of_them = len(result.compared) < len(result.configs)
+    who = "none of those evaluated most often" if of_them else "no candidate"
+    return f"With probability {shown_probability(none, 2)} {who} {fits}."
 
 
 def _failing(result: Result) -> str:

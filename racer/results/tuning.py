@@ -91,7 +91,8 @@ class TuneResult(Result):
         .05 tells them apart on the blocks that all have seen; then those in `credible_set`.
     compared : tuple of int
         The candidates of which `best` is the best, and `probability_best` speaks; that of others is
-        0. They were evaluated on as many blocks as some elite, and wherever others fail.
+        0. They were evaluated on as many blocks as some elite, and wherever others fail. With
+        `racer.Pareto` all: `probability_front` speaks of each.
     shared_blocks : int
         How many blocks all elites have seen.
     eliminations : DataFrame
@@ -162,7 +163,7 @@ class TuneResult(Result):
     @cached_property
     def compared(self) -> tuple[int, ...]:
         """The candidates of which the best is sought: those evaluated most often."""
-        if self.rules.goal is not None or self.leader is None:
+        if self.rules.is_front or self.leader is None:
             return super().compared
         return compared(self.known, len(self.configs), self.survivors, self.stream)
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from racer.core.table import with_success
 from racer.model.effects import effects
-from racer.results.base import posterior_of
+from racer.results.base import likeliest, n_blocks_of, posterior_of
 from racer.results.likeness import likeness
+from racer.results.metrics import Metrics
 from racer.results.tuning import compared
 
 if TYPE_CHECKING:
@@ -87,12 +88,11 @@ class Ranking:
         order = runtime.as_costs(times).mean(axis=0).argsort(kind="stable")
         return tuple(elites[i] for i in order.tolist())
 
-    def favourite(self, elites: Sequence[int]) -> int:
+    def favourite(self, elites: Sequence[int], leader: int) -> int:
         """Return the candidate with the largest probability to be the best, as the result does."""
         ledger = self._ledger
-        return self._posterior(
-            compared(ledger.known, len(ledger.configs), elites, ledger.plan.stream)
-        ).best
+        some = compared(ledger.known, len(ledger.configs), elites, ledger.plan.stream)
+        return likeliest(self._posterior(some), leader)
 
     def likeliest(self) -> int:
         """Return the likeliest of all candidates to be the best, with none more alike than others."""
@@ -103,6 +103,9 @@ class Ranking:
     ) -> BestPosterior:
         """Return the posterior of the best; `are_alike`: with any two candidates equally alike."""
         ledger, plan = self._ledger, self._ledger.plan
-        known, n = ledger.known, len(ledger.configs)
+        known, n, rules = ledger.known, len(ledger.configs), plan.rules
+        if rules.aim is not None and rules.goal is not None:
+            metrics = Metrics(rules.aim, known, n, n_blocks_of(known, plan.stream))
+            return metrics.posterior(rules.goal, among)
         covariances = None if are_alike else likeness(plan.space, ledger.configs)
-        return posterior_of(known, n, plan.stream, plan.rules, 0.0, covariances, among)
+        return posterior_of(known, n, plan.stream, rules, 0.0, covariances, among)

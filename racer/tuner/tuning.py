@@ -112,8 +112,8 @@ class Tuning:
         if not plan.test_instances or (self.best is None and not self.elites):
             return self.elites
         chosen, most = self.elites, plan.test_elites
-        if self.best is not None and not plan.rules.goal:
-            found = self._ranking.favourite(self.elites)
+        if self.best is not None and not plan.rules.is_front:
+            found = self._ranking.favourite(self.elites, self.best)
             chosen = (*chosen, found) if most is None else (found, *chosen)
         chosen = tuple(dict.fromkeys(chosen))[:most]
         if plan.space.default is not None and 0 not in self.ledger.rejected:

@@ -64,6 +64,34 @@ def test_the_cheapest_that_is_good_enough(objective):
     assert result.best["y"] < 0.15
 
 
+@pytest.mark.parametrize(
+    ("objective", "seed"),
+    [(Within("dollars", error=0.5), 0), (Constrained("dollars", error=("<=", 0.4)), 2)],
+    ids=str,
+)
+def test_the_best_is_the_likeliest_of_those_evaluated_most_often(objective, seed):
+    """Of all candidates, another one was the likeliest: it had been seen on a few blocks only."""
+
+    def evaluate(config, instance, seed):
+        noise = 0.5 * np.random.default_rng([seed, int(1e6 * config["x"])]).normal(size=2)
+        price = (1 - config["x"]) ** 2 + config["y"]
+        return dict(zip(HOW, np.array([config["x"], price]) + noise, strict=True))
+
+    result = racer.tune(
+        SPACE, evaluate, range(20), budget=200, seed=seed, metrics=HOW, objective=objective,
+        test_instances=[1], test_elites=1,
+    )  # fmt: skip
+    chances, compared = result.probability_best, {*result.compared}
+    assert len(compared) < len(result.configs)
+    assert max(chances, key=chances.get) == result.best_index == result.credible_set[0]
+    assert compared >= {c for c in chances if chances[c]} | {*result.credible_set}
+    assert result.to_dict()["probability_best"] == chances[result.best_index] > 0.0
+    text = " ".join(str(result).split())
+    assert f" asks for of the {len(compared)} that were evaluated most often." in text
+    assert list(result.tests.dropna(axis=1)) == [result.best_index]
+    assert result.plot("posterior").get_xlabel() == f"P(best) of {len(compared)} candidates"
+
+
 def test_with_a_constraint_the_one_elite_that_is_tested_is_the_best():
     result = tuned(
         Constrained("dollars", error=("<=", 0.5)),
