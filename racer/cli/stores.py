@@ -134,10 +134,29 @@ def _write_report(store: str, output: Path, ablation: Path | None = None) -> Non
             f"{store} holds an ablation: give the store of its tuning, whose report shows it"
         )
     more = {}
-    if isinstance(result, TuneResult) and (of := ablation or _beside(store)).exists():
-        more["ablation"] = load_record(of).result
+    if isinstance(result, TuneResult):
+        of = ablation or _beside(store)
+        more = {"ablation": _ablation_in(of)} if of.exists() else {}
+    elif ablation is not None:
+        raise click.ClickException(
+            f"--ablation {ablation}: {store} holds a race, which has none: leave out --ablation"
+        )
     with refused_as(output):
         result.report(output, **more)
+
+
+def _ablation_in(path: Path) -> AblationResult:
+    """Return the ablation that a store holds; ClickException if it holds something else."""
+    from racer.store.load import load_record  # noqa: PLC0415  (a second)
+
+    found: Any = load_record(path).result
+    if not isinstance(found, AblationResult):
+        kind = "tuning" if isinstance(found, TuneResult) else "race"
+        raise click.ClickException(
+            f"{path} holds a {kind}, not an ablation: name the store of the ablation by --ablation, "
+            "or move this one elsewhere"
+        )
+    return found
 
 
 def _beside(store: str) -> Path:

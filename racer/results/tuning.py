@@ -15,6 +15,7 @@ from racer.deciders.parts.ranking import RunningRanks
 from racer.errors import SettingError
 from racer.render.html import write_page
 from racer.results import page, pictures, summary
+from racer.results.ablation import AblationResult
 from racer.results.base import Result
 from racer.results.baseline import Improvement, improvement, verdict_of_default
 from racer.results.likeness import likeness
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from racer.core.events import RaceCompleted
     from racer.core.table import Table
     from racer.render.sections import Piece, Section
-    from racer.results.ablation import AblationResult
     from racer.results.base import Covariances, Draw
     from racer.results.importance import Importance
     from racer.space.space import Space
@@ -283,9 +283,15 @@ class TuneResult(Result):
 
         Raises
         ------
+        SettingError
+            `ablation` is something else.
         MissingExtraError, OSError
             As `RaceResult.report`.
         """
+        if ablation is not None and not isinstance(ablation, AblationResult):
+            raise SettingError(
+                f"ablation= is a {type(ablation).__name__}: give the result of racer.ablation"
+            )
 
         def sections() -> list[Section]:
             races = summary.race_table(self, self.completed_races)

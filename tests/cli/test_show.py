@@ -272,3 +272,22 @@ def test_a_message_is_broken_between_words_in_a_terminal(monkeypatch):
     monkeypatch.setenv("COLUMNS", "50")
     assert max(map(len, in_terminal(words).splitlines())) <= 50
     assert in_terminal(words).split() == words.split()
+
+
+def test_a_report_takes_the_store_of_an_ablation_only(store, tmp_path):
+    race, page = tmp_path / "race.db", tmp_path / "page.html"
+    racer.race([1, 2], lambda c, i, s: c + s % 7, budget=20, seed=1, store=race)
+
+    def refusal(*words):
+        done = said("report", *words, "-o", page)
+        assert (done.exit_code, page.exists()) == (1, False)
+        return done.stderr
+
+    assert f"{race} holds a race, not an ablation" in refusal(store, "--ablation", race)
+    assert f"{store} holds a tuning, not an ablation" in refusal(store, "--ablation", store)
+    assert f"{race} holds a race, which has none" in refusal(race, "--ablation", store)
+    beside = shutil.copy(race, tmp_path / "run.ablation.db")
+    assert f"{beside} holds a race, not an ablation" in refusal(store)
+    with pytest.raises(racer.SettingError, match="ablation= is a RaceResult: give the result of"):
+        racer.load(store).report(page, ablation=racer.load(race))
+    assert not page.exists()
