@@ -140,7 +140,10 @@ class Metrics:
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """One row per candidate evaluated: P(on the front), and each mean with its interval."""
+        """One row per candidate evaluated: P(on the front), and each mean with its interval.
+
+        Means are NaN without a success.
+        """
         import pandas as pd  # noqa: PLC0415
 
         columns: dict[str, Any] = {
@@ -148,9 +151,12 @@ class Metrics:
         }
         names = self.aim.names
         if self.eligible and len(self.known):
-            found = intervals(self.costs(names), self.exact(names), n_blocks=self.n_blocks)
+            costs = self.costs(names)
+            found = intervals(costs, self.exact(names), n_blocks=self.n_blocks)
+            known = np.where(np.isfinite(costs).any(axis=1).T, 1.0, np.nan)  # a success
             for d, name in enumerate(names):
-                mean, low, high = (self.aim.metrics[name].sign * table[:, d] for table in found)
+                sign = self.aim.metrics[name].sign * known[:, d]
+                mean, low, high = (sign * table[:, d] for table in found)
                 columns |= {f"metric:{name}": mean}
                 columns |= {f"low:{name}": np.minimum(low, high)}
                 columns |= {f"high:{name}": np.maximum(low, high)}

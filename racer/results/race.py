@@ -102,7 +102,7 @@ class RaceResult(Result):
     front : DataFrame
         With `metrics`, one row per candidate, the likeliest on the front first: probability_front;
         ``metric:<name>``, ``low:<name>`` and ``high:<name>``, the posterior mean of each metric over
-        the successes, and its interval of .95. Of the metrics of `racer.Pareto`, else of all.
+        the successes (NaN without any), and its interval of .95. Of the metrics of `racer.Pareto`, else of all.
     probability_front : dict of int to float
         The posterior probability of each candidate that none is better in every metric.
     credible_front : tuple of int

@@ -556,3 +556,22 @@ def test_what_exceeds_a_limit_by_rounding_is_within_it(memory, limit, decider):
     )
     assert result.best == 0
     assert result.probability_best[0] > 0.9
+
+
+@pytest.mark.parametrize("names", [("error", "dollars"), ("error", "dollars", "seconds")])
+def test_who_never_succeeded_has_no_place_beside_the_front(names):
+    def evaluate(config, instance, seed):
+        if config == 3:
+            raise ValueError
+        noise = 0.1 * np.random.default_rng([seed, config]).normal()
+        return {"error": config + noise, "dollars": -config + noise, "seconds": 1.0}
+
+    result = racer.race(
+        range(5), evaluate, budget=60, seed=1, metrics=dict.fromkeys(names, "min"),
+        objective=Pareto(*names),
+    )  # fmt: skip
+    known = result.front.notna().all(axis=1)
+    assert list(known.index[~known]) == [3]
+    assert result.front.loc[3].dropna().to_dict() == {"probability_front": 0.0}
+    drawn = [line.get_xydata() for line in result.plot("front").lines]
+    assert all(np.isfinite(points).all() for points in drawn)
