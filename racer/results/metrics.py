@@ -94,7 +94,7 @@ class Metrics:
     @property
     def probability_front(self) -> dict[int, float]:
         """The posterior probability of each candidate that it is on the front."""
-        found = dict.fromkeys(range(self.n_candidates), 0.0)
+        found = dict.fromkeys(range(self.n_candidates), float(self.n_candidates == 1))
         if self.eligible and len(self.known):
             found |= dict(zip(self.eligible, self._front.shares.tolist(), strict=True))
         return found
@@ -107,7 +107,7 @@ class Metrics:
     def front_with(self, level: float) -> tuple[int, ...]:
         """Return the fewest candidates, likeliest first, that hold the whole front with a level."""
         if not self.eligible or not len(self.known):
-            return ()
+            return tuple(range(self.n_candidates)) if self.n_candidates == 1 else ()
         held = self._front.held
         size = int(np.searchsorted(held, np.ceil(level * held[-1]))) + 1
         return tuple(self.eligible[i] for i in self._front.order[:size].tolist())

@@ -187,7 +187,7 @@ def _eliminated(result: Result) -> set[int]:
 
 def survivors(result: Result, most: int | None = None) -> Grid:
     """Return the survivors, likeliest best first: P(best), the mean on blocks that all have seen."""
-    if result.rules.is_front and len(result.configs) > 1:
+    if result.rules.is_front:
         return front_grid(result, most)
     leaders = result.leaders
     chosen = leaders[:most]

@@ -575,3 +575,12 @@ def test_who_never_succeeded_has_no_place_beside_the_front(names):
     assert result.front.loc[3].dropna().to_dict() == {"probability_front": 0.0}
     drawn = [line.get_xydata() for line in result.plot("front").lines]
     assert all(np.isfinite(points).all() for points in drawn)
+
+
+def test_a_single_candidate_is_the_front():
+    alone = racer.race([7], evaluate, budget=60, metrics=HOW, objective=OBJECTIVES[1])
+    assert alone.probability_front == {0: 1.0}
+    assert alone.credible_front == (0,)
+    assert alone.to_dict()["credible_front"] == [0]
+    assert [text.get_text() for text in alone.plot("posterior").texts] == [">0.99"]
+    assert "P(front)" in str(alone)
