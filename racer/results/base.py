@@ -192,6 +192,11 @@ class Result(AnyResult, ABC):
         return dict(enumerate(self.posterior.probability_best.tolist()))
 
     @property
+    def _has_evidence(self) -> bool:
+        """Whether its probabilities are shown: some evaluation succeeded, or none is needed."""
+        return self.known.n_usable > 0 or len(self.configs) == 1
+
+    @property
     def credible_set(self) -> tuple[int, ...]:
         """The fewest candidates that hold the best with probability .95, likeliest first."""
         if self.leader is None or not self.probability_best:

@@ -55,7 +55,7 @@ def verdict_of_front(result: Result) -> tuple[str, ...]:
     metrics, n = result._of_metrics(), len(result.configs)
     chances = metrics.probability_front
     likely = sorted((c for c in chances if chances[c] >= 0.5), key=lambda c: -chances[c])
-    if not result.known.n_usable:
+    if not result._has_evidence:
         return (f"No candidate is certainly on the front of {n}.",)
     names = metrics.front_names
     of = f"{', '.join(names[:-1])} and {names[-1]}"
@@ -84,7 +84,7 @@ def front_grid(result: Result, most: int | None = None) -> Grid:
     tests = metrics.held_out(result.held_out)
     rows = [
         (
-            *(f"#{c}", shown_probability(chances[c], 2) if result.known.n_usable else "-"),
+            *(f"#{c}", shown_probability(chances[c], 2) if result._has_evidence else "-"),
             *(number(mean_on(table, c, common)) for table in metrics.tables.values()),
             len(result.known.of(c)),
             *((result._run_times(c).failed,) if has_failed else ()),

@@ -86,7 +86,7 @@ def _survivor_section(result: Result) -> Section:
     if "front" in result._pictures:
         words = "All candidates by the metrics of the front; shaded: where each is with probability .95."
         pieces.append(drawing(result, "front", words))
-    if len(result.leaders) > 1 and result.best_index is not None:
+    if len(result.leaders) > 1 and result._has_evidence and not result.rules.is_front:
         words = "The posterior probability of each that it is the best of those compared."
         pieces.append(drawing(result, "posterior", words))
     if len(result.configs) > 1 and result.survivors and result.known.n_usable:

@@ -76,8 +76,8 @@ def _metric_pictures(result: Result) -> dict[str, Draw]:
 def _front(result: Result, ax: Axes | None) -> Axes:
     metrics = result._of_metrics()
     frame, names = metrics.frame, metrics.front_names
-    if not len(frame) or not len(result.known):
-        return empty("Nothing was evaluated.", ax=ax)
+    if not result.known.n_usable:
+        return empty("No evaluation succeeded, so nothing is known of the metrics.", ax=ax)
     mean, low, high = (
         frame[[f"{kind}:{name}" for name in names]].to_numpy() for kind in ("metric", "low", "high")
     )
@@ -165,6 +165,8 @@ def _ranks(result: Result, ax: Axes | None) -> Axes:
 
 
 def _posterior(result: Result, ax: Axes | None) -> Axes:
+    if not result._has_evidence:
+        return empty("No evaluation succeeded, so nothing is known of the best.", ax=ax)
     to_front = not result.probability_best
     likely = result.credible_front if to_front else result.credible_set
     shown = dict.fromkeys((*result.leaders, *likely))

@@ -87,7 +87,7 @@ class RaceResult(Result):
     compared : tuple of int
         The candidates of which the best is sought: all.
     probability_best : dict of int to float
-        Of each candidate, by that posterior; sums to 1.
+        Of each candidate, by that posterior; sums to 1. Equal, and not shown, without any success.
         With `racer.Within` or `racer.Constrained`, of being the answer (the sum is less
         than 1 where perhaps none is acceptable); empty with `racer.Pareto`.
     credible_set : tuple of int

@@ -240,8 +240,8 @@ def survivors(result: Result, most: int | None = None) -> Grid:
 def _chance_of(result: Result, candidate: int) -> str:
     """Return P(best) of a candidate as it is shown."""
     chance = result.probability_best.get(candidate)
-    is_compared = result.best_index is not None and candidate in result.compared
-    return "-" if chance is None or not is_compared else shown_probability(chance, 2)
+    is_shown = result._has_evidence and candidate in result.compared
+    return "-" if chance is None or not is_shown else shown_probability(chance, 2)
 
 
 def configurations(result: Result, most: int = 6) -> list[Section]:
@@ -436,6 +436,7 @@ def _metric_payload(result: Result) -> dict[str, Any]:
     if metrics is None:
         return {}
     chances = metrics.probability_front if result.rules.is_front else {}
+    is_known = result._has_evidence
     means = {
         str(c): {name: table.mean(c) for name, table in metrics.tables.items()}
         for c in metrics.eligible
@@ -444,20 +445,26 @@ def _metric_payload(result: Result) -> dict[str, Any]:
         "metrics": {name: metric.plain() for name, metric in metrics.aim.metrics.items()},
         "objective": repr(metrics.aim.objective),
         "means": means,
-        **({"probability_front": {str(c): p for c, p in chances.items()}} if chances else {}),
-        **({"credible_front": list(metrics.credible_front)} if chances else {}),
+        **(
+            {
+                "probability_front": {str(c): p if is_known else None for c, p in chances.items()},
+                "credible_front": list(metrics.credible_front) if is_known else [],
+            }
+            if chances
+            else {}
+        ),
     }
 
 
 def _survivor(
     result: Result, candidate: int, line: Callable[[Any], str] | None, *, is_gone: bool
 ) -> dict[str, Any]:
-    common = result.known.common(result.leaders)
+    common, is_known = result.known.common(result.leaders), result._has_evidence
     payload = {
         "candidate": candidate,
         "eliminated": is_gone,
         "config": as_plain(result.config(candidate)),
-        "probability_best": result.probability_best.get(candidate),
+        "probability_best": result.probability_best.get(candidate) if is_known else None,
         "mean": result.mean(candidate),
         "blocks": len(result.known.of(candidate)),
         "failed": result._run_times(candidate).failed,

@@ -75,6 +75,46 @@ def test_nothing_that_a_tuning_says_contradicts_anything_else(in_series):
         assert list(result.tests.columns) == list(result.leaders)
 
 
+def cut_short(outcome, n_blocks, **given):
+    """Return the result of a race of three after n blocks with one and the same outcome."""
+    race = racer.Race([5, 6, 7], budget=60, seed=1, **given)
+    for _ in range(n_blocks):
+        race.tell_all([outcome] * 3)
+    return race.result()
+
+
+FAILED = racer.Outcome("failed", None, message="it failed")
+FRONT = {"metrics": {"a": "min", "b": "min"}, "objective": racer.Pareto("a", "b")}
+
+
+@pytest.mark.filterwarnings("ignore:block 0 is set aside")
+@pytest.mark.parametrize(
+    ("result", "shown"),
+    [
+        (lambda: racer.race([5, 6, 7], lambda c, i, s: 1.0, budget=60), ["0.33"] * 3),
+        (lambda: cut_short(racer.Outcome("ok", 1.0), 2), ["0.33"] * 3),
+        (lambda: cut_short(FAILED, 2), ["-"] * 3),
+        (lambda: cut_short(FAILED, 0), ["-"] * 3),
+        (lambda: cut_short(FAILED, 2, **FRONT), ["-"] * 3),
+        (lambda: cut_short(FAILED, 0, **FRONT), ["-"] * 3),
+    ],
+    ids=["equal", "before a test", "failed", "nothing", "front failed", "front of nothing"],
+)
+def test_without_a_best_text_picture_and_data_show_the_same_chances(result, shown):
+    result = result()
+    assert result.best_index is None
+    assert re.findall(r"^ #\d +(\S+) ", str(result), re.MULTILINE) == shown
+    drawn = [text.get_text() for text in result.plot("posterior").texts]
+    nothing = ["No evaluation succeeded, so nothing is known of the best."]
+    assert drawn == (nothing if "-" in shown else shown)
+    data = result.to_dict()
+    listed = [row["probability_best"] for row in data["survivors"]]
+    if result.rules.is_front:
+        assert data["credible_front"] == []
+        listed = [*data["probability_front"].values()]
+    assert ["-" if p is None else f"{p:.2f}" for p in listed] == shown
+
+
 def test_a_contradiction_is_found():
     """Where the chances are those of other candidates than the best, it is said in each place."""
     result = racer.race(range(4), lambda c, i, seed: c + seed % 5 / 3, budget=60, seed=1)
