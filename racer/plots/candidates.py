@@ -15,6 +15,7 @@ from racer.plots._canvas import (
     axes,
     beside,
     curves,
+    empty,
     entry,
     legend_beside,
     name_rows,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 _LINES = 8  # candidates with a colour of their own
 _BOXED = 8  # values; of fewer a box would show more than there is
+_LARGEST = 1e300  # size of a value: beside the largest float Matplotlib has no room for ticks
 
 
 def courses(
@@ -94,7 +96,7 @@ def boxes(
     Parameters
     ----------
     samples : sequence of array_like
-        The values of each candidate; infinities and NaN are left out.
+        The values of each candidate; infinities and NaN are left out. Beyond 1e300 none is drawn.
     names : sequence of str, of that length
     caption : str
         Label of the values.
@@ -109,6 +111,8 @@ def boxes(
     n = len(samples)
     ax = axes(ax, 7.2, 0.9 + max(0.26 * n, 0.6))
     finite = [v[np.isfinite(v)] for v in (np.asarray(s, dtype=np.float64) for s in samples)]
+    if any((np.abs(values) > _LARGEST).any() for values in finite):
+        return empty(f"Some values are beyond {_LARGEST:g}, too large to be drawn.", ax=ax)
     boxed = [place for place, values in enumerate(finite) if len(values) >= _BOXED]
     if boxed:
         ax.boxplot(

@@ -238,3 +238,15 @@ def test_capped_run_times_are_not_drawn_as_if_solved():
     assert [note.partition(", ")[2] for note in notes] == ["", "1 capped", "5 capped"]
     assert ax.get_xlabel().endswith("have seen\ncapped runs are drawn at their cap")
     assert legible(ax) == []
+
+
+def test_costs_near_the_largest_float_are_not_drawn():
+    """Matplotlib cannot: a report of them was not written."""
+    result = racer.race(
+        [1.0, -1.0], lambda c, i, s: c * (1e308 + 1e300 * i), range(9), budget=18, seed=1
+    )
+    ax = result.plot("costs")
+    ax.figure.savefig(io.BytesIO())
+    words = [text.get_text() for text in ax.texts]
+    assert words == ["Some values are beyond 1e+300, too large to be drawn."]
+    assert not plots.boxes([[1e300], [-1e300] * 9], "ab", "cost").texts
