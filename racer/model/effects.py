@@ -23,23 +23,26 @@ _PRIOR = 5.0  # values that the common spread counts as, beside a block's own
 
 
 class Effects(NamedTuple):
-    """Costs (m,) less their blocks' level, in units of a block's spread; variance of the error."""
+    """Costs (m,) less their blocks' level, in units of the spread within a block; variance of the error."""
 
     value: NDArray[np.float64]
     variance: NDArray[np.float64]
 
 
-def effects(costs: NDArray[np.float64], blocks: int | None = None) -> Effects:
+def effects(
+    costs: NDArray[np.float64], blocks: int | None = None, *, by_block: bool = True
+) -> Effects:
     """Fit cost = block + candidate + noise; `costs` (blocks, m), NaN not evaluated, +inf failed.
 
-    Some block has a finite cost. Blocks are scaled alike, outliers pulled in but for penalised costs,
-    failures farther away; one on which all failed is no harder than others. `blocks` is the number
-    in all if few: a mean over all has no error.
+    Some block has a finite cost. Outliers are pulled in but for penalised costs, failures are farther
+    away; a block on which all failed is no harder than others. `blocks` is the number in all if few:
+    a mean over all has no error. The unit is each block's spread, or, unless `by_block`, the usual
+    one: candidates of late blocks are alike, and in a unit of their own such blocks would count more.
     """
     known = ~np.isnan(costs)
     per_candidate = np.maximum(known.sum(axis=0), 1)
     ok = np.isfinite(costs)
-    scaled = _scaled(costs, ok)
+    scaled = _scaled(costs, ok, by_block)
     level, value = _additive(scaled, ok)
     if not ok[known].all():
         behind = max(_FAILURE[0], _FAILURE[1] * float(np.ptp(value[ok.any(axis=0)])))
@@ -106,8 +109,10 @@ def _additive(
     return level, value
 
 
-def _scaled(costs: NDArray[np.float64], ok: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return costs (blocks, m) in units of their block's spread, 0 where they are not `ok`.
+def _scaled(
+    costs: NDArray[np.float64], ok: NDArray[np.bool_], by_block: bool
+) -> NDArray[np.float64]:
+    """Return costs (blocks, m) in units of the spread within a block, 0 where they are not `ok`.
 
     Medians and spreads are those of costs that are no penalty. A penalty is no outlier: if some
     candidates have it more often than others, that is most of what their means differ by.
@@ -116,7 +121,7 @@ def _scaled(costs: NDArray[np.float64], ok: NDArray[np.bool_]) -> NDArray[np.flo
     usual = ok if largest is None else costs < largest
     some = usual.any(axis=1)
     scaled = np.zeros(costs.shape)
-    found, medians, spread = _one_scale(np.where(usual, costs, np.nan)[some])
+    found, medians, spread = _one_scale(np.where(usual, costs, np.nan)[some], by_block)
     scaled[some] = np.where(usual[some], found, 0.0)
     if largest is not None:
         scaled[costs == largest] = min((largest - float(medians.mean())) / spread, _PENALTY)
@@ -124,9 +129,9 @@ def _scaled(costs: NDArray[np.float64], ok: NDArray[np.bool_]) -> NDArray[np.flo
 
 
 def _one_scale(
-    costs: NDArray[np.float64],
+    costs: NDArray[np.float64], by_block: bool = True
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """Divide each block by its spread, its median at 0, outliers pulled in.
+    """Divide each block by its spread, or by the usual one, its median at 0, outliers pulled in.
 
     Return with it the medians (blocks,), and the usual spread.
     """
@@ -147,7 +152,7 @@ def _one_scale(
         logs[spread > 0] = np.log(spread[spread > 0])
         many = (spread > 0) & (count >= np.median(count[spread > 0]))
         common = float(np.median(logs[many]))
-    logs = np.where(np.isnan(logs), common, logs)
+    logs = np.where(np.isnan(logs) | (not by_block), common, logs)
     scale = np.exp((count * logs + _PRIOR * common) / (count + _PRIOR))
     tiny = float(np.finfo(np.float64).smallest_subnormal)
     scale = np.maximum(scale, tiny)

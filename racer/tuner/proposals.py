@@ -249,7 +249,7 @@ class Proposals:
             if not near.any():
                 break
             some = costs[:, found[near]]
-            known = effects(some[~np.isnan(some).all(axis=1)])
+            known = effects(some[~np.isnan(some).all(axis=1)], by_block=False)
             with one_blas_thread():
                 bounds = upper_bounds(points[near], known, centre, width)
             if bounds is not None:

@@ -26,10 +26,13 @@ _RECENT = 500  # candidates that are learnt from, beside those still in
 
 
 class Ranking:
-    """Candidates in order, by all outcomes in a ledger; the model of `proposals` learns from them."""
+    """Candidates in order, by all outcomes in a ledger; the model of `proposals` learns from them.
 
-    def __init__(self, ledger: Ledger, proposals: Proposals) -> None:
-        self._ledger, self._proposals = ledger, proposals
+    With `by_block` it learns costs in units of each block, else in one unit.
+    """
+
+    def __init__(self, ledger: Ledger, proposals: Proposals, *, by_block: bool) -> None:
+        self._ledger, self._proposals, self._by_block = ledger, proposals, by_block
 
     def expected_best_first(self, candidates: Sequence[int]) -> tuple[int, ...]:
         """Order candidates by the model's expectation after all outcomes."""
@@ -47,7 +50,7 @@ class Ranking:
         if runtime is not None:
             costs = np.where(np.isinf(costs), np.inf, runtime.as_costs(costs))
         failed = np.isinf(costs).sum(axis=0) == (~np.isnan(costs)).sum(axis=0)
-        known = effects(costs, length)
+        known = effects(costs, length, by_block=self._by_block)
         expected = self._proposals.learn(np.array(about), known, candidates, failed)
         order = expected.argsort(kind="stable")
         return tuple(candidates[i] for i in order.tolist())

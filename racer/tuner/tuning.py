@@ -104,7 +104,9 @@ class Tuning:
     @property
     def _ranking(self) -> Ranking:
         """The order of candidates by all outcomes so far."""
-        return Ranking(self.ledger, self._proposals)
+        is_exact = self.ledger.plan.stream.length is not None
+        has_one_unit = is_exact or self._is_large_and_noisy(self.ledger.left())
+        return Ranking(self.ledger, self._proposals, by_block=not has_one_unit)
 
     def _tested(self) -> tuple[int, ...]:
         """Return the elites, the best candidate, and the default, each once."""
