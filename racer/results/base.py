@@ -39,7 +39,16 @@ if TYPE_CHECKING:
     # from candidates (m,) and their costs, (n, m), to (k, m, m)
     Covariances = Callable[[Sequence[int], NDArray[np.float64]], NDArray[np.float64]]
 
-__all__ = ["AnyResult", "Result", "RunTimes", "likeliest", "mean_on", "n_blocks_of", "posterior_of"]
+__all__ = [
+    "AnyResult",
+    "Result",
+    "RunTimes",
+    "goes_by_means",
+    "likeliest",
+    "mean_on",
+    "n_blocks_of",
+    "posterior_of",
+]
 
 
 class RunTimes(NamedTuple):
@@ -133,7 +142,12 @@ class Result(AnyResult, ABC):
         if self._metrics is not None and self.rules.goal is not None:
             return self._metrics.posterior(self.rules.goal, self.compared)
         more = (self.correlation, self._covariances, self.compared)
-        return posterior_of(self.known, n, self.stream, self.rules, *more)
+        return posterior_of(self.known, n, self.stream, self.rules, *more, by_means=self._by_means)
+
+    @property
+    def _by_means(self) -> bool:
+        """Whether P(best) is about mean costs as they are, not in units of each block."""
+        return goes_by_means(self.rules)
 
     @property
     def compared(self) -> tuple[int, ...]:
@@ -364,6 +378,15 @@ def likeliest(posterior: BestPosterior, leader: int) -> int:
     return leader if chances[leader] == chances[best] else best
 
 
+def goes_by_means(rules: Rules, *, is_exact: bool = False) -> bool:
+    """Return whether mean costs are compared as they are, not in units of each block.
+
+    `is_exact`: in a tuning without noise, the best of whose candidates differ most on the instances
+    between which they have to choose, so that the spread within a block is no unit.
+    """
+    return is_exact or rules.runtime is not None or rules.decider.by_means
+
+
 def posterior_of(
     known: Table,
     n_candidates: int,
@@ -372,8 +395,10 @@ def posterior_of(
     correlation: float = 0.0,
     covariances: Covariances | None = None,
     among: Collection[int] | None = None,
+    *,
+    by_means: bool,
 ) -> BestPosterior:
-    """Return the posterior of the best of all candidates, by means where these are raced for.
+    """Return the posterior of the best of all candidates, `by_means` or in units of each block.
 
     `among` are those of which the best is sought, if not all; a rejected one is not. Where scores
     have bounds, a failed cell has the worst. Where a penalty counts, so do means.
@@ -392,7 +417,6 @@ def posterior_of(
         instances = [stream.unit(block) or 0 for block in rows.blocks]
     if rules.runtime is not None:
         costs = rules.runtime.as_costs(costs)
-    by_means = rules.runtime is not None or rules.decider.by_means
     sought = np.isin(eligible, eligible if among is None else list(among))
     sought |= not sought.any()
     kernels = None

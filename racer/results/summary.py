@@ -121,7 +121,7 @@ def _criterion(result: Result) -> str:
     runtime = result.rules.runtime
     if runtime is not None:
         return runtime.criterion
-    of = "" if result.rules.decider.by_means else ", in units of the spread within a block,"
+    of = "" if result._by_means else ", in units of the spread within a block,"
     return f"expected value{of}"
 
 

@@ -16,7 +16,7 @@ from racer.errors import SettingError
 from racer.render.html import write_page
 from racer.results import page, pictures, summary
 from racer.results.ablation import AblationResult
-from racer.results.base import Result
+from racer.results.base import Result, goes_by_means
 from racer.results.baseline import Improvement, improvement, verdict_of_default
 from racer.results.likeness import likeness
 from racer.results.scores import scores_frame
@@ -155,6 +155,10 @@ class TuneResult(Result):
     def elites(self) -> tuple[int, ...]:
         """The survivors of the last race with new candidates, in the order of the model."""
         return self.survivors
+
+    @property
+    def _by_means(self) -> bool:
+        return goes_by_means(self.rules, is_exact=self.stream.length is not None)
 
     @property
     def _covariances(self) -> Covariances:

@@ -9,7 +9,7 @@ import numpy as np
 
 from racer.core.table import with_success
 from racer.model.effects import effects
-from racer.results.base import likeliest, n_blocks_of, posterior_of
+from racer.results.base import goes_by_means, likeliest, n_blocks_of, posterior_of
 from racer.results.likeness import likeness
 from racer.results.metrics import Metrics
 from racer.results.tuning import compared
@@ -111,4 +111,6 @@ class Ranking:
             metrics = Metrics(rules.aim, known, n, n_blocks_of(known, plan.stream))
             return metrics.posterior(rules.goal, among)
         covariances = None if are_alike else likeness(plan.space, ledger.configs)
-        return posterior_of(known, n, plan.stream, rules, 0.0, covariances, among)
+        by_means = goes_by_means(rules, is_exact=plan.stream.length is not None)
+        some = (covariances, among)
+        return posterior_of(known, n, plan.stream, rules, 0.0, *some, by_means=by_means)

@@ -229,8 +229,8 @@ def test_the_claim_is_about_groups_if_these_are_ten():
     result = racer.race([0, 1], mixed, range(12), **how, groups=[item // 2 for item in range(12)])
     assert "about these 6 groups, not about others" in "".join(result.verdict)
     known = {"known": result.known, "n_candidates": 2, "stream": result.stream}
-    blocks = posterior_of(rules=result.rules, **known)
-    others = posterior_of(rules=replace(result.rules, generalize=True), **known)
+    blocks = posterior_of(rules=result.rules, by_means=True, **known)
+    others = posterior_of(rules=replace(result.rules, generalize=True), by_means=True, **known)
     assert others.probability_best.max() < blocks.probability_best.max() - 0.1
     with pytest.raises(racer.SettingError, match="generalize=True with one instance, or one group"):
         racer.race([0, 1], mixed, range(12), **how, groups=[0] * 12, generalize=True)
