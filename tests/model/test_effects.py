@@ -102,6 +102,14 @@ def test_scale_and_level_of_blocks_change_nothing():
     np.testing.assert_allclose(plain.value, other.value, rtol=1e-6, atol=1e-9)
 
 
+def test_in_one_unit_the_means_of_complete_blocks_are_in_order():
+    rng = np.random.default_rng(0)
+    costs = rng.normal(size=(6, 1)) + rng.normal(size=(6, 40)) * np.array([[1, 1, 1, 5, 5, 5]]).T
+    order = costs.mean(axis=0).argsort().tolist()
+    assert effects(costs, 6, by_block=False).value.argsort().tolist() == order
+    assert effects(costs, 6).value.argsort().tolist() != order
+
+
 def test_constant_costs_say_nothing():
     found = effects(np.full((4, 3), 7.0))
     assert found.value.tolist() == [0.0, 0.0, 0.0]

@@ -294,3 +294,24 @@ def test_where_no_instance_can_be_solved_nothing_is_said():
     assert (result.best, result.credible_set) == (None, ())
     assert sum(result.probability_best.values()) == pytest.approx(1.0)
     assert "No candidate can be called the best of 2." in str(result)
+
+
+SHIFTS = ((-1.5, 0.0), (1.0, 1.2), (0.5, -1.2))
+
+
+def traded_off(config, instance, seed):  # noqa: ARG001
+    """Costs between which the best candidates have to choose."""
+    u, v = config["x"] - SHIFTS[instance][0], config["y"] - SHIFTS[instance][1]
+    return 10 * instance + u * u + v * v if instance else abs(u) + abs(v)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_best_of_a_tuning_without_noise_has_the_least_mean(seed):
+    """The spread within a block, among the best, is that of what they trade off, and no unit."""
+    space = racer.Space({"x": racer.Real(-5.0, 5.0), "y": racer.Real(-5.0, 5.0)})
+    result = racer.tune(space, traded_off, range(3), budget=200, seed=seed, deterministic=True)
+    known = result.scores.pivot_table(index="candidate", columns="block", values="value")
+    means = known.dropna().mean(axis=1)
+    assert result.best_index == means.idxmin()
+    assert set(result.compared) <= set(means.index)
+    assert "its expected value is the best" in " ".join(result.verdict)
