@@ -48,7 +48,7 @@ GOALS: dict[tuple[str, str], tuple[float, ...]] = {  # useful share with 4, 8, 1
     ("tune", "equal"): (0.97, 0.95, 0.90),
     ("tune", "exponential"): (0.93, 0.86, 0.75),
 }
-AT_ONCE = (1, 2, 3, 4)
+AT_ONCE = (1, 2, 3, 4, 5)
 GOALS_AT_ONCE = {64: 0.85, 256: 0.6}
 
 
