@@ -299,7 +299,7 @@ def test_where_no_instance_can_be_solved_nothing_is_said():
 SHIFTS = ((-1.5, 0.0), (1.0, 1.2), (0.5, -1.2))
 
 
-def traded_off(config, instance, seed):  # noqa: ARG001
+def traded_off(config, instance, seed):
     """Costs between which the best candidates have to choose."""
     u, v = config["x"] - SHIFTS[instance][0], config["y"] - SHIFTS[instance][1]
     return 10 * instance + u * u + v * v if instance else abs(u) + abs(v)
