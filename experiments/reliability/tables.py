@@ -176,7 +176,7 @@ def in_tunings(seed: int) -> list[Said]:
             quality = np.array([formula(config) for config in result.configs])
             known, n = result.known, len(quality)
             everyone = (result.stream, result.rules, 0.0, likeness(space, result.configs))
-            of_all = posterior_of(known, n, *everyone)
+            of_all = posterior_of(known, n, *everyone, by_means=result.rules.decider.by_means)
             rows += [
                 said("tunings", name, quality, result.posterior, result.leader, result.compared),
                 said("tunings, of all", name, quality, of_all, result.leader),

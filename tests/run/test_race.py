@@ -166,8 +166,8 @@ def test_an_interrupt_hands_over_what_is_known():
     result = caught.value.result
     assert result.ended == Ended.INTERRUPTED
     assert result.best is None  # nothing has been looked at yet
-    assert len(result.table) == 7
-    assert result.evaluations == 22
+    assert len(result.table) == 8  # the last is not complete
+    assert result.evaluations == len(result.scores) == 22
     assert result.table.loc[0].tolist() == [1.0, 2.0, 3.0]
 
 
