@@ -129,7 +129,7 @@ def _scaled(
 
 
 def _one_scale(
-    costs: NDArray[np.float64], by_block: bool = True
+    costs: NDArray[np.float64], by_block: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
     """Divide each block by its spread, or by the usual one, its median at 0, outliers pulled in.
 

@@ -19,7 +19,7 @@ from racer.deciders.mean import MeanRace
 from racer.deciders.parts.groups import GroupMeans
 from racer.errors import CandidateError, SettingError
 from racer.render.notebook import Displayed
-from racer.results.metrics import Metrics
+from racer.results.metrics import Metrics, sought_of
 from racer.results.scores import scores_frame
 from racer.stats.best import BestPosterior, best_posterior, plausible
 from racer.stats.penalties import penalty
@@ -417,8 +417,7 @@ def posterior_of(
         instances = [stream.unit(block) or 0 for block in rows.blocks]
     if rules.runtime is not None:
         costs = rules.runtime.as_costs(costs)
-    sought = np.isin(eligible, eligible if among is None else list(among))
-    sought |= not sought.any()
+    sought = sought_of(eligible, among)
     kernels = None
     if covariances is not None and not correlation and np.isfinite(costs).any():
         some = plausible(costs, sought)

@@ -177,12 +177,17 @@ class Metrics:
             probability = self._front.shares
         else:
             model = Means(costs, self.exact(names), by_block=False, n_blocks=self.n_blocks)
-            sought = np.isin(self.eligible, self.eligible if among is None else list(among))
-            sought |= not sought.any()
+            sought = sought_of(self.eligible, among)
             shares = [_sought(model.drawn(turn), goal, sought).mean(axis=0) for turn in model.turns]
             probability = np.mean(shares, axis=0)
         found = BestPosterior(frozen(probability), frozen(means), costs.shape[1])
         return found.among(self.eligible, m)
+
+
+def sought_of(eligible: Sequence[int], among: Collection[int] | None) -> NDArray[np.bool_]:
+    """Return which eligible candidates are `among` some: all of them if none is, or without any."""
+    sought = np.isin(eligible, eligible if among is None else list(among))
+    return np.asarray(sought | (not sought.any()))
 
 
 def _sought(drawn: Floats, goal: Goal, among: NDArray[np.bool_]) -> Floats:
