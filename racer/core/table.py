@@ -347,7 +347,7 @@ class Table:
 
     @property
     def set_aside(self) -> list[int]:
-        """The complete blocks on which all candidates failed, and those that only repeat others."""
+        """The complete blocks on which all candidates failed, and the blocks that only repeat others."""
         unsolved = (b for b, ok in self._is_usable.items() if not ok and b not in self.incomplete)
         return [*{*unsolved, *self._repeated}]
 

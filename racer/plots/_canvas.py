@@ -67,7 +67,7 @@ def _png(figure: Any) -> tuple[bytes, dict[str, int]]:
 
 
 def one_line(text: str) -> str:
-    """Return text without line breaks, and with escapes for what is not seen."""
+    """Return text without line breaks, and with escapes for invisible characters."""
     return " ".join(printable(text).split())
 
 
@@ -124,7 +124,7 @@ def legend(
 
     label = ax.xaxis.label.get_fontproperties().get_size_in_points()
     lines = 1 + ax.xaxis.label.get_text().count("\n")
-    under = 13 + 1.2 * (SMALL + lines * label)  # points: a tick, its label, that of the axis
+    under = 13 + 1.2 * (SMALL + lines * label)  # points: a tick, its label, the axis label
     right, up = (0.0, -under / 72) if below else (8 / 72, 0.0)
     points = ScaledTranslation(right, up, ax.figure.dpi_scale_trans)
     ax.legend(

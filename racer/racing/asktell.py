@@ -101,9 +101,9 @@ class Asked:
         repeats: Repeats | None = None,
         prices: Prices | None = None,
     ) -> list[Outcome]:
-        """Add what has been told to the table of a result; return the outcomes of no held-out cell.
+        """Add the outcomes told so far to the table of a result; return those that are not held out.
 
-        They count as they will when all cells have outcomes: in the order of the cells, at their
+        Outcomes count as they will when all cells have one: in the order of the cells, at their
         price, and as no evidence where their block may only repeat others. `tests` is the table of
         held-out instances.
         """
