@@ -55,6 +55,8 @@ LONG = (  # files with a test of more than five seconds, or with many that wait
     "experiments/test_optunahub.py",
     "experiments/test_tuner.py",
 )
+MEMORY = Path("/dev/shm")
+ROOM = 2**31  # bytes that all tests together may need there: 2 GB
 MANY = 1_000  # tests, with which a process has grown
 GROWN = 2**26  # bytes that a process has grown by since its memory moved: 64 MB
 PLACE = {HERE / name: place for place, name in enumerate(LONG)}
@@ -86,8 +88,7 @@ def tuning():
 @pytest.fixture
 def folder():
     """Return a folder in memory, where that is possible: nothing there waits for a disk."""
-    memory = "/dev/shm"
-    with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as name:
+    with tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as name:
         yield Path(name)
 
 
@@ -120,12 +121,22 @@ def pytest_configure(config):
     compiled, the others need not.
     """
     gc.disable()  # until the tests are collected: half the time of that
+    if "TMPDIR" not in os.environ and _has_room_for_programs(MEMORY):
+        os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)  # each outcome waits for its disk
     if config.args == config.getini("testpaths") and (worker := getattr(config, "workerinput", 0)):
         files = sorted(map(str, HERE.rglob("test_*.py")))
         first = len(files) * int(worker["workerid"].removeprefix("gw")) // worker["workercount"]
         config.args = files[first:] + files[:first]
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _has_room_for_programs(memory):
+    """Say whether all tests fit there, and programs may run; in a container, neither is sure."""
+    if sys.platform != "linux" or not os.access(memory, os.W_OK):
+        return False
+    found = os.statvfs(memory)
+    return found.f_bavail * found.f_frsize >= ROOM and not found.f_flag & os.ST_NOEXEC
 
 
 def pytest_collection_modifyitems(items):
