@@ -42,9 +42,9 @@ CONTESTS = {
     "twice": lambda: Tuner(SPACE, budget=[90, 130], **QUICK),
     "race by plan": lambda: Race(range(9), budget=160, seed=3, each_test=3, decider=PLANS),
     "tuning by plan": lambda: Tuner(SPACE, range(7), budget=130, test_instances=range(3), seed=3),
-    "races at once": lambda: Tuner(SPACE, range(7), budget=1_000, parallel_races=3, seed=3),
+    "races at once": lambda: Tuner(SPACE, range(7), budget=600, parallel_races=3, seed=3),
     "races at once by tests": lambda: Tuner(
-        SPACE, budget=1_000, parallel_races=2, test_instances=range(3), **QUICK
+        SPACE, budget=600, parallel_races=2, test_instances=range(3), **QUICK
     ),
     "groups by plan": lambda: Tuner(SPACE, range(12), budget=150, block_size=3, seed=3),
 }
@@ -130,9 +130,9 @@ def digest(result):
 
 @pytest.fixture(scope="module", autouse=True)
 def _early():
-    """Let a fourth of the evaluations be enough for several races at once."""
+    """Let an eighth of the evaluations be enough for several races at once."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("racer.tuner.tuning._AT_ONCE", 900)
+        patch.setattr("racer.tuner.tuning._AT_ONCE", 450)
         patch.setattr("racer.tuner.tuning._GENERATIONS", 2)
         yield
 
