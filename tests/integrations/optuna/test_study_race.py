@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 import signal
@@ -72,6 +73,13 @@ def raced(study, **changes):
     return race_study(study, settings.pop("evaluate", evaluate), INSTANCES, **settings)
 
 
+@functools.cache
+def ordinary():
+    """Return a study that was raced as it is by default, to look at only, and its evidence."""
+    study = in_order()
+    return study, raced(study)
+
+
 def held(study):
     """All that races leave in a study, trial by trial."""
     return [
@@ -106,8 +114,7 @@ def pools(monkeypatch):
 
 
 def test_losers_are_pruned_with_their_mean_and_winners_complete_with_theirs():
-    study = in_order()
-    evidence = raced(study)
+    study, evidence = ordinary()
     states = [trial.state for trial in study.trials]
     assert set(states) == {TrialState.COMPLETE, TrialState.PRUNED}
     for trial in study.trials:
@@ -121,8 +128,7 @@ def test_losers_are_pruned_with_their_mean_and_winners_complete_with_theirs():
 
 
 def test_each_race_takes_the_instances_in_an_order_of_its_own():
-    study = in_order()
-    raced(study)
+    study, _ = ordinary()
     begun = {}
     for trial in study.trials:
         seen = [step for step in trial.intermediate_values if step < N]  # as they came
@@ -187,8 +193,7 @@ def test_one_new_trial_per_race_against_the_elites():
 
 
 def test_values_are_what_evaluate_returned_with_the_seed_of_the_instance():
-    study = in_order()
-    raced(study)
+    study, _ = ordinary()
     for trial in study.trials:
         for block in set(trial.intermediate_values) - {trial.user_attrs.get("racer:mean_step")}:
             expected = evaluate(trial.params, INSTANCES[block], block_seed(3, block))
@@ -216,8 +221,7 @@ def test_elites_take_part_at_no_cost():
 
 
 def test_maximizing_is_minimizing_the_opposite():
-    down, up = in_order(), in_order(direction="maximize")
-    one = raced(down)
+    (down, one), up = ordinary(), in_order(direction="maximize")
     other = raced(up, evaluate=lambda *args: -evaluate(*args))
     assert one.best == other.best
     assert [t.state for t in down.trials] == [t.state for t in up.trials]
