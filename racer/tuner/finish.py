@@ -53,7 +53,7 @@ class Finish:
             some = ledger.finalists = some[: size * len(elites)]
             self.n_candidates = self.n_candidates or len(some)
             while (room := min(until - ledger.evaluations, ledger.left() or 0)) > 0:
-                if ledger.plan.stream.length is not None:  # as has turned out on the way
+                if ledger.plan.is_exact:  # as has turned out on the way
                     return
                 pairs, spent = self._next(room), ledger.known.spent
                 now, later = pairs[:_AT_ONCE], pairs[_AT_ONCE:]

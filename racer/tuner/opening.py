@@ -229,8 +229,8 @@ class Opening:
     @property
     def _most_blocks(self) -> int:
         """How many blocks there are, or, until it is known whether more bring news, instances."""
-        stream, repeats = self._ledger.plan.stream, self._ledger.repeats
-        used_once = stream.length is not None or repeats.is_open
+        repeats = self._ledger.repeats
+        used_once = self._ledger.plan.is_exact or repeats.is_open
         return repeats.n_instances if used_once else sys.maxsize
 
     def _reliability(self) -> float:

@@ -38,6 +38,16 @@ class Plan:
         """Whether several races are to keep many workers busy."""
         return (self.parallel_races or 1) > 1
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether nothing is random: each instance is used once, as may turn out on the way."""
+        return self.stream.length is not None
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether luck may decide a race: of one metric, with noise, of times that are not capped."""
+        return not (self.is_exact or self.rules.goal or self.rules.runtime)
+
     def schedule(self, total: int | None) -> Schedule:
         """Return the schedule with so many evaluations in all; None: not known yet."""
         return Schedule.of(

@@ -111,6 +111,6 @@ class Ranking:
             metrics = Metrics(rules.aim, known, n, n_blocks_of(known, plan.stream))
             return metrics.posterior(rules.goal, among)
         covariances = None if are_alike else likeness(plan.space, ledger.configs)
-        by_means = goes_by_means(rules, is_exact=plan.stream.length is not None)
+        by_means = goes_by_means(rules, is_exact=plan.is_exact)
         some = (covariances, among)
         return posterior_of(known, n, plan.stream, rules, 0.0, *some, by_means=by_means)

@@ -74,9 +74,9 @@ class Tuning:
             if small is None:
                 replaced = yield from self._explore(number)
                 yield from self._race_series(number, replaced)
-                is_noisy = ledger.plan.stream.length is None
+                was_exact = ledger.plan.is_exact
                 yield from self._finish()
-                if is_noisy and ledger.plan.stream.length is not None:  # has turned out just now
+                if ledger.plan.is_exact and not was_exact:  # has turned out just now
                     yield from self._race_series(number, replaced)
             else:
                 yield from self._open(small)
@@ -104,8 +104,7 @@ class Tuning:
     @property
     def _ranking(self) -> Ranking:
         """The order of candidates by all outcomes so far."""
-        is_exact = self.ledger.plan.stream.length is not None
-        has_one_unit = is_exact or self._is_large_and_noisy(self.ledger.left())
+        has_one_unit = self.ledger.plan.is_exact or self._is_large_and_noisy(self.ledger.left())
         return Ranking(self.ledger, self._proposals, by_block=not has_one_unit)
 
     def _tested(self) -> tuple[int, ...]:
@@ -213,7 +212,7 @@ class Tuning:
 
     def _is_rest(self, race: int, left: int, schedule: Schedule) -> bool:
         """Return whether the finish gets what is left: many workers would wait long for a small race."""
-        if not self.ledger.plan.has_parallel_races or self._is_exact:
+        if not (self.ledger.plan.has_parallel_races and self.ledger.plan.is_noisy):
             return False
         return race >= schedule.races and left * schedule.races < self.ledger.evaluations
 
@@ -228,7 +227,7 @@ class Tuning:
         if evaluations is None or plan.rules.goal is not None:
             return None
         least = plan.schedule(None).minimum
-        small = max(SMALL, least) if plan.stream.length is None else least
+        small = least if plan.is_exact else max(SMALL, least)
         return evaluations if evaluations < small else None
 
     def _explore(self, phase: int) -> Generator[Asked, Any, int]:
@@ -237,7 +236,7 @@ class Tuning:
         Return how many races that replaces.
         """
         plan, total = self.ledger.plan, self.ledger.budget.evaluations
-        if phase or total is None or self._is_exact:
+        if phase or total is None or not plan.is_noisy:
             return 0
         always = [name for name in plan.space.free if name not in plan.space.conditions]
         if not (part := to_explore(len(always), total)):
@@ -285,15 +284,10 @@ class Tuning:
         left = self.ledger.left()
         return None if left is None else max(left - again - self._reserve(left), 0)
 
-    @property
-    def _is_exact(self) -> bool:
-        """Whether nothing is random, run times are capped, or several metrics count."""
-        plan = self.ledger.plan
-        return bool(plan.stream.length is not None or plan.rules.goal or plan.rules.runtime)
-
     def _is_large_and_noisy(self, left: int | None) -> bool:
         """Return whether this and what is left make a large budget, and luck may decide a race."""
-        return left is not None and self.ledger.evaluations + left >= _LARGE and not self._is_exact
+        is_large = left is not None and self.ledger.evaluations + left >= _LARGE
+        return is_large and self.ledger.plan.is_noisy
 
     def _reserve(self, left: int) -> int:
         """Return how many evaluations are kept from the races, to find out who was merely lucky."""
@@ -303,9 +297,7 @@ class Tuning:
 
     def _finish(self) -> Flow:
         """Choose the elites among all candidates, with what the races leave, where there is noise."""
-        if self._is_exact:
-            return
-        if self.best is None or len(self.elites) < 2:
+        if not self.ledger.plan.is_noisy or self.best is None or len(self.elites) < 2:
             return
         used, ranked = self.ledger.evaluations, self._ranking.expected_best_first
         finish = Finish(self.ledger, ranked, self._proposals.near_best)
@@ -413,7 +405,7 @@ class Tuning:
             plan.rules,
             budget=Budget(evaluations=most),
             seed=seed_for(plan.seed, "race", number),
-            deterministic=plan.stream.length is not None,
+            deterministic=plan.is_exact,
             first_test=plan.first_test // plan.rules.block_size,
             min_survivors=min(race.survivors, len(entrants) - 1),
         )
@@ -540,7 +532,7 @@ class Tuning:
         all_equal = self.ledger.evaluations and self.best is None and self.ledger.is_all_equal
         if all_equal and not self._is_too_short():
             return Ended.ALL_EQUAL
-        nothing_new = self.ledger.plan.stream.length is not None and self._is_exhausted
+        nothing_new = self.ledger.plan.is_exact and self._is_exhausted
         return Ended.INSTANCES if nothing_new and self.ledger.left() != 0 else Ended.BUDGET
 
 
