@@ -443,46 +443,40 @@ class Tuning:
 
     def _keep(self, match: Match, ended: str, survivors: int) -> None:
         """Choose the elites of a race that is over, and announce its end."""
-        known, alive, entrants, steps = self.ledger.known, match.alive, match.entrants, self._steps
-        rules = self.ledger.plan.rules
-        others = [] if match.kind == "race" else [c for c in entrants if c not in alive]
-        elsewhere = tuple(
-            c for c in self.elites if c not in entrants and c not in self.ledger.rejected
-        )
-        succeeded = {
-            c for c in entrants if known.mean(c) is not None and c not in self.ledger.rejected
-        }
-        if ended == Ended.ALL_FAILED or not succeeded:
-            self.elites = (*(c for c in self.elites if c in succeeded), *elsewhere)
-        else:
-            ranked = self._ranking.expected_best_first([*alive, *others])
-            stay = tuple(c for c in ranked if c in alive and c in succeeded)
-            eliminated = tuple(c for c in ranked if c in others and c in succeeded)
-            if not stay:  # a candidate that never succeeded is not an elite
-                stay = self._ranking.expected_best_first(sorted(succeeded))
-            if match.kind == "race":
-                if rules.runtime is None and not rules.is_front:  # caps are ties
-                    gone = [entrants[e.candidate] for e in reversed(match.state.eliminations)]
-                    stay = self._ranking.distinct(
-                        stay, [c for c in gone if c in succeeded], survivors
-                    )
-                stay = (*self._ranking.more_reliable(stay, entrants), *stay)[:survivors]
-                if elsewhere:  # of races that were over when this one had been proposed
-                    stay = self._ranking.expected_best_first([*stay, *elsewhere])[:survivors]
-                self.elites = stay
-            else:
-                self.elites = (*stay, *eliminated)
-        state = match.state
+        state, entrants, steps = match.state, match.entrants, self._steps
+        self.elites = self._elites_after(match, ended, survivors)
         self._has_difference = self._has_difference or best(state, state.ranked) is not None
-        self.best = self.elites[0] if self.elites and self._has_difference else None
-        if rules.is_front and len(self.elites) > 1:
-            self.best = None
-        could_go = len(entrants) - min(survivors, len(entrants) - 1)
-        clarity = (len(entrants) - len(alive)) / could_go
+        is_answer = len(self.elites) == 1 or not self.ledger.plan.rules.is_front
+        self.best = self.elites[0] if self.elites and self._has_difference and is_answer else None
+        gone = len(entrants) - len(match.alive)
+        clarity = gone / (len(entrants) - min(survivors, len(entrants) - 1))
         self._queue.clarity = min(max(clarity, _LEAST_CLARITY), 1.0)
-        self._complete(match.kind, len(entrants), len(alive), state.block, ended)
+        self._complete(match.kind, len(entrants), len(match.alive), state.block, ended)
         self.evidence += [(steps + block, evidence) for block, evidence in state.evidence]
         self.eliminations += [e.renumbered(entrants, steps) for e in state.eliminations]
+
+    def _elites_after(self, match: Match, ended: str, survivors: int) -> tuple[int, ...]:
+        """Return the elites that a race leaves: the best of those still in, and of those outside it."""
+        alive, entrants, rules = match.alive, match.entrants, self.ledger.plan.rules
+        rejected, known, ranking = self.ledger.rejected, self.ledger.known, self._ranking
+        elsewhere = [c for c in self.elites if c not in entrants and c not in rejected]
+        succeeded = {c for c in entrants if known.mean(c) is not None and c not in rejected}
+        if ended == Ended.ALL_FAILED or not succeeded:
+            return (*(c for c in self.elites if c in succeeded), *elsewhere)
+        others = [] if match.kind == "race" else [c for c in entrants if c not in alive]
+        ranked = [c for c in ranking.expected_best_first([*alive, *others]) if c in succeeded]
+        stay = tuple(c for c in ranked if c in alive)
+        if not stay:  # a candidate that never succeeded is not an elite
+            stay = ranking.expected_best_first(sorted(succeeded))
+        if match.kind == "selection":
+            return (*stay, *(c for c in ranked if c in others))
+        if rules.runtime is None and not rules.is_front:  # caps are ties
+            gone = [entrants[e.candidate] for e in reversed(match.state.eliminations)]
+            stay = ranking.distinct(stay, [c for c in gone if c in succeeded], survivors)
+        stay = (*ranking.more_reliable(stay, entrants), *stay)[:survivors]
+        if elsewhere:  # of races that were over when this one had been proposed
+            stay = ranking.expected_best_first([*stay, *elsewhere])[:survivors]
+        return stay
 
     def _complete(self, kind: Kind, candidates: int, alive: int, blocks: int, ended: str) -> None:
         """Announce the end of a race, or of the finish."""
