@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from racer._checks import did_you_mean, flag, is_whole, whole
 from racer.core.budget import Budget
 from racer.core.objective import Aim
-from racer.core.prices import checked_prices
+from racer.core.prices import Prices, checked_prices
 from racer.core.runtime import Runtime
 from racer.deciders.named import as_decider, default_decider, name_of
 from racer.errors import BudgetError, ObjectiveError, SettingError
@@ -301,6 +301,14 @@ class Rules:
         values["metrics"] = {name: metric.plain() for name, metric in self.aim.metrics.items()}
         values["objective"] = objective if isinstance(objective, str) else objective.plain()
         return values | {"maximize": False}
+
+    def expected_prices(
+        self, configs: Sequence[Any], instances: Sequence[Any] | None
+    ) -> Prices | None:
+        """Return the expected price of each evaluation; None where there is no money in it."""
+        if self.prices is None and not self.is_paid:
+            return None
+        return Prices(self.prices, configs, instances)
 
     def least_blocks(self, n_instances: int | None) -> int:
         """Return after how many usable blocks the first test is due."""

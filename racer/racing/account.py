@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from racer.core.prices import Prices
 from racer.errors import BudgetError, SettingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from racer.core.prices import Prices
     from racer.core.rules import Rules
 
 
@@ -20,11 +20,9 @@ class Account:
         self, rules: Rules, configs: Sequence[Any], instances: Sequence[Any] | None
     ) -> None:
         self.seconds: float = 0.0
-        self.prices: Prices | None = None
+        self.prices: Prices | None = rules.expected_prices(configs, instances)
         self._budget = rules.one_budget
         self.has_share: bool = self._budget.has_share
-        if rules.is_paid or rules.prices is not None:
-            self.prices = Prices(rules.prices, configs, instances)
 
     def check(self, instances: Iterable[int | None], n_candidates: int) -> None:
         """Raise BudgetError if the money does not pay for all candidates on these instances."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from racer.racing.asktell import Asked
+from racer.tuner.ledger import AT_ONCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -17,16 +18,14 @@ if TYPE_CHECKING:
 
     from racer.evaluate.outcome import Cell
     from racer.racing.asktell import Early, Flow
-    from racer.tuner.ledger import Ledger
+    from racer.tuner.ledger import Ledger, Pairs
 
     Ranked = Callable[[Sequence[int]], tuple[int, ...]]
     NearBest = Callable[[NDArray[np.intp], NDArray[np.float64], Sequence[int]], tuple[int, ...]]
-    Pairs = Sequence[tuple[int, int]]  # candidates and blocks
 
 _ROUNDS = (2, 1)  # for each elite so many candidates, in equal parts of the rest
 _RECENT = 500  # candidates that are looked at, beside the elites, ..
 _NEAR = 2_000  # .. or, near these
-_AT_ONCE = 16  # evaluations before the budget is checked again
 
 
 class Finish:
@@ -56,12 +55,12 @@ class Finish:
                 if ledger.plan.is_exact:  # as has turned out on the way
                     return
                 pairs, spent = self._next(room), ledger.known.spent
-                now, later = pairs[:_AT_ONCE], pairs[_AT_ONCE:]
-                while now and not self._affords(now):
+                now, later = pairs[:AT_ONCE], pairs[AT_ONCE:]
+                while now and not ledger.affords_pairs(now):
                     now = now[:-1]
                 if not now:
                     return
-                yield Asked(partial(self._cells, now), partial(self._ahead, later))
+                yield Asked(partial(ledger.cells_of, now), partial(self._ahead, later))
                 for _, block in now:
                     ledger.use(block)
                 if ledger.is_free(spent):
@@ -107,19 +106,7 @@ class Finish:
             pairs.append((candidate, block))
         return pairs
 
-    def _affords(self, pairs: Pairs) -> bool:
-        """Return whether the money pays for all of these."""
-        ledger = self._ledger
-        if ledger.prices is None:
-            return True
-        instance = ledger.plan.stream.instance
-        price = sum(ledger.prices.total([c], instance(block)) for c, block in pairs)
-        return ledger.budget.affords(price, spent=ledger.known.spent or 0.0)
-
-    def _cells(self, pairs: Pairs) -> list[Cell]:
-        return [cell for c, block in pairs for cell in self._ledger.cells([c], block, None)]
-
     def _ahead(self, pairs: Pairs, _: Early) -> Iterator[list[Cell]]:
-        for first in range(0, len(pairs), _AT_ONCE):
-            yield self._cells(pairs[first : first + _AT_ONCE])
+        for first in range(0, len(pairs), AT_ONCE):
+            yield self._ledger.cells_of(pairs[first : first + AT_ONCE])
         yield from self._ledger.all_held_out(self._ledger.finalists)

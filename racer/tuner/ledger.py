@@ -7,17 +7,21 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from racer.core.prices import Prices
 from racer.core.table import Table
 from racer.evaluate.outcome import bounded
 from racer.racing.repeats import Repeats
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from racer.core.budget import Budget
+    from racer.core.prices import Prices
     from racer.evaluate.outcome import Cell, Outcome
     from racer.tuner.plan import Plan
+
+    Pairs = Sequence[tuple[int, int]]  # candidates and blocks
+
+AT_ONCE = 16  # evaluations of such pairs before the budget is checked again
 
 
 class Ledger:
@@ -30,11 +34,7 @@ class Ledger:
         self.known: Table = Table(maximize=plan.rules.maximize, runtime=plan.rules.runtime)
         self.tests: Table = Table(maximize=plan.rules.maximize, runtime=plan.rules.runtime)
         self.repeats: Repeats = Repeats(plan.stream, plan.rules)
-        is_paid = plan.rules.is_paid or plan.rules.prices is not None
-        given = plan.rules.prices
-        self.prices: Prices | None = (
-            Prices(given, self.configs, plan.instances) if is_paid else None
-        )
+        self.prices: Prices | None = plan.rules.expected_prices(self.configs, plan.instances)
         if self.prices is not None:
             self.prices.check_instances()
         self.rejected: set[int] = set()
@@ -92,13 +92,16 @@ class Ledger:
         """Return whether the budget pays for so many more cells, but for their price in money."""
         return self.budget.pays(cells, evaluations=self.evaluations, seconds=self.seconds)
 
-    def affords(self, candidates: Iterable[int], *blocks: int) -> bool:
-        """Return whether the money pays for all of these candidates on all of these blocks."""
+    def affords(self, candidates: Collection[int], block: int) -> bool:
+        """Return whether the money pays for all of these candidates on a block."""
+        return self.affords_pairs([(candidate, block) for candidate in candidates])
+
+    def affords_pairs(self, pairs: Pairs) -> bool:
+        """Return whether the money pays for all of these."""
         if self.prices is None:
             return True
         instance = self.plan.stream.instance
-        some = list(candidates)
-        price = math.fsum(self.prices.total(some, instance(block)) for block in blocks)
+        price = math.fsum(self.prices.of(candidate, instance(block)) for candidate, block in pairs)
         return self.budget.affords(price, spent=self.known.spent or 0.0)
 
     def is_free(self, spent: float | None) -> bool:
@@ -128,6 +131,10 @@ class Ledger:
             bound=cap,
             metrics=self.plan.rules.metric_names,
         )
+
+    def cells_of(self, pairs: Pairs) -> list[Cell]:
+        """Return the cells of these that are missing, with the largest cap."""
+        return [cell for c, block in pairs for cell in self.cells([c], block, self.limit)]
 
     def _config(self, candidate: int) -> dict[str, Any]:
         """Return a copy of a configuration, which `evaluate` may change."""

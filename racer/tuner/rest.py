@@ -7,15 +7,14 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from racer.racing.asktell import Asked
+from racer.tuner.ledger import AT_ONCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from racer.evaluate.outcome import Cell
     from racer.racing.asktell import Early, Flow
-    from racer.tuner.ledger import Ledger
-
-_AT_ONCE = 16  # evaluations before the budget is checked again
+    from racer.tuner.ledger import Ledger, Pairs
 
 
 def spend_in_order(ledger: Ledger, elites: Sequence[int]) -> Flow:
@@ -24,18 +23,15 @@ def spend_in_order(ledger: Ledger, elites: Sequence[int]) -> Flow:
         while candidate not in ledger.rejected and (left := ledger.left() or 0):
             known, length = ledger.known.of(candidate), ledger.plan.stream.length
             until = len(known) + left if length is None else length
-            blocks = [block for block in range(until) if block not in known][:left]
-            while blocks and not ledger.affords([candidate], *blocks[:_AT_ONCE]):
-                blocks = blocks[: min(len(blocks), _AT_ONCE) - 1]
-            if not blocks:
+            pairs = [(candidate, block) for block in range(until) if block not in known][:left]
+            while pairs and not ledger.affords_pairs(pairs[:AT_ONCE]):
+                pairs = pairs[: min(len(pairs), AT_ONCE) - 1]
+            if not pairs:
                 break
-            now, later = blocks[:_AT_ONCE], blocks[_AT_ONCE:]
+            now, later = pairs[:AT_ONCE], pairs[AT_ONCE:]
             spent = ledger.known.spent
-            yield Asked(
-                partial(_cells, ledger, candidate, now),
-                partial(_ahead, ledger, elites, candidate, later),
-            )
-            ledger.use(now[-1])
+            yield Asked(partial(ledger.cells_of, now), partial(_ahead, ledger, elites, later))
+            ledger.use(now[-1][1])
             if ledger.is_free(spent):
                 break
 
@@ -63,15 +59,8 @@ def _left_of(ledger: Ledger, elites: Sequence[int]) -> list[int]:
     return [candidate for candidate in elites if candidate not in ledger.rejected]
 
 
-def _cells(ledger: Ledger, candidate: int, blocks: Sequence[int]) -> list[Cell]:
-    """Return the missing cells of a candidate on some blocks."""
-    return [cell for block in blocks for cell in ledger.cells([candidate], block, ledger.limit)]
-
-
-def _ahead(
-    ledger: Ledger, elites: Sequence[int], candidate: int, blocks: Sequence[int], _: Early
-) -> Iterator[list[Cell]]:
+def _ahead(ledger: Ledger, elites: Sequence[int], pairs: Pairs, _: Early) -> Iterator[list[Cell]]:
     """Yield the cells after those of now: of the same candidate, then on held-out instances."""
-    for block in blocks:
-        yield _cells(ledger, candidate, [block])
+    for pair in pairs:
+        yield ledger.cells_of([pair])
     yield from ledger.all_held_out(_left_of(ledger, elites)[: ledger.plan.test_elites])
