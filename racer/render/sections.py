@@ -60,6 +60,22 @@ class Grid(NamedTuple):
         shown = tuple(tuple(map(str, row)) for row in rows)
         return cls(tuple(head), shown, tuple(name not in left for name in head), title)
 
+    @classmethod
+    def of_columns(
+        cls,
+        columns: Sequence[tuple[str, Sequence[object]]],
+        left: str = "",
+        title: str = "",
+        *,
+        n_more: int = 0,
+    ) -> Grid:
+        """Return a table of columns, each with its head; a last row counts those left out."""
+        head, cells = zip(*columns, strict=True)
+        rows = list(zip(*cells, strict=True))
+        if n_more:
+            rows.append((f"and {n_more} more", *[""] * (len(head) - 1)))
+        return cls.of(head, rows, left, title)
+
 
 class Drawing(NamedTuple):
     """A picture: `draw` returns axes; `words` describe it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from racer._numerics import shown_probability
+from racer._numerics import related_probability
 from racer.render.sections import number
 from racer.results.base import mean_on
 from racer.stats.best import best_posterior
@@ -147,8 +147,7 @@ def verdict_of_default(result: Result, default: int | None) -> str:
         return " ".join(filter(None, (sentence, *failures)))
     chance = ""
     if found.probability is not None:
-        shown = shown_probability(found.probability, 2)
-        chance = f"P = {shown}" if shown[0].isdigit() else f"P {shown[0]} {shown[1:]}"
+        chance = f"P {related_probability(found.probability)}"
         chance = f" ({chance}{', failures counted as worst' if has == 'solved' else ''})"
     on = f"{found.blocks} held-out instances" if found.blocks > 1 else "one held-out instance"
     if has == "solved":

@@ -80,21 +80,18 @@ def front_grid(result: Result, most: int | None = None) -> Grid:
     chances = metrics.probability_front
     order = sorted(result.survivors, key=lambda c: -round(chances[c], 6))
     common = result.known.common(order) if order else []
-    has_failed = any(result._run_times(c).failed for c in order)
-    tests = metrics.held_out(result.held_out)
-    rows = [
-        (
-            *(f"#{c}", shown_probability(chances[c], 2) if result._has_evidence else "-"),
-            *(number(mean_on(table, c, common)) for table in metrics.tables.values()),
-            len(result.known.of(c)),
-            *((result._run_times(c).failed,) if has_failed else ()),
-            *(number(table.mean(c)) for table in tests.values()),
-        )
-        for c in order[:most]
+    failed = {c: result._run_times(c).failed for c in order}
+    chosen, is_known = order[:most], result._has_evidence
+    columns: list[tuple[str, Sequence[object]]] = [
+        ("candidate", [f"#{c}" for c in chosen]),
+        ("P(front)", [shown_probability(chances[c], 2) if is_known else "-" for c in chosen]),
     ]
-    if most is not None and len(order) > most:
-        rows.append((f"and {len(order) - most} more", *[""] * (len(rows[0]) - 1)))
-    head = ("candidate", "P(front)", *metrics.tables, "blocks", *(("failed",) * has_failed))
-    head += tuple(f"held-out {name}" for name in tests)
+    for name, table in metrics.tables.items():
+        columns.append((name, [number(mean_on(table, c, common)) for c in chosen]))
+    columns.append(("blocks", [len(result.known.of(c)) for c in chosen]))
+    if any(failed.values()):
+        columns.append(("failed", [failed[c] for c in chosen]))
+    for name, table in metrics.held_out(result.held_out).items():
+        columns.append((f"held-out {name}", [number(table.mean(c)) for c in chosen]))
     title = f"Means are of the {len(common)} blocks that all of these have seen."
-    return Grid.of(head, rows, left="candidate", title=title)
+    return Grid.of_columns(columns, "candidate", title, n_more=len(order) - len(chosen))

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from racer._numerics import as_json, as_plain, shown_probability
+from racer._numerics import as_json, as_plain, related_probability, shown_probability
 from racer.core.objective import Constrained, Within
 from racer.render.sections import Code, Grid, Section, number, parameters, value_shown
 from racer.results.base import mean_on
@@ -55,8 +55,7 @@ def verdict(result: Result) -> tuple[str, ...]:
         return (f"No candidate can be called the best of {n}.{_guess(result)}",)
     if n == 1:
         return ("The only candidate is #0.",)
-    shown = shown_probability(result.probability_best[best], 2)
-    chance = _as_relation(shown)
+    chance = related_probability(result.probability_best[best])
     chances = (
         f"The best is #{best} of {n} candidates. P(best) {chance}: the posterior probability that "
         f"{_question(result)} {_compared(result)}."
@@ -72,17 +71,12 @@ def _guess(result: Result) -> str:
     """Return in a sentence which candidate is likeliest to be the best, as weak as it is."""
     if result.guess is None:
         return ""
-    shown = shown_probability(result.probability_best[result.guess], 2)
+    chance = related_probability(result.probability_best[result.guess])
     seen = len(result.known.of(result.guess))
     return (
         f" A guess, which no test supports, is #{result.guess}, by {seen} "
-        f"evaluation{'s' * (seen != 1)} of it: P(best) {_as_relation(shown)}."
+        f"evaluation{'s' * (seen != 1)} of it: P(best) {chance}."
     )
-
-
-def _as_relation(shown: str) -> str:
-    """Return what a probability is: = 0.97, or > 0.99."""
-    return f"= {shown}" if shown[0].isdigit() else f"{shown[0]} {shown[1:]}"
 
 
 def _compared(result: Result) -> str:
@@ -189,52 +183,39 @@ def survivors(result: Result, most: int | None = None) -> Grid:
     """Return the survivors, likeliest best first: P(best), the mean on blocks that all have seen."""
     if result.rules.is_front:
         return front_grid(result, most)
-    leaders = result.leaders
-    chosen = leaders[:most]
-    gone = _eliminated(result)
+    leaders, runtime, metrics = result.leaders, result.rules.runtime, result._metrics
+    chosen, gone = leaders[:most], _eliminated(result)
     common = result.known.common(leaders) if leaders else []
-    tests, runtime = result.test_means, result.rules.runtime
-    times = {c: result._run_times(c) for c in chosen}
-    has_failed = any(found.failed for found in times.values())
-    others = {} if result._metrics is None else dict(result._metrics.tables)
-    value = next(iter(others), "")
-    others.pop(value, None)
-    others_tested = {} if result._metrics is None else result._metrics.held_out(result.held_out)
-    others_tested.pop(value, None)
-    has_failed_tests = any(result.test_failures.values())
-    rows = [
+    times, tests = [result._run_times(c) for c in chosen], result.test_means
+    tables = {} if metrics is None else metrics.tables
+    tables_tested = {} if metrics is None else metrics.held_out(result.held_out)
+    value, *others = [*tables] or ["mean" if runtime is None else runtime.score_name]
+    blocks = f"{'common ' if runtime is None else ''}block{'s' * (len(common) != 1)}"
+    columns: list[tuple[str, Sequence[object]]] = [
+        ("candidate", [f"#{c}, eliminated" if c in gone else f"#{c}" for c in chosen]),
+        ("P(best)", [_chance_of(result, c) for c in chosen]),
         (
-            f"#{c}, eliminated" if c in gone else f"#{c}",
-            _chance_of(result, c),
-            number(mean_on(result.known, c, common)),
-            *(number(mean_on(table, c, common)) for table in others.values()),
-            len(result.known.of(c)),
-            *((times[c].failed,) if has_failed else ()),
-            *((times[c].unsolved, times[c].capped) if runtime is not None else ()),
-            *([number(tests.get(c))] if tests else []),
-            *(number(table.mean(c)) for table in others_tested.values()),
-            *((result.test_failures.get(c, 0),) if has_failed_tests else ()),
-        )
-        for c in chosen
+            f"{value} on {len(common)} {blocks}",
+            [number(mean_on(result.known, c, common)) for c in chosen],
+        ),
+        *((name, [number(mean_on(tables[name], c, common)) for c in chosen]) for name in others),
+        ("blocks", [len(result.known.of(c)) for c in chosen]),
     ]
-    more = len(leaders) - len(chosen)
-    if more:
-        rows.append((f"and {more} more", *[""] * (len(rows[0]) - 1)))
-    mean = "mean" if runtime is None else runtime.score_name
-    blocks = "block" if len(common) == 1 else "blocks"
-    common_blocks = f"{len(common)} {'common ' if runtime is None else ''}{blocks}"
-    imputed = ", failures imputed" if has_failed_tests and runtime is None else ""
-    head = (
-        *("candidate", "P(best)", f"{value or mean} on {common_blocks}"),
-        *others,
-        "blocks",
-        *(("failed",) if has_failed else ()),
-        *(() if runtime is None else ("unsolved", "capped")),
-        *([f"held-out {value or mean}{imputed}"] if tests else []),
-        *(f"held-out {name}" for name in others_tested),
-        *(("held-out failed",) if has_failed_tests else ()),
-    )
-    return Grid.of(head, rows, left="candidate")
+    if any(found.failed for found in times):
+        columns.append(("failed", [found.failed for found in times]))
+    if runtime is not None:
+        columns.append(("unsolved", [found.unsolved for found in times]))
+        columns.append(("capped", [found.capped for found in times]))
+    has_failed_tests = any(result.test_failures.values())
+    if tests:
+        imputed = ", failures imputed" if has_failed_tests and runtime is None else ""
+        columns.append((f"held-out {value}{imputed}", [number(tests.get(c)) for c in chosen]))
+    for name in others if tables_tested else ():
+        means = [number(tables_tested[name].mean(c)) for c in chosen]
+        columns.append((f"held-out {name}", means))
+    if has_failed_tests:
+        columns.append(("held-out failed", [result.test_failures.get(c, 0) for c in chosen]))
+    return Grid.of_columns(columns, left="candidate", n_more=len(leaders) - len(chosen))
 
 
 def _chance_of(result: Result, candidate: int) -> str:
@@ -420,14 +401,9 @@ def as_dict(result: Result, line: Callable[[Any], str] | None = None) -> dict[st
         **({} if result.spent is None else {"spent": result.spent}),
         "seed": result.seed,
         **_metric_payload(result),
-        **_mean_scores(result),
-        "eliminations": [vars(gone) for gone in result._eliminations],
+        **({"mean_scores": mean_scores(result)} if has_means(result) else {}),
+        "eliminations": [vars(elimination) for elimination in result._eliminations],
     }
-
-
-def _mean_scores(result: Result) -> dict[str, Any]:
-    """Return mean scores with their limits as plain data, where scores have bounds."""
-    return {"mean_scores": mean_scores(result)} if has_means(result) else {}
 
 
 def _metric_payload(result: Result) -> dict[str, Any]:
