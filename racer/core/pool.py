@@ -58,6 +58,11 @@ def as_sequence(items: Any, name: str) -> tuple[Any, ...]:
     return tuple(items)
 
 
+def as_instances(items: Any, name: str = "instances") -> tuple[Any, ...] | None:
+    """Return instances as a tuple; None without any."""
+    return None if items is None else as_sequence(items, name)
+
+
 def as_pool(candidates: Any) -> tuple[Any, ...]:
     """Return the candidates, a non-empty sequence without duplicates, or raise CandidateError."""
     pool = as_sequence(candidates, "candidates")

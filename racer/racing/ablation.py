@@ -14,7 +14,7 @@ from racer.core.blocks import Order, Place
 from racer.core.budget import Budget
 from racer.core.contest import Description
 from racer.core.events import Callback, Ended, RaceEnded
-from racer.core.pool import as_sequence
+from racer.core.pool import as_instances
 from racer.core.rules import Rules
 from racer.core.table import Row, Table
 from racer.errors import BudgetError, SettingError
@@ -93,9 +93,7 @@ class Ablation(AskTell):
         if space.key(self._ends[0]) == space.key(self._ends[1]):
             raise SettingError("source and target are the same configuration: nothing to ablate")
         self._seeds = list(seeds)
-        self.instances: tuple[Any, ...] | None = (
-            None if instances is None else as_sequence(instances, "instances")
-        )
+        self.instances: tuple[Any, ...] | None = as_instances(instances)
         if not self._seeds or len(self.instances or self._seeds) != len(self._seeds):
             raise SettingError(f"{len(self._seeds)} seeds: give one per instance")
         self.rules: Rules = Rules.given(rules)

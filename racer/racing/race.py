@@ -14,7 +14,7 @@ from racer._checks import is_real
 from racer.core.blocks import Order, Stream, as_groups
 from racer.core.contest import Description
 from racer.core.events import Callback, Elimination, Ended
-from racer.core.pool import as_pool, as_sequence
+from racer.core.pool import as_instances, as_pool
 from racer.core.rules import Rules
 from racer.core.table import Row, Table
 from racer.deciders.parts.groups import grouped
@@ -100,9 +100,7 @@ class Race(AskTell):
     ) -> None:
         super().__init__(callbacks)
         self.configs: tuple[Any, ...] = as_pool(candidates)
-        self.instances: tuple[Any, ...] | None = (
-            None if instances is None else as_sequence(instances, "instances")
-        )
+        self.instances: tuple[Any, ...] | None = as_instances(instances)
         self.rules: Rules = Rules.given(rules)
         n_instances = None if self.instances is None else len(self.instances)
         of_items = self.rules.bounds is not None

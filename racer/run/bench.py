@@ -16,7 +16,7 @@ import numpy as np
 
 from racer._checks import flag, suggests, whole
 from racer.core.events import Ended
-from racer.core.pool import as_sequence
+from racer.core.pool import as_instances
 from racer.deciders.faster import FasterRace
 from racer.errors import ObjectiveError, RaceInterrupted, SettingError
 from racer.evaluate.command.command import Command
@@ -140,7 +140,7 @@ def bench(
     'set'
     """
     named = _named(programs)
-    items = None if instances is None else as_sequence(instances, "instances")
+    items = as_instances(instances)
     runs = [_runner(name, program, items, cpu=flag(cpu, "cpu")) for name, program in named.items()]
     same: Same | None = None
     if callable(same_output):

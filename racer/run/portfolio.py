@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import flag, suggests, whole
-from racer.core.pool import as_sequence
+from racer.core.pool import as_instances, as_sequence
 from racer.errors import SettingError
 from racer.evaluate.objective import check_objective, is_coroutine_function
 from racer.run.calls import tune
@@ -113,7 +113,7 @@ def portfolio(
     size, seed = whole(size, "size", least=1), check_seed(seed)
     flag(maximize, "maximize")
     places = as_sequence(instances, "instances")
-    shown = None if test_instances is None else as_sequence(test_instances, "test_instances")
+    shown = as_instances(test_instances, "test_instances")
     times = 1 if deterministic else 2
     times = times if repeats is None else whole(repeats, "repeats", least=1)
     how = how_to_evaluate(retries, timeout, memory) | {"n_jobs": n_jobs, "executor": executor}

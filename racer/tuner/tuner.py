@@ -10,7 +10,7 @@ from racer.core.blocks import InstanceOrder, Stream
 from racer.core.contest import Description
 from racer.core.events import Callback, Ended
 from racer.core.objective import Aim
-from racer.core.pool import as_sequence
+from racer.core.pool import as_instances
 from racer.core.prices import RecordedPrices
 from racer.core.rules import Rules
 from racer.errors import BudgetError, CandidateError, SettingError
@@ -128,26 +128,9 @@ class Tuner(AskTell):
             raise SettingError("a tuner has no min_survivors: give elites")
         super().__init__(callbacks)
         self.space = space
-        self.instances: tuple[Any, ...] | None = (
-            None if instances is None else as_sequence(instances, "instances")
-        )
-        self.test_instances: tuple[Any, ...] = (
-            () if test_instances is None else as_sequence(test_instances, "test_instances")
-        )
-        if rules.get("each_test") is None:
-            rules["each_test"] = 1
-        if rules.get("decider") is None:
-            aim = Aim.of(rules.get("metrics"), rules.get("objective"))
-            goal = None if aim is None else aim.goal
-            rules["decider"] = default_decider(rules.get("runtime"), goal)
-        self.rules: Rules = Rules.given(rules)
-        if isinstance(self.rules.prices, tuple) and not isinstance(
-            self.rules.prices, RecordedPrices
-        ):
-            raise SettingError(
-                "prices= has a number per candidate, and those of a tuning are not known yet: give a "
-                "function prices(config, instance) -> float"
-            )
+        self.instances: tuple[Any, ...] | None = as_instances(instances)
+        self.test_instances: tuple[Any, ...] = as_instances(test_instances, "test_instances") or ()
+        self.rules: Rules = _with_defaults(rules)
         n_instances = None if self.instances is None else len(self.instances)
         self.rules.generalizes(n_instances)  # refuses what cannot be
         stream = Stream(
@@ -306,6 +289,23 @@ class Tuner(AskTell):
             after = f"{n} evaluations, before the first test of a race ({due} blocks)"
             rest = "configuration", "a lower first_test"
             self._notes.append(too_short(self.rules, ledger.budget, after, *rest))
+
+
+def _with_defaults(given: RulesGiven) -> Rules:
+    """Return the rules of a tuning, with its defaults; SettingError for prices of a race."""
+    if given.get("each_test") is None:
+        given["each_test"] = 1
+    if given.get("decider") is None:
+        aim = Aim.of(given.get("metrics"), given.get("objective"))
+        goal = None if aim is None else aim.goal
+        given["decider"] = default_decider(given.get("runtime"), goal)
+    rules = Rules.given(given)
+    if isinstance(rules.prices, tuple) and not isinstance(rules.prices, RecordedPrices):
+        raise SettingError(
+            "prices= has a number per candidate, and those of a tuning are not known yet: give a "
+            "function prices(config, instance) -> float"
+        )
+    return rules
 
 
 def _at_once(races: Any, rules: Rules) -> int:
