@@ -79,7 +79,6 @@ class Stream:
                 "deterministic=True without instances: one evaluation per candidate would settle "
                 "it; give instances, or deterministic=False"
             )
-
         if self.n_instances is not None and self.n_instances % self.block_size:
             raise SettingError(
                 f"block_size={self.block_size} with {self.n_instances} instances: give whole groups "

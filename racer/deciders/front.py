@@ -149,7 +149,7 @@ class FrontRace(Decider):
             setting,
             np.arange(m),
             [
-                None if exact else ShiftedBets(m, "median", margin) if margin else Bets(m, "median")
+                None if exact else ShiftedBets(m, margin) if margin else Bets(m, "median")
                 for exact, margin in zip(goal.exact, goal.margins, strict=True)
             ],
             horizon,

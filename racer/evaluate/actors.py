@@ -63,7 +63,6 @@ class Actors(Submitter):
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._allowed = _ALLOWED
         self._queue: deque[_Queued] = deque()
         self._retries: deque[_Queued] = deque()
         self._workers: dict[Any, _Worker] = {}
@@ -132,7 +131,7 @@ class Actors(Submitter):
                 task.cancel()
         for queued in itertools.chain(*lost.values()):
             queued.losses += 1
-            if self._is_closed or (worker.has_retry and queued.losses > self._allowed):
+            if self._is_closed or (worker.has_retry and queued.losses > _ALLOWED):
                 reason = describe(error).partition("\n")[0]
                 queued.future.set_exception(
                     WorkerLostError(f"{queued.losses} workers died with it: {reason}")

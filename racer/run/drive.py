@@ -6,7 +6,7 @@ import sys
 import time
 from collections import deque
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
@@ -70,14 +70,13 @@ def drive(
     ObjectiveError if all evaluations of the first block fail alike: none of them is recorded.
     """
     stop = GracefulStop(notify if display is None else display.announce)
-    known = Prefetched.none() if prefetched is None else prefetched
     loop = _Loop(
         contest,
         workers,
         store,
         stop,
         ahead,
-        known,
+        prefetched or Prefetched.none(),
         display,
         watchers,
         provenance,
@@ -131,8 +130,8 @@ class _Loop(Generic[R]):
     display: Progress | None
     watchers: Sequence[Callback]
     provenance: Mapping[str, Any]
-    values: FirstValues | None = None
-    deadline: Deadline = field(default_factory=Deadline)
+    values: FirstValues | None
+    deadline: Deadline
 
     def __post_init__(self) -> None:
         self._feed = Feed(

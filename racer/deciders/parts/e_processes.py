@@ -146,11 +146,11 @@ class Bets:
 
 
 class ShiftedBets:
-    """As `Bets`, on whether i costs more than j less a margin: each of a pair may."""
+    """As `Bets` sized by medians, on whether i costs more than j less a margin: each of a pair may."""
 
-    def __init__(self, m: int, sized: Sized, margin: float) -> None:
+    def __init__(self, m: int, margin: float) -> None:
         self._m, self._margin = m, margin
-        self._duels = Duels(m * (m - 1), sized)
+        self._duels = Duels(m * (m - 1), "median")
 
     def _pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         first, second = np.nonzero(~np.eye(self._m, dtype=np.bool_))
