@@ -39,49 +39,18 @@ def write_scenario(
 ) -> None:
     """Write values (instances, members, repeats); SettingError for names that ARFF cannot hold."""
     ids = [f"i{place}" for place in range(len(values))]
-    if not isinstance(features, Mapping):
-        raise SettingError(f"features={reprlib.repr(features)}: give numbers by name")
-    words: tuple[Any, ...] = (name, measure, *features)
-    for word in words:
-        if not isinstance(word, str) or not re.fullmatch(r"[\w.-]+", word):
-            raise SettingError(f"{word!r}: give letters, digits, '_', '.' and '-' alone")
-    for column in words[1:]:
-        if column.lower() in _TAKEN:
-            raise SettingError(f"{column!r}: ASlib has a column of that name: give another one")
-    columns = {word: _numbers(word, column, len(ids)) for word, column in features.items()}
-    description = {
-        "scenario_id": name,
-        "performance_measures": [measure],
-        "maximize": [maximize],
-        "performance_type": ["solution_quality"],
-        **dict.fromkeys(("algorithm_cutoff_time", "algorithm_cutoff_memory"), "?"),
-        **dict.fromkeys(("features_cutoff_time", "features_cutoff_memory"), "?"),
-        "features_deterministic": list(features),
-        "features_stochastic": [],
-        "number_of_feature_steps": 1,
-        "default_steps": ["all"],
-        "feature_steps": {"all": {"provides": list(features)}},
-        "metainfo_algorithms": {
-            f"m{place}": {"configuration": repr(config), "deterministic": False}
-            for place, config in enumerate(members)
-        },
-    }
+    columns = _checked(name, measure, features, len(ids))
+    description = _description(name, measure, members, features, maximize=maximize)
     known = [
         (at, 1, *(repr(float(v[i])) if math.isfinite(v[i]) else "?" for v in columns.values()))
         for i, at in enumerate(ids)
     ]
     numeric = [f"{feature} NUMERIC" for feature in features]
     statuses = "{ok, timeout, memout, not_applicable, crash, other}"
-    status = f"runstatus {statuses}"
-    run = [*_ROW, "algorithm STRING", f"{measure} NUMERIC", status]
+    run = [*_ROW, "algorithm STRING", f"{measure} NUMERIC", f"runstatus {statuses}"]
+    ended = np.where(is_known, "ok", "crash")
     runs = [
-        (
-            ids[i],
-            r + 1,
-            f"m{m}",
-            float(values[i, m, r]),
-            "ok" if is_known[i, m, r] else "crash",
-        )
+        (ids[i], r + 1, f"m{m}", float(values[i, m, r]), ended[i, m, r])
         for i, m, r in np.ndindex(values.shape)
     ]
     folds = [(at, 1, i % _FOLDS + 1) for i, at in enumerate(ids)]
@@ -103,6 +72,43 @@ def write_scenario(
     make_folder(folder)
     for file, text in texts.items():
         write_text(f"{folder}/{file}", text)
+
+
+def _checked(name: Any, measure: Any, features: Any, n: int) -> dict[str, NDArray[np.float64]]:
+    """Return the features as numbers; SettingError for words that ARFF cannot hold."""
+    if not isinstance(features, Mapping):
+        raise SettingError(f"features={reprlib.repr(features)}: give numbers by name")
+    words: tuple[Any, ...] = (name, measure, *features)
+    for word in words:
+        if not isinstance(word, str) or not re.fullmatch(r"[\w.-]+", word):
+            raise SettingError(f"{word!r}: give letters, digits, '_', '.' and '-' alone")
+    for column in words[1:]:
+        if column.lower() in _TAKEN:
+            raise SettingError(f"{column!r}: ASlib has a column of that name: give another one")
+    return {word: _numbers(word, column, n) for word, column in features.items()}
+
+
+def _description(
+    name: str, measure: str, members: Sequence[Any], features: Iterable[str], *, maximize: bool
+) -> dict[str, Any]:
+    """Return what `description.txt` holds."""
+    return {
+        "scenario_id": name,
+        "performance_measures": [measure],
+        "maximize": [maximize],
+        "performance_type": ["solution_quality"],
+        **dict.fromkeys(("algorithm_cutoff_time", "algorithm_cutoff_memory"), "?"),
+        **dict.fromkeys(("features_cutoff_time", "features_cutoff_memory"), "?"),
+        "features_deterministic": list(features),
+        "features_stochastic": [],
+        "number_of_feature_steps": 1,
+        "default_steps": ["all"],
+        "feature_steps": {"all": {"provides": list(features)}},
+        "metainfo_algorithms": {
+            f"m{place}": {"configuration": repr(config), "deterministic": False}
+            for place, config in enumerate(members)
+        },
+    }
 
 
 def _numbers(word: str, column: Any, n: int) -> NDArray[np.float64]:

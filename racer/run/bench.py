@@ -31,6 +31,8 @@ from racer.seeding import check_seed, rng_for
 if TYPE_CHECKING:
     from os import PathLike
 
+    from racer.evaluate.outcome import Cell
+
     Line = str | Sequence[str | PathLike[str]] | Command
     Program = Callable[..., Any] | Line
 
@@ -222,12 +224,8 @@ def raced(
                 for i in orders.permutation(m).tolist():
                     measure(i, race.instances and race.instances[0], seed)
             while cells := race.ask():
-                found: dict[int, Measured] = {}
-                for i in orders.permutation(len(cells)).tolist():
-                    found[i] = measure(cells[i].candidate, cells[i].instance, cells[i].seed)
-                told = _outcomes(
-                    [found[i] for i in range(len(cells))], [cell.config for cell in cells], same
-                )
+                order = orders.permutation(len(cells)).tolist()
+                told = _outcomes(_measured(cells, order, measure), cells, same)
                 for cell, outcome in zip(cells, told, strict=True):
                     race.tell(cell, outcome)
     except KeyboardInterrupt:
@@ -250,15 +248,21 @@ def _drawn(instances: Sequence[Any] | None, rounds: int, seed: int) -> list[Any]
     return drawn[:rounds]
 
 
+def _measured(cells: Sequence[Cell], order: Sequence[int], measure: Measure) -> list[Measured]:
+    """Run the programs of a round in an order; return their runs in the order of cells."""
+    found = {i: measure(cells[i].candidate, cells[i].instance, cells[i].seed) for i in order}
+    return [found[i] for i in range(len(cells))]
+
+
 def _outcomes(
-    found: Sequence[Measured], names: Sequence[str], same: Same | None
+    found: Sequence[Measured], cells: Sequence[Cell], same: Same | None
 ) -> Iterator[Outcome]:
     """Yield the outcomes of a round; a program that failed is rejected, so that it is out."""
     first = next((i for i, run in enumerate(found) if not run.failure), 0)
     for i, run in enumerate(found):
         failure = run.failure
         if same is not None and not failure and i != first:
-            failure = _other_output(found[first].output, run.output, names[first], same)
+            failure = _other_output(found[first].output, run.output, cells[first].config, same)
         seconds = max(run.seconds, _SHORTEST)
         if failure:
             yield Outcome("rejected", None, seconds=seconds, message=failure)

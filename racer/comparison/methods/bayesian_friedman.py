@@ -32,8 +32,12 @@ from racer.stats.ranks import ranks_of
 from racer.stats.sign import probability_indistinguishable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from racer.comparison.data import Decision
     from racer.comparison.scores import Scores
+    from racer.stats.friedman import BayesianFriedmanResult
+    from racer.stats.joint import JointComparisons
 
 
 def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
@@ -79,27 +83,10 @@ def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
             }
         )
     (n, m), by_region = costs.shape, gate.gate == "bayesian"
-    notes = left_out(scores)
-    if not by_region:
-        notes.append(
-            "Iman and Davenport's F decided whether all are alike, as the credible region needs "
-            "as many complete data sets as algorithms, and no two algorithms that are the same."
-        )
-    limit = min((s.n_better for s in joint.statements if s.n_better and not s.n_worse), default=0)
-    if limit and 0.5**limit >= settings.alpha:
-        notes.append(
-            "P(better) is at its limit, 1, wherever one won all data sets that did not tie, "
-            f"however few: with a prior win of the other, {many(limit, 'data set')} won would "
-            f"make it {1.0 - 0.5**limit:.3f}."
-        )
-    if not gate.rejected:
-        notes.append(ALIKE)
+    notes = [*left_out(scores), *_notes(gate, joint, settings.alpha)]
     return Analysis(
         title="Bayesian Friedman test with joint comparisons",
-        ranking=rank_frame(
-            names,
-            mean_rank=gate.mean_ranks,
-        ),
+        ranking=rank_frame(names, mean_rank=gate.mean_ranks),
         order="posterior mean rank",
         pairs=pd.DataFrame(rows),
         meaning=(
@@ -118,3 +105,21 @@ def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
         rope=epsilon,
         details=gate,
     )
+
+
+def _notes(gate: BayesianFriedmanResult, joint: JointComparisons, alpha: float) -> Iterator[str]:
+    """Yield what a reader has to know of the gate, and of probabilities that are 1."""
+    if gate.gate != "bayesian":
+        yield (
+            "Iman and Davenport's F decided whether all are alike, as the credible region needs "
+            "as many complete data sets as algorithms, and no two algorithms that are the same."
+        )
+    limit = min((s.n_better for s in joint.statements if s.n_better and not s.n_worse), default=0)
+    if limit and 0.5**limit >= alpha:
+        yield (
+            "P(better) is at its limit, 1, wherever one won all data sets that did not tie, "
+            f"however few: with a prior win of the other, {many(limit, 'data set')} won would "
+            f"make it {1.0 - 0.5**limit:.3f}."
+        )
+    if not gate.rejected:
+        yield ALIKE
