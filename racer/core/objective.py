@@ -227,13 +227,15 @@ class Constrained:
         """Return the goal for deciders; SettingError for a constraint in the wrong direction."""
         limits = []
         for name, (relation, limit) in self.constraints.items():
-            if name in metrics and relation != ("<=" if metrics[name].sign > 0 else ">="):
+            metric = metrics[name]
+            fitting = "<=" if metric.sign > 0 else ">="
+            if relation != fitting:
                 raise SettingError(
-                    f"objective={self}: {name!r} is {_DIRECTED[metrics[name].direction]}, so its "
-                    f"constraint is {'<=' if metrics[name].sign > 0 else '>='}, not {relation}"
+                    f"objective={self}: {name!r} is {_DIRECTED[metric.direction]}, so its "
+                    f"constraint is {fitting}, not {relation}"
                 )
-            limits.append(limit * metrics[name].sign if name in metrics else limit)
-            bounds = metrics[name].bounds if name in metrics else None
+            limits.append(limit * metric.sign)
+            bounds = metric.bounds
             if bounds is not None and not bounds[0] <= limit <= bounds[1]:
                 raise SettingError(
                     f"objective={self}: {limit:g} is outside the bounds of {name!r}, {bounds}, so that "
@@ -262,8 +264,8 @@ def _goal(
     metrics: Mapping[str, Metric],
     limits: tuple[float, ...] = (),
 ) -> Goal:
-    found = [metrics[name] for name in names if name in metrics]
-    if len(found) > 1 and all(metric.exact for metric in found):
+    found = [metrics[name] for name in names]
+    if all(metric.exact for metric in found):
         raise SettingError(
             f"all of {', '.join(map(repr, names))} are known exactly: there is nothing to race"
         )
