@@ -13,6 +13,8 @@ from racer.render.sections import Grid, Section, number
 from racer.results.base import costs_shown, is_of_population
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
     from numpy.typing import NDArray
 
@@ -89,21 +91,20 @@ def _directed(
 
 def means_section(result: Result, most: int | None = _MOST) -> Section:
     """Return the means with their confidence sequences, best first."""
-    found, rows = mean_scores(result), []
-    has_best = "difference" in found[0]
-    for row in found[:most]:
-        cells = [f"#{row['candidate']}", row["items"], number(row["mean"], 3), _span(row, "")]
-        if has_best and row["candidate"] == result.best_index:
-            cells += ["", ""]
-        elif has_best:
-            cells += [number(row["difference"], 3), _span(row, "difference_")]
-        rows.append(tuple(cells))
-    if most is not None and len(found) > most:
-        rows.append((f"and {len(found) - most} more", *[""] * (len(rows[0]) - 1)))
-    unit = "groups" if result.stream.groups is not None else "items"
-    head: tuple[str, ...] = ("candidate", unit, "mean", "interval")
-    if has_best:
-        head += (f"less #{result.best_index}", "interval ")
+    found, best = mean_scores(result), result.best_index
+    shown = found[:most]
+    columns: list[tuple[str, Sequence[object]]] = [
+        ("candidate", [f"#{row['candidate']}" for row in shown]),
+        ("items" if result.stream.groups is None else "groups", [row["items"] for row in shown]),
+        ("mean", [number(row["mean"], 3) for row in shown]),
+        ("interval", [_span(row, "") for row in shown]),
+    ]
+    if "difference" in found[0]:
+        others = [None if row["candidate"] == best else row for row in shown]
+        gaps = ["" if row is None else number(row["difference"], 3) for row in others]
+        spans = ["" if row is None else _span(row, "difference_") for row in others]
+        columns += [(f"less #{best}", gaps), ("interval ", spans)]
+    grid = Grid.of_columns(columns, left="candidate", n_more=len(found) - len(shown))
     note = (
         f"All intervals of a column hold at once with probability {_level(result):g}, at any time of "
         "the race."
@@ -111,7 +112,7 @@ def means_section(result: Result, most: int | None = _MOST) -> Section:
     if result.instances is not None:
         calls = len(result.configs) * len(result.instances)
         note += f" All candidates on all instances would have been {calls} evaluations."
-    return Section("Mean scores", (Grid.of(head, rows, left="candidate"), note))
+    return Section("Mean scores", (grid, note))
 
 
 def _span(row: dict[str, Any], prefix: str) -> str:
