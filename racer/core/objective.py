@@ -344,6 +344,11 @@ class Aim:
         return self.metrics[self.names[0]].direction == "max"
 
     @property
+    def is_front(self) -> bool:
+        """Whether the goal is a front, of which no candidate is the best."""
+        return isinstance(self.objective, Pareto)
+
+    @property
     def goal(self) -> Goal | None:
         """The goal for deciders; None where one number per cell decides."""
         return None if isinstance(self.objective, str) else self.objective.goal(self.metrics)

@@ -224,7 +224,7 @@ class Rules:
     @cached_property
     def is_front(self) -> bool:
         """Whether the goal is a front, of which no candidate is the best."""
-        return self.goal is not None and self.goal.kind == "front"
+        return self.aim is not None and self.aim.is_front
 
     @cached_property
     def bounds(self) -> tuple[float, float] | None:

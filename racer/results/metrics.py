@@ -76,9 +76,7 @@ class Metrics:
     @cached_property
     def front_names(self) -> tuple[str, ...]:
         """The metrics of the front: those of `racer.Pareto`, else all."""
-        goal = self.aim.goal
-        is_front = goal is not None and goal.kind == "front"
-        return self.aim.deciding if is_front else self.aim.names
+        return self.aim.deciding if self.aim.is_front else self.aim.names
 
     @cached_property
     def _front(self) -> _Front:

@@ -109,7 +109,7 @@ def _read_front(reader: Reader, state: ProgressState, gone: set[int]) -> None:
     """Bring the front of the means up to date, of a race to a front."""
     settings = reader.setup.settings
     aim = Aim.of(settings.get("metrics"), settings.get("objective"))
-    if aim is None or aim.goal is None or aim.goal.kind != "front":
+    if aim is None or not aim.is_front:
         return
     means = FrontOfMeans(aim)
     cells = reader.rows(

@@ -237,11 +237,10 @@ def _of_several(study: Study, confidence: float) -> Evidence:
     chances = posterior.probability_best
     order = sorted(found.eligible, key=lambda number: -chances[number].round(6))
     front = found.front_with(confidence)
-    is_front = aim.goal is not None and aim.goal.kind == "front"
     return Evidence(
         order[0],
         {number: float(chances[number]) for number in order},
-        front if is_front else posterior.credible_set(confidence),
+        front if aim.is_front else posterior.credible_set(confidence),
         tuple(sorted({row.block for row in found.known.rows})),
         {n: sum(o.value is not None for o in found.known.of(n).values()) for n in order},
         front,

@@ -145,8 +145,7 @@ class Races:
         """Return the leader after a race, in words."""
         if not elites:
             return "no trial is complete"
-        goal = None if self.record.aim is None else self.record.aim.goal
-        if goal is None or goal.kind != "front":
+        if self.record.aim is None or not self.record.aim.is_front:
             return f"best is trial #{elites[0]}"
         return f"elites are trials {', '.join(f'#{number}' for number in elites)}"
 
