@@ -67,34 +67,44 @@ class Tuning:
 
     def run(self) -> Flow:
         """Yield the cells that are needed until the tuning is over."""
-        ledger = self.ledger
-        for number, budget in enumerate(ledger.plan.rules.budgets):
-            ledger.budget = budget
-            small = self._small_budget() if number == 0 else None
-            if small is None:
-                replaced = yield from self._explore(number)
-                yield from self._race_series(number, replaced)
-                was_exact = ledger.plan.is_exact
-                yield from self._finish()
-                if ledger.plan.is_exact and not was_exact:  # has turned out just now
-                    yield from self._race_series(number, replaced)
-            else:
-                yield from self._open(small)
+        for phase, budget in enumerate(self.ledger.plan.rules.budgets):
+            self.ledger.budget = budget
+            small = self._small_budget() if phase == 0 else None
+            yield from self._find_elites(phase) if small is None else self._open(small)
             yield from self._select()
-            self.elites = self._ranking.fastest_first(self.elites)
-            self.best = None if self.best is None else self.elites[0]
-            if ledger.plan.rules.is_front:
-                yield from spend_evenly(ledger, self.elites)
-            yield from spend_in_order(ledger, self.elites)
-            self._drop_rejected()
-            if len(ledger.configs) == 1:
-                self.best, self.elites = 0, (0,)
-            tested = ledger.finalists = self._tested()
-            for index in range(len(ledger.plan.test_instances)):
-                cells = partial(ledger.held_out, index, tested)
-                yield Asked(cells, partial(self._held_out_later, tested, index + 1))
+            yield from self._spend_rest()
+            yield from self._evaluate_held_out()
         self.ended = self._why_over()
         self._note(RaceEnded(self.ended, eliminated=()))
+
+    def _find_elites(self, phase: int) -> Flow:
+        """Find the elites of a phase: by races in series, then among all candidates."""
+        replaced = yield from self._explore(phase)
+        yield from self._race_series(phase, replaced)
+        was_exact = self.ledger.plan.is_exact
+        yield from self._finish()
+        if self.ledger.plan.is_exact and not was_exact:  # has turned out just now
+            yield from self._race_series(phase, replaced)
+
+    def _spend_rest(self) -> Flow:
+        """Evaluate the elites, in their final order, with what is left of the budget."""
+        ledger = self.ledger
+        self.elites = self._ranking.fastest_first(self.elites)
+        self.best = None if self.best is None else self.elites[0]
+        if ledger.plan.rules.is_front:
+            yield from spend_evenly(ledger, self.elites)
+        yield from spend_in_order(ledger, self.elites)
+        self._drop_rejected()
+        if len(ledger.configs) == 1:
+            self.best, self.elites = 0, (0,)
+
+    def _evaluate_held_out(self) -> Flow:
+        """Evaluate the elites, and others that are compared with them, on held-out instances."""
+        ledger = self.ledger
+        tested = ledger.finalists = self._tested()
+        for index in range(len(ledger.plan.test_instances)):
+            cells = partial(ledger.held_out, index, tested)
+            yield Asked(cells, partial(self._held_out_later, tested, index + 1))
 
     def _held_out_later(
         self, candidates: Sequence[int], first: int, _: Early
