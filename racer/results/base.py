@@ -220,11 +220,16 @@ class Result(AnyResult, ABC):
 
     @cached_property
     def leaders(self) -> tuple[int, ...]:
-        """The survivors, and the best if it is none of them, by their probability to be the best."""
-        more = () if self.best_index in {None, *self.survivors} else (self.best_index,)
-        chances = self.posterior.probability_best.round(6)
+        """The survivors, and the best if it is none of them, by their probability to be the best.
+
+        In a race to the front by that to be on it.
+        """
+        if self.rules.is_front:
+            return self._of_metrics().likeliest_first(self.survivors)
         if self.best_index is None:
             return self.survivors
+        more = () if self.best_index in self.survivors else (self.best_index,)
+        chances = self.posterior.probability_best.round(6)
         others = [c for c in (*self.survivors, *more) if c != self.best_index]
         return (self.best_index, *sorted(others, key=lambda c: -chances[c]))
 

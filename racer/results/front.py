@@ -53,23 +53,31 @@ class FrontOfMeans:
 def verdict_of_front(result: Result) -> tuple[str, ...]:
     """Return the result of a race to the front in sentences."""
     metrics, n = result._of_metrics(), len(result.configs)
-    chances = metrics.probability_front
-    likely = sorted((c for c in chances if chances[c] >= 0.5), key=lambda c: -chances[c])
     if not result._has_evidence:
         return (f"No candidate is certainly on the front of {n}.",)
+    likely = metrics.likely_front
     names = metrics.front_names
     of = f"{', '.join(names[:-1])} and {names[-1]}"
-    listed = f": {_listed(likely)}" if likely else ""
+    who = f": {listed(likely)}" if likely else ""
     first = (
         f"{len(likely)} of {n} candidates {'are' if len(likely) != 1 else 'is'} on the Pareto front "
-        f"of {of} with a posterior probability of at least 0.5{listed}."
+        f"of {of} with a posterior probability of at least 0.5{who}."
     )
     credible = metrics.credible_front
-    whole = f"With probability 0.95 {_listed(credible)} contain{'s' * (len(credible) == 1)} the whole front."
+    whole = f"With probability 0.95 {listed(credible)} contain{'s' * (len(credible) == 1)} the whole front."
     return first, whole, *metrics.notes
 
 
-def _listed(candidates: Sequence[int]) -> str:
+def front_first(result: Result) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return all likely members of the front and the survivors, and who of these is no survivor."""
+    metrics = result._of_metrics()
+    likely = metrics.likely_front if result._has_evidence else ()
+    gone = tuple(c for c in likely if c not in result.survivors)
+    return metrics.likeliest_first((*result.leaders, *gone)), gone
+
+
+def listed(candidates: Sequence[int]) -> str:
+    """Return the numbers of the first candidates, and how many more there are."""
     more = f" and {len(candidates) - _MOST} more" if len(candidates) > _MOST else ""
     return ", ".join(f"#{c}" for c in candidates[:_MOST]) + more
 
@@ -78,7 +86,7 @@ def front_grid(result: Result, most: int | None = None) -> Grid:
     """Return the survivors of a race to the front: P(on the front), and means on common blocks."""
     metrics = result._of_metrics()
     chances = metrics.probability_front
-    order = sorted(result.survivors, key=lambda c: -round(chances[c], 6))
+    order = result.leaders
     common = result.known.common(order) if order else []
     failed = {c: result._run_times(c).failed for c in order}
     chosen, is_known = order[:most], result._has_evidence

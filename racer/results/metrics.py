@@ -14,7 +14,7 @@ from racer.stats.best import BestPosterior
 from racer.stats.several import Means, drawn_fronts, intervals, known_means
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     import pandas as pd
     from numpy.typing import NDArray
@@ -96,6 +96,17 @@ class Metrics:
         if self.eligible and len(self.known):
             found |= dict(zip(self.eligible, self._front.shares.tolist(), strict=True))
         return found
+
+    def likeliest_first(self, candidates: Iterable[int]) -> tuple[int, ...]:
+        """Return candidates by their probability to be on the front."""
+        chances = self.probability_front
+        return tuple(sorted(candidates, key=lambda c: -round(chances[c], 6)))
+
+    @cached_property
+    def likely_front(self) -> tuple[int, ...]:
+        """The candidates that are on the front with at least .5, likeliest first."""
+        likely = [c for c, chance in self.probability_front.items() if chance >= 0.5]
+        return self.likeliest_first(likely)
 
     @cached_property
     def credible_front(self) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from racer._numerics import as_json, as_plain, related_probability, shown_probab
 from racer.core.objective import Constrained, Within
 from racer.render.sections import Code, Grid, Section, number, parameters, value_shown
 from racer.results.base import mean_on
-from racer.results.front import front_grid, verdict_of_front
+from racer.results.front import front_first, front_grid, listed, verdict_of_front
 from racer.results.means import has_means, mean_scores, means_section
 
 if TYPE_CHECKING:
@@ -226,8 +226,12 @@ def _chance_of(result: Result, candidate: int) -> str:
 
 
 def configurations(result: Result, most: int = 6) -> list[Section]:
-    """Return the configurations of the first leaders side by side: dicts, or short values."""
-    found = {c: result.config(c) for c in result.leaders[:most]}
+    """Return the configurations of the first leaders side by side: dicts, or short values.
+
+    Of a front, all that are likely on it come first, eliminated or not.
+    """
+    leaders, gone = front_first(result) if result.rules.is_front else (result.leaders, ())
+    found = {c: result.config(c) for c in leaders[:most]}
     chosen = [c for c, one in found.items() if isinstance(one, dict) or len(repr(one)) <= _SHORT]
     if len(chosen) < 2:
         return []
@@ -238,9 +242,12 @@ def configurations(result: Result, most: int = 6) -> list[Section]:
         for name in names
     ]
     head = ("parameter", *(f"#{c}" for c in chosen))
-    title = f"Configurations of the {result._survivor_label}"
-    left = len(result.leaders) - len(result.leaders[:most])
-    rest = (f"And {left} more.",) if left else ()
+    title = f"Configurations of the {'front and the ' * bool(gone)}{result._survivor_label}"
+    left = len(leaders) - len(leaders[:most])
+    rest = [f"And {left} more."] if left else []
+    if gone:
+        label = result._survivor_label
+        rest.append(f"Likely on the front but not among the {label}: {listed(gone)}.")
     return [Section(title, (Grid.of(head, rows, left="parameter"), *rest))]
 
 

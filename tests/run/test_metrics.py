@@ -105,9 +105,9 @@ def test_a_front_of_known_candidates():
         text = str(result)
         assert "4 of 6 candidates are on the Pareto front of error and dollars" in text
         survivors = " ".join(text.partition("Configurations of the survivors")[2].split())
-        names = [f"#{c}" for c in result.survivors]
+        names = [f"#{c}" for c in result.leaders]
         assert survivors.startswith(f"parameter {' '.join(names)} ")
-        assert f" value {' '.join(map(str, result.survivors))} " in survivors
+        assert f" value {' '.join(map(str, result.leaders))} " in survivors
 
 
 def test_what_is_said_of_a_candidate_that_is_sought():
@@ -584,3 +584,33 @@ def test_a_single_candidate_is_the_front():
     assert alone.to_dict()["credible_front"] == [0]
     assert [text.get_text() for text in alone.plot("posterior").texts] == [">0.99"]
     assert "P(front)" in str(alone)
+
+
+def test_the_configurations_of_all_that_a_verdict_names_are_shown_in_one_order():
+    def measured(config, item, seed):
+        size = config["size"]
+        noise = np.random.default_rng([seed, size]).normal(size=2)
+        error = 0.1 + 0.4 / size + 0.004 * max(size - 16, 0) + 0.05 * noise[0] + item
+        return {"error": error, "dollars": 0.05 * size * (1 + 0.1 * noise[1])}
+
+    result = racer.tune(
+        racer.Space({"size": racer.Integer(1, 100, log=True)}),
+        measured,
+        [0.0, 0.02, 0.05, 0.1],
+        budget=300,
+        seed=1,
+        metrics=HOW,
+        objective=Pareto("error", "dollars"),
+    )
+    likely = [c for c, chance in result.probability_front.items() if chance >= 0.5]
+    gone = sorted(set(likely) - set(result.survivors))
+    assert gone, "this seed has no eliminated candidate on the front"
+    text = " ".join(str(result).split())
+    named = text.partition("at least 0.5: ")[2].partition(".")[0].split(", ")
+    head, _, rest = text.partition("Configurations of the front and the elites parameter ")[
+        2
+    ].partition(" ──")
+    assert head.split()[: len(named)] == named
+    elites = [name for name in head.split() if int(name[1:]) in result.survivors]
+    assert elites == [f"#{c}" for c in result.leaders]
+    assert f"not among the elites: {', '.join(n for n in named if n not in elites)}." in rest
