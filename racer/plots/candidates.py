@@ -151,6 +151,7 @@ def by_instance(
     Parameters
     ----------
     values : array_like, shape (instances, m)
+        NaN is left out.
     names : sequence of str, length m
     maximize : bool
         Larger is better.
@@ -163,7 +164,7 @@ def by_instance(
     [0, 1, 2]
     """
     table = np.asarray(values, dtype=np.float64)
-    best = table.max(axis=1) if maximize else table.min(axis=1)
+    best = (np.fmax if maximize else np.fmin).reduce(table, axis=1)
     order = best.argsort(kind="stable")
     ax = axes(ax, 6.4, 3.4)
     x = np.arange(1, len(order) + 1)

@@ -94,9 +94,21 @@ class PortfolioResult:
 
     @property
     def table(self) -> pd.DataFrame:
-        """The mean value of each member (a column) on each instance."""
+        """The mean value of each member (a column) on each instance; NaN where all of it failed.
+
+        Of the evaluations that did not fail, while `values` has a value for those that did.
+        """
         index = pd.Index(self.instances, name="instance", tupleize_cols=False)
-        return pd.DataFrame(means_of(np.moveaxis(self.values, 2, 0)), index=index)
+        means = means_of(np.moveaxis(self.values, 2, 0))
+        for place in zip(*np.nonzero(~self.is_known.all(axis=2)), strict=True):
+            known = self.values[place][self.is_known[place]]
+            means[place] = mean_of(known.tolist()) if len(known) else np.nan
+        return pd.DataFrame(means, index=index)
+
+    @property
+    def _failures(self) -> list[int]:
+        """How many evaluations of each member failed."""
+        return [int(n) for n in (~self.is_known).sum(axis=(0, 2))]
 
     @property
     def oracle(self) -> NDArray[np.float64]:
@@ -161,7 +173,16 @@ class PortfolioResult:
     def __str__(self) -> str:
         lines = [f"#{i}: {config}" for i, config in enumerate(self.members)]
         last = f"{_counted(self.evaluations, 'evaluation')}; seed {self.seed}."
-        return "\n".join([*filter(None, [self.note]), self._answer(), *lines, last])
+        return "\n".join(
+            [*filter(None, [self.note]), self._answer(), *lines, *self._failed(), last]
+        )
+
+    def _failed(self) -> list[str]:
+        """Return in a sentence how many evaluations failed, and what they count as."""
+        each = len(self.instances) * self.values.shape[2]
+        failed = [f"{n} of {each} of #{i}" for i, n in enumerate(self._failures) if n]
+        behind = "counted one range of all values behind the worst"
+        return [f"Failed evaluations, {behind}: {', '.join(failed)}."] if failed else []
 
     def _answer(self) -> str:
         """Return the result in a sentence or two."""
@@ -183,8 +204,11 @@ class PortfolioResult:
         )
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Draw the values of all members, instances in the order of the best value of each."""
-        names = [f"#{member}" for member in range(len(self.members))]
+        """Draw the values of all members, instances in the order of the best value of each.
+
+        Without failed evaluations, which the legend counts.
+        """
+        names = [f"#{i}{f', {n} failed' * bool(n)}" for i, n in enumerate(self._failures)]
         return by_instance(self.table, names, maximize=self.maximize, ax=ax)
 
     def to_aslib(

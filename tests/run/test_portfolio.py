@@ -252,16 +252,37 @@ def test_a_member_may_be_rejected(status):
 def test_a_failure_is_behind_the_worst():
     values = np.array([[[1.0], [np.nan]], [[2.0], [0.0]]])
     found = racer.PortfolioResult.of([{}, {}], "ab", values, maximize=False)
-    assert found.table.to_numpy().tolist() == [[1.0, 4.0], [2.0, 0.0]]
+    assert found.values[:, :, 0].tolist() == [[1.0, 4.0], [2.0, 0.0]]
     assert found.is_known.tolist() == [[[True], [False]], [[True], [True]]]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("maximize", [False, True])
+def test_no_value_of_a_failure_is_shown_as_measured(maximize):
+    nan = np.nan
+    values = np.array(
+        [[[1.0, 3.0], [nan, 9.0]], [[2.0, 2.0], [nan, nan]], [[5.0, 5.0], [0.0, 0.0]]]
+    )
+    found = racer.PortfolioResult.of([{}, {}], "abc", values, maximize=maximize)
+    assert found.table[0].tolist() == [2.0, 2.0, 5.0]
+    assert found.table[1].fillna(-1.0).tolist() == [9.0, -1.0, 0.0]
+    assert "behind the worst: 3 of 6 of #1." in str(found)
+    pytest.importorskip("matplotlib")
+    ax = found.plot()
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert sorted(labels) == ["#0", "#1, 3 failed", "best of each"]
+    drawn = np.concatenate([line.get_ydata() for line in ax.lines])
+    assert sorted({*drawn[~np.isnan(drawn)]}) == [0.0, 2.0, 5.0, 9.0]
+    best = next(line for line in ax.lines if line.get_label() == "best of each").get_ydata()
+    assert best.tolist() == ([2.0, 5.0, 9.0] if maximize else [0.0, 2.0, 2.0])
 
 
 def test_a_failure_is_behind_values_that_are_all_equal():
     values = np.array([[[4.0], [np.nan]], [[4.0], [4.0]]])
     found = racer.PortfolioResult.of([{}, {}], "ab", values, maximize=False)
-    assert found.table.to_numpy().tolist() == [[4.0, 8.0], [4.0, 4.0]]
+    assert found.values[:, :, 0].tolist() == [[4.0, 8.0], [4.0, 4.0]]
     found = racer.PortfolioResult.of([{}, {}], "ab", values, maximize=True)
-    assert found.table.to_numpy().tolist() == [[4.0, 0.0], [4.0, 4.0]]
+    assert found.values[:, :, 0].tolist() == [[4.0, 0.0], [4.0, 4.0]]
 
 
 def test_held_out_instances_are_beyond_the_budget():
