@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from racer.results.race import RaceResult
 
 NO_BEST = 3
+_WIDTH, _NARROWEST = 80, 20  # columns of an answer
 
 
 class Whole(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -121,6 +122,13 @@ def in_terminal(message: str) -> str:
     return folded(message, shutil.get_terminal_size().columns) if is_watched() else message
 
 
+def answer_width() -> int:
+    """Return the columns of an answer: 80, or those of a narrower terminal."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return _WIDTH
+    return max(min(shutil.get_terminal_size().columns, _WIDTH), _NARROWEST)
+
+
 def is_watched() -> bool:
     """Return True if standard error is a terminal; it may be closed."""
     return sys.stderr is not None and sys.stderr.isatty()
@@ -164,7 +172,8 @@ def give(
     The answer comes first, so that a file that cannot be written does not hide it.
     """
     if isinstance(result, AblationResult):
-        say(json_of(result.to_dict()) if as_json else result)
+        text = as_text(result._pieces(), answer_width())  # noqa: SLF001  (as `print`, but narrower)
+        say(json_of(result.to_dict()) if as_json else text)
         if csv is not None:
             write_frames(csv, result)
         if configurations is not None:
@@ -218,7 +227,7 @@ def _answer(result: RaceResult | TuneResult, line: Callable[[Any], str] | None) 
         pieces.insert(-1, parts.eliminations(result))
     if result.known.failures:
         pieces.insert(-1, parts.failures(result))
-    return as_text(pieces)
+    return as_text(pieces, answer_width())
 
 
 def write_new(path: Path, text: str) -> None:

@@ -12,6 +12,7 @@ from racer._files import read_bytes
 from racer.cli.answer import (
     FILE,
     Whole,
+    answer_width,
     forms,
     give,
     given_if_interrupted,
@@ -161,4 +162,4 @@ def _found(result: RaceResult) -> str:
     of = len(result.configs) * len(result.instances or ())
     used = f"{result.evaluations} of {of} scores were looked at: {1 - result.evaluations / of:.0%} saved."
     grid = Grid.of(("candidate", "name", "instances", "mean on these"), rows, left="name")
-    return as_text([Section("Candidates", (grid,)), used])
+    return as_text([Section("Candidates", (grid,)), used], answer_width())

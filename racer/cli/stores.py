@@ -21,6 +21,7 @@ from racer.cli.answer import (
     FOLDER,
     NAME,
     Whole,
+    answer_width,
     forms,
     give,
     json_of,
@@ -409,7 +410,7 @@ def check(store: str, *, quick: bool) -> None:
     if report.settings:
         for name, value in _lines(report):
             line = f"{name:<14} {value}"
-            say(line if name == _TO_COPY else folded(line, indent=" " * 15))
+            say(line if name == _TO_COPY else folded(line, answer_width(), " " * 15))
     for problem in report.problems:
         tell(f"NOT SOUND: {problem}")
     if report.problems:

@@ -9,7 +9,7 @@ from racer.render.escape import printable
 from racer.render.sections import Bold, Code, Grid, Section
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from rich.console import Console, JustifyMethod
     from rich.table import Table
@@ -47,11 +47,11 @@ def _part(piece: Piece, width: int) -> str:
     if isinstance(piece, str):
         return folded(piece, width)
     if isinstance(piece, Grid):
-        return grid_text(piece, width)
+        return "\n\n".join(grid_text(grid, width) for grid in _parts(piece, width))
     if isinstance(piece, Code):
         return printable(piece.text)
     if isinstance(piece, Section):
-        return "\n".join([printable(piece.title), *(_part(one, width) for one in piece.pieces)])
+        return "\n".join([folded(piece.title, width), *(_part(one, width) for one in piece.pieces)])
     return ""
 
 
@@ -68,12 +68,33 @@ def grid_text(grid: Grid, width: int, wrap: Callable[[str], str] | None = None) 
             table.width = width
     shown = "".join(segment.text for segment in _console().render(table))  # nothing is printed
     text = "\n".join(line.rstrip() for line in shown.split("\n")).strip("\n")
-    return f"{printable(grid.title)}\n{text}" if grid.title else text
+    return f"{folded(grid.title, width)}\n{text}" if grid.title else text
 
 
 def _slim(head: str) -> str:
     """Return the head of a column of figures, broken between words."""
     return fill(head, _LEAST, break_long_words=False, break_on_hyphens=False)
+
+
+def _parts(grid: Grid, width: int) -> list[Grid]:
+    """Return a table that a narrow terminal has no room for in several with the same first column."""
+    parts: list[list[int]] = [[]]
+    for column in range(1, len(grid.head)) if width < _WIDTH else ():
+        if parts[-1] and _least(grid, [0, *parts[-1], column]) > width:
+            parts.append([])
+        parts[-1].append(column)
+    if len(parts) == 1:
+        return [grid]
+    cut = [grid.only([i in {0, *part} for i in range(len(grid.head))]) for part in parts]
+    return [cut[0], *(part._replace(title="") for part in cut[1:])]
+
+
+def _least(grid: Grid, columns: Sequence[int]) -> int:
+    """Return the width of some columns, those of words folded."""
+    is_kept = [i in columns for i in range(len(grid.head))]
+    figures = [kept and right for kept, right in zip(is_kept, grid.right, strict=True)]
+    n_words = len(columns) - sum(figures)
+    return _measure(grid.only(figures), _slim) + n_words * _LEAST
 
 
 def narrowed(

@@ -142,7 +142,10 @@ class Progress:
         return f"{text}\n{self._notice.strip()}" if self._notice else text
 
     def _render(self) -> Text:
-        return Text(self._text(), no_wrap=True, overflow="ellipsis")
+        width = self.console.width
+        lines = [self.state.text(time.monotonic(), width)]
+        lines += [folded(self._notice.strip(), width)] if self._notice else []
+        return Text("\n".join(lines), no_wrap=True, overflow="ellipsis")
 
     def announce(self, line: str) -> None:
         """Show a line from now on; as the answer to a signal, which may come at any time."""

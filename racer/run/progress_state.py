@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _ENOUGH = 20  # evaluations that show the pace of a resumed run
 _NAMED = 2  # candidates of a front
+_WIDE = 76  # columns of the table
 
 
 @dataclass(frozen=True)
@@ -195,8 +196,8 @@ class ProgressState:
         found = until if left is None else min(pace * left, until)
         return found if found < math.inf else None
 
-    def text(self, now: float) -> str:
-        """Return all of it as a table of four lines."""
+    def text(self, now: float, width: int = _WIDE) -> str:
+        """Return all of it as a table of four lines, of eight in a narrow terminal."""
         (label, best), mean = self._best(), self._mean()
         to_go, watched, work = self.to_go(now), self.of.is_watched, self.work
         failed = f"{work.failures} failed"
@@ -214,6 +215,9 @@ class ProgressState:
                 failed if watched else f"{self._busy()}; {failed}",
             ),
         ]
+        if width < _WIDE:
+            pairs = [pair for a, b, c, d in rows for pair in ((a, b), (c, d))]
+            return "\n".join(f"{name:<21} {value}" for name, value in pairs)
         return "\n".join(f" {a:<23}{b:<19} {c:<13}{d}" for a, b, c, d in rows)
 
     def _busy(self) -> str:

@@ -53,8 +53,10 @@ def watch(
             console.file.flush()
         return
 
+    narrow = {"width": console.width} if console.is_terminal else {}
+
     def text() -> str:
-        return f"{state.text(clock())}\n{state.ended or _silence(store)}"
+        return f"{state.text(clock(), **narrow)}\n{state.ended or _silence(store)}"
 
     with Live(console=console, auto_refresh=False, transient=True) as live:
         while not (once or state.ended):

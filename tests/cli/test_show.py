@@ -1,9 +1,11 @@
 """`racer show` and `racer resume`, as typed."""
 
+import io
 import json
 import shlex
 import shutil
 import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from click.testing import CliRunner
 
 import racer
 from racer.cli import main
-from racer.cli.answer import in_terminal
+from racer.cli.answer import give, in_terminal
 from racer.space.irace.table import read_configurations
 from racer.store.load import load_record
 
@@ -291,3 +293,16 @@ def test_a_report_takes_the_store_of_an_ablation_only(store, tmp_path):
     with pytest.raises(racer.SettingError, match="ablation= is a RaceResult: give the result of"):
         racer.load(store).report(page, ablation=racer.load(race))
     assert not page.exists()
+
+
+@pytest.mark.parametrize(("is_terminal", "most"), [(True, 40), (False, 80)])
+def test_an_answer_is_as_narrow_as_its_terminal(tuned, monkeypatch, is_terminal, most):
+    class Output(io.StringIO):
+        def isatty(self):
+            return is_terminal
+
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr("sys.stdout", Output())
+    give(load_record(tuned).result, {}, as_json=False)
+    widest = max(map(len, sys.stdout.getvalue().splitlines()))
+    assert most - 10 < widest <= most

@@ -135,3 +135,25 @@ def test_a_notebook_shows_no_empty_box_before_a_result(monkeypatch):
     assert "P(best)" in str(result)
     assert str(comparison)
     assert not shown
+
+
+@pytest.mark.parametrize("width", [30, 40, 79])
+def test_a_terminal_too_narrow_for_a_table_gets_it_in_parts(width):
+    head = ["candidate", *(f"metric {i}" for i in range(8)), "reason"]
+    rows = [(f"#{k}", *(f"{k}.{i}54321" for i in range(8)), f"words of {k}") for k in range(3)]
+    shown = as_text(
+        [
+            Section(
+                "A title longer than thirty letters",
+                (Grid.of(head, rows, left="candidate reason"),),
+            )
+        ],
+        width,
+    )
+    assert max(map(len, shown.splitlines())) <= width
+    words = " ".join(shown.split())
+    assert all(cell in words for row in rows for cell in row)
+    assert shown.count("candidate") == shown.count("#2") > 1
+    assert as_text([Grid.of(head[:3], [row[:3] for row in rows])], 40) == as_text(
+        [Grid.of(head[:3], [row[:3] for row in rows])]
+    )

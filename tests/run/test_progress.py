@@ -208,6 +208,23 @@ def test_an_ablation_counts_cells_not_blocks():
     assert "block" not in state.text(0.0).splitlines()[-1]
 
 
+def test_a_narrow_terminal_shows_evaluations_failures_and_time_too():
+    console = Console(file=io.StringIO(), force_terminal=True, width=40)
+    race = racer.Race(range(3), range(9), budget=60, seed=1)
+    with Progress(console) as progress:
+        progress.begin(race, 1, lambda: 1)
+        progress.asked(race.ask())
+        progress.told(racer.Outcome("failed", None, seconds=0.5, message="so"))
+        progress.announce("racer: running evaluations will be finished and recorded")
+        lines = progress._render().plain.splitlines()
+    assert max(map(len, lines)) <= 40
+    text = " ".join(" ".join(lines).split())
+    assert "evaluations 1 of 60 " in text
+    assert "workers busy 1 of 1; 1 failed" in text
+    assert "time left at most" in text
+    assert text.endswith("will be finished and recorded")
+
+
 def test_a_run_that_is_over_has_its_title_first(tmp_path, capsys, monkeypatch):
     def again(path):
         racer.race([1, 2, 3], lambda c, i, s: c, budget=60, seed=1, store=path, progress=True)
