@@ -137,7 +137,7 @@ def _write_report(store: str, output: Path, ablation: Path | None = None) -> Non
     more = {}
     if isinstance(result, TuneResult):
         of = ablation or _beside(store)
-        more = {"ablation": _ablation_in(of)} if of.exists() else {}
+        more = {"ablation": _ablation_in(of, store, result)} if of.exists() else {}
     elif ablation is not None:
         raise click.ClickException(
             f"--ablation {ablation}: {store} holds a race, which has none: leave out --ablation"
@@ -146,8 +146,8 @@ def _write_report(store: str, output: Path, ablation: Path | None = None) -> Non
         result.report(output, **more)
 
 
-def _ablation_in(path: Path) -> AblationResult:
-    """Return the ablation that a store holds; ClickException if it holds something else."""
+def _ablation_in(path: Path, store: str, result: TuneResult) -> AblationResult:
+    """Return the ablation of a tuning; ClickException if a store holds something else."""
     from racer.store.load import load_record  # noqa: PLC0415  (a second)
 
     found: Any = load_record(path).result
@@ -156,6 +156,12 @@ def _ablation_in(path: Path) -> AblationResult:
         raise click.ClickException(
             f"{path} holds a {kind}, not an ablation: name the store of the ablation by --ablation, "
             "or move this one elsewhere"
+        )
+    if (found.space, found.seed) != (result.space, result.seed):
+        other = "seed" if found.space == result.space else "space"
+        raise click.ClickException(
+            f"{path} holds an ablation of another tuning than {store}, by its {other}: name the "
+            "store of the right one by --ablation, or move this one elsewhere"
         )
     return found
 

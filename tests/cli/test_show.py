@@ -295,6 +295,27 @@ def test_a_report_takes_the_store_of_an_ablation_only(store, tmp_path):
     assert not page.exists()
 
 
+@pytest.mark.parametrize("other", ["seed", "space"])
+def test_a_report_takes_no_ablation_of_another_tuning(tmp_path, other):
+    def tuned(name, high, seed):
+        space = racer.Space({"x": racer.Integer(0, high)}, default={"x": 9})
+        given = {"budget": 40, "deterministic": True, "seed": seed}
+        path = tmp_path / f"{name}.db"
+        return racer.tune(space, evaluate, range(3), **given, store=path)
+
+    def evaluate(config, instance, seed):
+        return config["x"] + instance
+
+    tuned("run", 9, 1)
+    second = tuned("other", *{"seed": (9, 2), "space": (10, 1)}[other])
+    store, path, page = (tmp_path / name for name in ("run.db", "other.ablation.db", "page.html"))
+    racer.ablation(second, evaluate, budget=10, store=path)
+    done = said("report", store, "--ablation", path, "-o", page)
+    assert (done.exit_code, page.exists()) == (1, False)
+    words = f"{path} holds an ablation of another tuning than {store}, by its {other}: name"
+    assert words in done.stderr
+
+
 @pytest.mark.parametrize(("is_terminal", "most"), [(True, 40), (False, 80)])
 def test_an_answer_is_as_narrow_as_its_terminal(tuned, monkeypatch, is_terminal, most):
     class Output(io.StringIO):
