@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _LABELLED = 20  # places with a label
 _ALIKE = 0.02  # of a metric's range: candidates that share a label
 _NAMED = 4  # names in a label
+_LETTER = np.array([5.5, 10.0])  # points: width and height of a letter
+# where a label may stand, in letters from its point
+_BESIDE = ((1.0, 0.4), (-1.0, -1.4), (-1.0, 0.4), (1.0, -1.4), (0.5, 1.4), (-0.5, -2.4))
 _WIDER = 2.4477 / 1.96  # an ellipse that holds 95 % of a plane, in units of an interval of 95 %
 
 
@@ -87,12 +90,35 @@ def front(
         _staircase(ax, table[on_front], np.where(np.asarray(maximize), -1.0, 1.0))
     labelled = np.flatnonzero(known & (left | (chance >= 0.5)))
     best_first = labelled[np.argsort(-chance[labelled], kind="stable")]
-    for some in _together(_scaled(table, known), best_first.tolist())[:_LABELLED]:
-        spot = (table[some[0], 0], table[some[0], 1])
-        beside(ax, _joined([names[i] for i in some]), spot, (5.0, 4.0))
+    groups = _together(_scaled(table, known), best_first.tolist())[:_LABELLED]
     curves(ax, *words)
     ax.legend(loc="best", fontsize=SMALL, frameon=False)
+    _name(ax, [(_joined([names[i] for i in some]), table[some[0]]) for some in groups])
     return ax
+
+
+def _name(ax: Axes, labelled: Sequence[tuple[str, NDArray[np.float64]]]) -> None:
+    """Write labels beside points, each where it hides no other; one without room is left out."""
+    inches = ax.get_position().size * ax.get_figure(root=True).get_size_inches()
+    wide, tall = (_LETTER / inches / 72).tolist()
+    ax.autoscale_view()
+    to_axes = (ax.transData + ax.transAxes.inverted()).transform
+    places = [to_axes(point).tolist() for _, point in labelled]
+    taken = [(x - wide / 2, y - tall / 3, x + wide / 2, y + tall / 3) for x, y in places]
+    for (words, point), (x, y) in zip(labelled, places, strict=True):
+        for right, up in _BESIDE:
+            left = x + right * wide - ((len(words) + 1) * wide if right < 0 else 0.0)
+            box = (left, y + up * tall, left + (len(words) + 1) * wide, y + (up + 1) * tall)
+            if not any(_overlap(box, other) for other in taken):
+                taken.append(box)
+                by = (right * _LETTER[0], up * _LETTER[1])
+                beside(ax, words, tuple(point.tolist()), by, ha="right" if right < 0 else "left")
+                break
+
+
+def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    """Return whether two boxes of left, low, right, high have a point in common."""
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def _ends(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     Scale = tuple[str, Sequence[float], Sequence[str]]
 
 _LEAST = 6  # candidates whose values are shown, eliminated ones among them
+_COMMON_BLOCKS = (4, 8)  # that others must share with one leader, or with several
 _MOST = 30  # candidates with a row of their own
 _WIDEST = 28  # letters of a label
 _FEW = 8  # values that all have a tick
@@ -185,12 +186,24 @@ def _posterior(result: Result, ax: Axes | None) -> Axes:
 
 
 def _costs(result: Result, ax: Axes | None) -> Axes:
-    chosen = final_order(result)[: min(max(len(result.leaders), _LEAST), _MOST)]
-    blocks = set(result.known.common(chosen))
+    chosen, blocks = _beside_leaders(result)
     columns = [[o for b, o in result.known.of(c).items() if b in blocks] for c in chosen]
     n = f"the {len(blocks)} blocks" if len(blocks) > 1 else f"{len(blocks) or 'no'} block"
     caption = f"value on {n} that all of these have seen"
     return _boxes(columns, _labels(result, chosen), caption, ax)
+
+
+def _beside_leaders(result: Result) -> tuple[list[int], set[int]]:
+    """Return the leaders and their common blocks; of few leaders, others with enough of these."""
+    chosen = list(result.leaders[:_MOST])
+    blocks = set(result.known.common(chosen)) if chosen else set()
+    least = min(_COMMON_BLOCKS[len(chosen) > 1], max(len(blocks), 1))
+    for candidate in final_order(result)[len(chosen) :]:
+        common = set(result.known.common([*chosen, candidate]))
+        if len(chosen) >= _LEAST or len(common) < least:
+            break
+        chosen, blocks = [*chosen, candidate], common
+    return chosen, blocks
 
 
 def _boxes(

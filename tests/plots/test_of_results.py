@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -250,3 +251,27 @@ def test_costs_near_the_largest_float_are_not_drawn():
     words = [text.get_text() for text in ax.texts]
     assert words == ["Some values are beyond 1e+300, too large to be drawn."]
     assert not plots.boxes([[1e300], [-1e300] * 9], "ab", "cost").texts
+
+
+def test_the_values_of_elites_lose_no_blocks_to_candidates_beside_them():
+    def evaluate(config, instance, seed):
+        return seed % 7 + (9 * config if config > 1 else 0)
+
+    found = racer.race(range(8), evaluate, budget=80, decider="f-race", seed=1)
+    assert sorted(found.leaders) == [0, 1]
+    blocks = len(found.known.common(found.leaders))
+    assert len(found.known.of(2)) < 8 < blocks
+    ax = found.plot("costs")
+    assert len(ax.get_yticklabels()) == 2
+    assert f"the {blocks} blocks" in ax.get_xlabel()
+
+
+def test_labels_of_a_front_hide_no_other():
+    near = np.array([[0.1, 0.5], [0.14, 0.45], [0.18, 0.4], [0.2, 0.45], [0.22, 0.38], [1.0, 5.0]])
+    names = [f"#{i}" for i in range(10, 16)]
+    ax = plots.front(near, near, near, [1.0] * 6, [True] * 6, names, "xy", [False] * 2)
+    figure = ax.figure
+    FigureCanvasAgg(figure).draw()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert len(boxes) > 3
+    assert not any(one.overlaps(two) for one, two in combinations(boxes, 2))
