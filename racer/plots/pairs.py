@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,6 +39,9 @@ STYLES = {
     "undecided": (VERMILION, "o", False),
     "indeterminate": (GREY, "D", False),
 }
+
+
+_SHORT_TICK = 5  # letters of a tick, of which there is room for many
 
 
 def pair_labels(better: Iterable[object], worse: Iterable[object]) -> list[str]:
@@ -113,6 +117,9 @@ def intervals(
     name_rows(ax, labels, caption, NORMAL)
     if limits is not None:
         ax.set_xlim(limits)
+    ticks = ax.xaxis.get_major_formatter().format_ticks(ax.get_xticks())
+    if max(map(len, ticks), default=0) > _SHORT_TICK:
+        ax.locator_params(axis="x", nbins=6)
     for place, note in enumerate(notes or ()):
         where = ax.get_yaxis_transform()
         ax.text(1.02, place, note, transform=where, va="center", fontsize=SMALL)
@@ -218,7 +225,8 @@ def matrix(
     ax.tick_params(length=0)
     clear(ax)
     bar = ax.figure.colorbar(picture, ax=ax, shrink=0.7, aspect=30, pad=0.02)
-    bar.set_label(plain(caption), fontsize=SMALL)
+    tall = 72 * side * 0.7 / (0.55 * SMALL)  # letters beside the bar
+    bar.set_label(fill(plain(caption), max(int(tall), 12)), fontsize=SMALL)
     bar.ax.tick_params(labelsize=SMALL)
     bar.outline.set_visible(False)
     return ax

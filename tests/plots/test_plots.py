@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 import racer
 from racer import plots
-from racer.comparison.render.picture import pictures
+from racer.comparison.render.picture import pictures, together
 from racer.errors import MissingExtraError, ScoresError
 from racer.plots.critical_difference import groups, levels
 from racer.plots.race import mean_so_far
@@ -411,3 +411,34 @@ def test_what_is_not_seen_in_names_is_escaped(draw):
     shown = [text for _, text in boxes(ax)]
     assert any(r"a\x1bb c" in text for text in shown)
     assert any(r"\u202ed" in text for text in shown)
+
+
+def test_a_control_that_no_one_ties_with_has_no_bar_in_the_caption():
+    values = np.random.default_rng(1).normal(size=(20, 3)) * 0.1 + [0.0, 0.1, 9.0]
+    scores = pd.DataFrame(values, columns=list("abc"))
+    ax = racer.compare(scores, "friedman", control="c").plot()
+    words = " ".join(text.get_text() for text in ax.texts)
+    assert "all separated" in words
+    assert "bar:" not in words
+
+
+def test_pairs_and_a_small_matrix_in_one_figure_are_legible():
+    values = np.where(np.eye(3) > 0, np.nan, 0.5)
+    ends = [-0.0035, 0.001, -0.0015], [0.0175, 0.027, 0.0215]
+    given = {"rope": (-0.01, 0.01), "notes": ["0.50"] * 3, "caption": "mean difference"}
+    decisions = ["undecided"] * 3
+    ax, _ = together(
+        [
+            lambda ax: plots.intervals(
+                ["b > a"] * 3, [0.01] * 3, *ends, decisions=decisions, **given, ax=ax
+            ),
+            lambda ax: plots.matrix(values, list("abc"), [["0.5"] * 3] * 3, ax=ax),
+        ]
+    )
+    figure = ax.figure
+    FigureCanvasAgg(figure).draw()
+    label = figure.axes[-1].yaxis.label.get_window_extent()
+    assert figure.bbox.y0 <= label.y0
+    assert label.y1 <= figure.bbox.y1
+    shown = [t.get_window_extent() for t in ax.get_xticklabels() if t.get_text()]
+    assert all(one.x1 + 2 < two.x0 for one, two in pairwise(shown))

@@ -104,7 +104,8 @@ def _critical_difference(comparison: ComparisonData, ax: Axes | None) -> Axes:
     if comparison.control is not None:  # one bar, over all not told apart from the control
         group = [names.index(n) for n in {*open_pairs["better"], *open_pairs["worse"]}]
         alike[np.ix_(group, group)] = True
-        caption += f"\n(bar: not separated\nfrom {shortened(comparison.control)})"
+        what = "bar: not separated" if group else "all separated"
+        caption += f"\n({what}\nfrom {shortened(comparison.control)})"
     distance = None
     if comparison.posthoc == "nemenyi":
         distance = nemenyi_critical_difference(
