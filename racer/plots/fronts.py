@@ -99,7 +99,8 @@ def front(
 
 def _name(ax: Axes, labelled: Sequence[tuple[str, NDArray[np.float64]]]) -> None:
     """Write labels beside points, each where it hides no other; one without room is left out."""
-    inches = ax.get_position().size * ax.get_figure(root=True).get_size_inches()
+    figure: Any = ax.get_figure(root=True)
+    inches = ax.get_position().size * figure.get_size_inches()
     wide, tall = (_LETTER / inches / 72).tolist()
     ax.autoscale_view()
     to_axes = (ax.transData + ax.transAxes.inverted()).transform

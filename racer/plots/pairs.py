@@ -117,7 +117,7 @@ def intervals(
     name_rows(ax, labels, caption, NORMAL)
     if limits is not None:
         ax.set_xlim(limits)
-    ticks = ax.xaxis.get_major_formatter().format_ticks(ax.get_xticks())
+    ticks = ax.xaxis.get_major_formatter().format_ticks(ax.get_xticks().tolist())
     if max(map(len, ticks), default=0) > _SHORT_TICK:
         ax.locator_params(axis="x", nbins=6)
     for place, note in enumerate(notes or ()):
