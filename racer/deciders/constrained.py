@@ -9,7 +9,7 @@ import numpy as np
 
 from racer._checks import check_fraction
 from racer.deciders.decider import Blocks, Decider, Setting, Verdict
-from racer.deciders.parts.mean_bets import Known, MeanBets
+from racer.deciders.parts.mean_bets import Known, MeanBets, difference_bounds
 from racer.deciders.parts.several import Sought, required_goal, verdict_on_one
 
 if TYPE_CHECKING:
@@ -24,12 +24,34 @@ class _State:
     sought: Sought
     over: list[MeanBets | Known]  # one per constraint: cost - limit
     under: list[MeanBets | Known]  # limit - cost
+    pairs: list[MeanBets | Known]  # cost i - cost j
 
     def keep(self, candidates: NDArray[np.intp]) -> None:
         kept = self.sought.keep(candidates)
-        for bets in (*self.over, *self.under):
+        for bets in (*self.over, *self.under, *self.pairs):
             if isinstance(bets, MeanBets):
                 bets.keep(kept)
+
+    def add(self, costs: NDArray[np.float64], limits: NDArray[np.float64]) -> None:
+        """Settle the bets of a block, costs (m, d) of the metrics with limits (d,)."""
+        for bets, column in zip(self.over, (costs - limits).T, strict=True):
+            if isinstance(bets, MeanBets):
+                bets.add(column)
+        for bets, column in zip(self.under, (limits - costs).T, strict=True):
+            if isinstance(bets, MeanBets):
+                bets.add(column)
+        for bets, column in zip(self.pairs, costs.T, strict=True):
+            if isinstance(bets, MeanBets):
+                bets.add(column[:, None] - column[None, :])
+
+    def compare(self, limits: NDArray[np.float64]) -> None:
+        """Compare what is known exactly with limits (d,), and between candidates."""
+        for d, means in enumerate(self.sought.means.T[1:]):
+            over, under, pairs = self.over[d], self.under[d], self.pairs[d]
+            if isinstance(over, Known) and isinstance(under, Known) and isinstance(pairs, Known):
+                over.compare(means, limits[d])
+                under.compare(limits[d], means)
+                pairs.compare(means[:, None], means[None, :])
 
 
 @dataclass(frozen=True)
@@ -39,8 +61,11 @@ class ConstrainedRace(Decider):
     Two kinds of e-processes speak against a candidate: that its mean violates a constraint, and that
     an opponent satisfies all of them and is better in the first metric (the smallest of the e-values
     that this takes). Half of the weight each, shared by the opponents that there are. So the one that
-    is sought is *ever* dropped with probability `alpha` at most. If no candidate satisfies the
-    constraints, the one that is nearest to it is left.
+    is sought is *ever* dropped with probability `alpha` at most.
+
+    Who violates a constraint leaves once, in each constrained metric, some opponent is known to be
+    within the limit or nearer to it. So if no candidate satisfies the constraints, the one that is
+    nearest to it is left, and the race goes on until it is known which one that is.
 
     Assumptions on values, and the count of a failed cell, are as in `WithinRace`.
 
@@ -80,48 +105,45 @@ class ConstrainedRace(Decider):
         check_fraction(self.alpha, "alpha", high=0.5)
 
     def start(self, setting: Setting) -> _State:
-        goal, shape = required_goal(setting, "constrained"), (setting.n_candidates,)
+        goal, m = required_goal(setting, "constrained"), setting.n_candidates
         over: list[MeanBets | Known] = []
         under: list[MeanBets | Known] = []
+        pairs: list[MeanBets | Known] = []
         for limit, bounds, exact in zip(goal.limits, goal.bounds[1:], goal.exact[1:], strict=True):
             if exact:
                 over.append(Known((0.0,), (False,)))
                 under.append(Known((0.0,), (True,)))
+                pairs.append(Known((0.0,), (False,)))
                 continue
             beyond = short = None
             if bounds is not None:
                 low, high = bounds
                 beyond, short = (low - limit, high - limit), (limit - high, limit - low)
-            for side, possible in ((over, beyond), (under, short)):
+            for side, shape, possible in (
+                (over, (m,), beyond),
+                (under, (m,), short),
+                (pairs, (m, m), difference_bounds(bounds)),
+            ):
                 side.append(MeanBets(shape, (0.0,), bounds=possible, n_blocks=setting.n_blocks))
-        return _State(goal, Sought.new(setting, goal), over, under)
+        return _State(goal, Sought.new(setting, goal), over, under, pairs)
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
         state.keep(blocks.candidates)
         limits = np.array(state.goal.limits)
         for row in np.asarray(blocks.metrics):
-            costs = state.sought.finite.of(row)
-            state.sought.add(costs)
-            for over, under, values in zip(
-                state.over, state.under, (costs[:, 1:] - limits).T, strict=True
-            ):
-                if isinstance(over, MeanBets) and isinstance(under, MeanBets):
-                    over.add(values)
-                    under.add(-values)
-        columns = zip(state.over, state.under, state.sought.means.T[1:], limits, strict=True)
-        for over, under, means, limit in columns:
-            if isinstance(over, Known) and isinstance(under, Known):
-                over.compare(means, limit)
-                under.compare(limit, means)
-        m = len(blocks.candidates)
+            state.add(state.sought.add(row)[:, 1:], limits)
+        state.compare(limits)
         violates = np.stack([bets.log_e() for bets in state.over])
         violates = np.logaddexp.reduce(violates, axis=0) - np.log(len(state.over))
-        acceptable = np.min([bets.log_e() for bets in state.under], axis=0)
+        fits = np.stack([bets.log_e() for bets in state.under])
+        nearer = np.stack([bets.log_e() for bets in state.pairs])
+        nearer = np.min(np.logaddexp(nearer, fits[:, None, :]) - np.log(2.0), axis=0)
+        np.fill_diagonal(nearer, -np.inf)
         return state, verdict_on_one(
             state.sought,
             self.alpha,
             unfit=violates,
-            acceptable=acceptable,
-            may_leave=np.ones(m, dtype=np.bool_),
+            acceptable=fits.min(axis=0),
+            worse=nearer,
             beside=None,
         )

@@ -50,8 +50,8 @@ class WithinRace(Decider):
     Where metrics have bounds (`racer.Metric(bounds=)`), e-processes are bets on bounded means, of
     these instances if each is used once (in random order: shuffle them), and nothing is assumed.
     Without, sums are divided by the root of their squares: exact for symmetric differences, and for
-    many blocks. A failed cell counts as the upper bound, or one range of its block behind the
-    block's worst.
+    many blocks. A failed cell counts as the upper bound, or four ranges of its block behind
+    the block's worst.
 
     Parameters
     ----------
@@ -109,15 +109,13 @@ class WithinRace(Decider):
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
         state.keep(blocks.candidates)
         for row in np.asarray(blocks.metrics):
-            costs = state.sought.finite.of(row)
-            state.sought.add(costs)
+            costs = state.sought.add(row)
             for bets, column in zip(state.pairs, costs.T[1:], strict=True):
                 if isinstance(bets, MeanBets):
                     bets.add(column[:, None] - column[None, :])
         for bets, column in zip(state.pairs, state.sought.means.T[1:], strict=True):
             if isinstance(bets, Known):
                 bets.compare(column[:, None], column[None, :])
-        m = len(blocks.candidates)
         far = np.stack([bets.log_e(_FAR) for bets in state.pairs])
         far = np.logaddexp.reduce(far, axis=0) - np.log(len(state.pairs))
         worse = np.min([bets.log_e(_WORSE) for bets in state.pairs], axis=0)
@@ -131,6 +129,6 @@ class WithinRace(Decider):
             self.alpha,
             unfit=far,
             acceptable=acceptable,
-            may_leave=worse.max(axis=1) >= np.log(m / self.alpha),
+            worse=worse,
             beside=beside,
         )

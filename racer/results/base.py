@@ -378,9 +378,13 @@ class Result(AnyResult, ABC):
 
 
 def likeliest(posterior: BestPosterior, leader: int) -> int:
-    """Return the likeliest best of a posterior: the decider's leader, if none is likelier."""
+    """Return the likeliest best of a posterior: the decider's leader, if none is likelier.
+
+    It is that, too, where it is likelier still that no candidate is what is sought.
+    """
     chances, best = posterior.probability_best, posterior.best
-    return leader if chances[leader] == chances[best] else best
+    none = 1.0 - float(chances.sum())
+    return leader if chances[leader] == chances[best] or none > chances[best] else best
 
 
 def goes_by_means(rules: Rules, *, is_exact: bool = False) -> bool:

@@ -361,6 +361,51 @@ def test_nobody_is_acceptable():
     assert "it is that or one of" not in str(result)
 
 
+@pytest.mark.parametrize("spread", [0.005, 0.02])
+@pytest.mark.parametrize("exact", [True, False])
+def test_of_unacceptable_candidates_the_nearest_is_left(exact, spread):
+    """Not one that crosses the limit with the weakest evidence, and none that never succeeded."""
+    error = {"a": 0.2, "b": 0.25, "c": 0.3, "d": 0.35}
+    price = {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}
+
+    def noisy(config, instance, seed):
+        if config == "broken":
+            raise ValueError("never works")
+        noise = np.random.default_rng([seed, ord(config)]).normal()
+        return {"error": error[config] + spread * noise, "dollars": price[config]}
+
+    result = racer.race(
+        *(["broken", *"dcba"], noisy),
+        budget=300,
+        seed=1,
+        objective=racer.Constrained("dollars", error=("<=", 0.01)),
+        metrics={"error": "min", "dollars": Metric(exact=exact)},
+    )
+    assert (result.best, result.ended) == ("a", "decided")
+    assert result.verdict[-1] == "With probability >0.99 no candidate satisfies the constraints."
+    gone = result.eliminations
+    assert gone["reason"].tolist() == ["unacceptable"] * 4
+    assert all(
+        against > candidate for candidate, against in zip(gone.candidate, gone.against, strict=True)
+    )
+
+
+def test_a_race_is_open_while_it_is_unclear_who_is_nearest_to_a_limit():
+    def alike(config, instance, seed):
+        noise = np.random.default_rng([seed, config]).normal()
+        return {"error": 1.0 + 0.01 * noise, "dollars": float(config)}
+
+    result = racer.race(
+        *(range(2), alike),
+        budget=60,
+        seed=1,
+        objective=racer.Constrained("dollars", error=("<=", 0.1)),
+        metrics={"error": "min", "dollars": Metric(exact=True)},
+    )
+    assert result.ended == "budget"
+    assert result.survivors == (result.best_index, 1 - result.best_index)
+
+
 def test_nobody_is_within_both_tolerances():
     given = {"budget": 300, "seed": 1, "metrics": HOW | {"size": Metric(exact=True)}}
 

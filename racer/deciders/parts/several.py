@@ -75,6 +75,7 @@ class Sought:
     dearer: MeanBets | None  # than each other, in the first metric; None: known exactly
     given_up: NDArray[np.bool_]
     against: Floats  # (m, m), the weighted evidence of each opponent at the last test
+    succeeded: NDArray[np.bool_]  # (m,), at least once
     cheaper: Floats | None = None  # (m,), how many are cheaper, where that is known
 
     @classmethod
@@ -89,6 +90,7 @@ class Sought:
             *(goal, FiniteCosts(goal), m, np.arange(m), sums, counts),
             *(np.full(m, -np.inf), dearer),
             *(np.zeros(m, dtype=np.bool_), np.full((m, m), -np.inf)),
+            np.zeros(m, dtype=np.bool_),
         )
 
     def keep(self, candidates: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -99,17 +101,21 @@ class Sought:
         self.log_e_eliminated = with_frozen(self.log_e_eliminated, self.against, kept)
         self.candidates, self.sums = self.candidates[kept], self.sums[kept]
         self.given_up, self.counts = self.given_up[kept], self.counts[kept]
+        self.succeeded = self.succeeded[kept]
         self.cheaper = None if self.cheaper is None else self.cheaper[kept]
         if self.dearer is not None:
             self.dearer.keep(kept)
         return kept
 
-    def add(self, costs: Floats) -> None:
-        """Take in the costs of a block, (m, d)."""
+    def add(self, row: Floats) -> Floats:
+        """Take in a block, (m, d), +inf where a cell failed; return its finite costs."""
+        self.succeeded |= np.isfinite(row).all(axis=1)
+        costs = self.finite.of(row)
         self.sums += np.nan_to_num(costs)
         self.counts += ~np.isnan(costs)
         if self.dearer is not None:
             self.dearer.add(costs[:, None, 0] - costs[None, :, 0])
+        return costs
 
     @property
     def means(self) -> Floats:
@@ -136,15 +142,16 @@ def verdict_on_one(
     *,
     unfit: Floats,
     acceptable: Floats,
-    may_leave: NDArray[np.bool_],
+    worse: Floats,
     beside: Floats | None,
 ) -> Verdict:
     """Return the verdict of a race for the cheapest acceptable candidate.
 
     `unfit` is evidence that i is not acceptable, (m,) or for each opponent (m, m); `acceptable` that j
-    is, (m,), and `beside` beside each opponent.
+    is, (m,), and `beside` beside each opponent. `worse` is evidence that j is acceptable, or nearer
+    to it than i, (m, m): without it, who is not acceptable stays.
     """
-    m = len(sought.candidates)
+    m, is_own = len(sought.candidates), unfit.ndim == 1
     dearer, cheaper = sought.log_dearer()
     better = np.minimum(acceptable[None, :], dearer)
     np.fill_diagonal(better, -np.inf)
@@ -153,32 +160,43 @@ def verdict_on_one(
         by_others = np.log(share / np.maximum(cheaper, 1.0))[:, None] + better
         own = np.log(1.0 - share)
     alone = np.full(m, -np.inf)
-    if unfit.ndim == 2:
+    if is_own:
+        sought.against, alone = by_others, own + unfit
+        found_unfit = alone
+    else:
         by_unfit = own[:, None] + unfit - np.log(sought.start - 1)
         sought.against = np.logaddexp(by_unfit, by_others)
         found_unfit = np.logaddexp.reduce(by_unfit, axis=1)
-    else:
-        sought.against, alone = by_others, own + unfit
-        found_unfit = alone
     is_better = np.logaddexp.reduce(by_others, axis=1) >= found_unfit
     total = np.logaddexp(np.logaddexp.reduce(sought.against, axis=1), alone)
     total = np.logaddexp(total, sought.log_e_eliminated)
     sought.given_up = total >= -np.log(alpha)
-    if sought.given_up.all():
-        sought.given_up[total.argmin()] = False
-    means = sought.means
-    order = np.lexsort((means[:, 0], excess(sought.goal, means), sought.given_up))
+    order = _order(sought, is_own=is_own)
     standing = np.empty(m)
     standing[order] = np.arange(m)
     first = int(order[0])
-    leave = sought.given_up & may_leave
+    leave = sought.given_up & ((worse.max(axis=1) >= np.log(m / alpha)) | (is_better & is_own))
+    leave[first] = False
     places = [i for i in np.argsort(-total, kind="stable").tolist() if leave[i]]
     open_ones = int((~sought.given_up).sum())
+    stay = np.flatnonzero(~leave)
     settled = open_ones == 1 and (
-        beside is None or bool((beside[first][~leave] >= -np.log(alpha)).all())
+        len(stay) == 1 if beside is None else bool((beside[first][stay] >= -np.log(alpha)).all())
     )
     return Verdict(
-        tuple(_drop(sought, i, first, total[i], leave, is_better=is_better[i]) for i in places),
+        tuple(
+            _drop(
+                sought,
+                i,
+                first,
+                total[i],
+                np.where(
+                    leave, -np.inf, (worse if is_own and not is_better[i] else sought.against)[i]
+                ),
+                is_better=is_better[i],
+            )
+            for i in places
+        ),
         int(sought.candidates[first]),
         standing,
         {"open": float(open_ones)},
@@ -186,17 +204,31 @@ def verdict_on_one(
     )
 
 
+def _order(sought: Sought, *, is_own: bool) -> NDArray[np.intp]:
+    """Return places, the best first: of those not given up, the cheapest that seem acceptable.
+
+    Where limits are each candidate's own, and none that is left seems to meet them, the nearest come
+    first, whoever is given up. Who has never succeeded comes last.
+    """
+    means = sought.means
+    over = excess(sought.goal, means)
+    seems_fit = ~sought.given_up & sought.succeeded & (over == 0.0)
+    keys = (means[:, 0], over, ~sought.succeeded)
+    if not is_own or seems_fit.any():
+        keys = (means[:, 0], over, sought.given_up, ~sought.succeeded)
+    return np.lexsort(keys)
+
+
 def _drop(
     sought: Sought,
     place: int,
     first: int,
     total: float,
-    leave: NDArray[np.bool_],
+    evidence: Floats,
     *,
     is_better: np.bool_,
 ) -> Drop:
-    """Return the drop of a position: against the strongest evidence among those that stay."""
-    evidence = np.where(leave, -np.inf, sought.against[place])
+    """Return the drop of a position: against who has the strongest evidence, (m,), among the rest."""
     is_known = np.isfinite(evidence).any() and int(evidence.argmax()) != place
     against = int(evidence.argmax()) if is_known else first
     return Drop(
