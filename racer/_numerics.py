@@ -22,11 +22,13 @@ def as_costs(values: NDArray[np.float64], *, maximize: bool) -> NDArray[np.float
     return -values if maximize else values
 
 
-def impute_failed(costs: NDArray[np.float64], usual: float = 0.0) -> NDArray[np.float64]:
-    """Return costs of any shape in which each failure, +inf, is their range behind their worst.
+def impute_failed(
+    costs: NDArray[np.float64], usual: float = 0.0, *, ranges: float = 1.0
+) -> NDArray[np.float64]:
+    """Return costs of any shape in which each failure, +inf, is so many ranges behind their worst.
 
-    Where the range is 0, or a tie, it is behind by a `usual` one; if that is 0, by the size of the
-    worst, and by 1 if that is 0 too. ValueError if nothing but failures is known.
+    Where the range is 0, or a tie, a `usual` one counts; if that is 0, the size of the worst, and
+    1 if that is 0 too. ValueError if nothing but failures is known.
     """
     if max(costs.ravel().tolist(), default=0.0) < np.inf:
         return costs
@@ -34,7 +36,7 @@ def impute_failed(costs: NDArray[np.float64], usual: float = 0.0) -> NDArray[np.
     known = costs[~failed]
     worst = float(known.max())
     behind = range_of(worst, float(known.min())) or usual or abs(worst) or 1.0
-    return np.where(failed, worst + behind, costs)
+    return np.where(failed, worst + ranges * behind, costs)
 
 
 def range_of(worst: float, best: float) -> float:
@@ -42,8 +44,8 @@ def range_of(worst: float, best: float) -> float:
     return worst - best if worst - best > TIE * max(abs(worst), abs(best)) else 0.0
 
 
-def impute_by_block(costs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return costs (n, m) in which each failure, +inf, is a range of its block behind the worst.
+def impute_by_block(costs: NDArray[np.float64], *, ranges: float = 1.0) -> NDArray[np.float64]:
+    """Return costs (n, m) in which each failure, +inf, is so many ranges behind its block's worst.
 
     Where the known costs of a block do not differ, it is the median range of those in which they
     do: so neither the unit nor the level of costs matters. NaN: not evaluated, or all of the block
@@ -55,13 +57,14 @@ def impute_by_block(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     known = np.isfinite(costs)
     worst = np.max(costs, axis=1, where=known, initial=-np.inf)
     best = np.min(costs, axis=1, where=known, initial=np.inf)
-    ranges = worst - best
-    some = ranges[(ranges > tie_sizes(worst, best)) & (ranges < np.inf)]
+    apart = worst - best
+    some = apart[(apart > tie_sizes(worst, best)) & (apart < np.inf)]
     usual = float(np.median(some)) if len(some) else 0.0
     imputed = costs.copy()
     for row in map(imputed.__getitem__, np.flatnonzero(failed.any(axis=1)).tolist()):
         told = ~np.isnan(row)
-        row[told] = impute_failed(row[told], usual) if np.isfinite(row).any() else np.nan
+        solved = bool(np.isfinite(row).any())
+        row[told] = impute_failed(row[told], usual, ranges=ranges) if solved else np.nan
     return imputed
 
 

@@ -65,6 +65,7 @@ class TestFailures:
         assert impute_failed(np.array([1.0, self.INF, 4.0, 2.0])).tolist() == [1, 7, 4, 2]
         table = np.array([[1.0, self.INF], [4.0, 2.0]])
         assert impute_failed(table).tolist() == [[1, 7], [4, 2]]
+        assert impute_failed(table, ranges=4.0).tolist() == [[1, 16], [4, 2]]
 
     @pytest.mark.parametrize(("value", "behind"), [(3.0, 6.0), (-3.0, 0.0), (0.1, 0.2), (0.0, 1.0)])
     def test_they_are_behind_where_all_costs_are_equal(self, value, behind):

@@ -40,8 +40,8 @@ class BayesianFront(Decider):
     in every metric; the longest list is dropped, surest first, of which that holds jointly. The
     verdict is `settled` once all that are left are on the front with that probability.
 
-    A failed cell counts, in every metric with noise, as one range of its block behind the block's
-    worst. Margins are not for this decider: `FrontRace` takes them.
+    Failures count as in `racer.stats.best_posterior`, in every metric with noise. Margins are not
+    for this decider: `FrontRace` takes them.
 
     More are dropped than by `FrontRace`, and how often one of the front is dropped is not bounded
     over the race: it is calibrated if candidates differ by the posterior's model.

@@ -44,8 +44,8 @@ class GoalForBudget(Decider):
     within a layer by their part of the hypervolume. Else: those that seem to be acceptable first,
     by the first metric, then the others by how far they are from it (with several limits, in
     spreads of each metric); so none that seems acceptable leaves for one that does not. No error
-    rate is promised. A failed cell counts as the upper bound, or one range of its block behind the
-    block's worst.
+    rate is promised. A failed cell counts as the upper bound, or four ranges of its block behind
+    the block's worst.
 
     Raises
     ------

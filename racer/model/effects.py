@@ -58,15 +58,17 @@ def effects(
     return Effects(value, variance)
 
 
-def natural_effects(costs: NDArray[np.float64], blocks: int | None = None) -> Effects:
+def natural_effects(
+    costs: NDArray[np.float64], blocks: int | None = None, *, ranges: float = 1.0
+) -> Effects:
     """As `effects`, in the unit of the costs, and with the mean level of the blocks in them.
 
-    Failures, +inf, are one range of their block behind the block's worst. Differences below 1e-12
+    Failures, +inf, are so many ranges of their block behind the block's worst. Differences below 1e-12
     count as none, so costs are divided by `unit_near` first.
     """
     costs = costs[np.isfinite(costs).any(axis=1)]
     known = ~np.isnan(costs)
-    full = np.where(known, impute_by_block(costs), 0.0)
+    full = np.where(known, impute_by_block(costs, ranges=ranges), 0.0)
     level, value = _additive(full, known)
     rest = (full - level[:, None] - value) * known
     per_candidate = np.maximum(known.sum(axis=0), 1)

@@ -185,12 +185,31 @@ class Metrics:
         if goal.kind == "front":
             probability = self._front.shares
         else:
-            model = Means(costs, self.exact(names), by_block=False, n_blocks=self.n_blocks)
+            model = Means(
+                _with_bounds(costs, goal),
+                self.exact(names),
+                by_block=False,
+                n_blocks=self.n_blocks,
+            )
             sought = sought_of(self.eligible, among)
             shares = [_sought(model.drawn(turn), goal, sought).mean(axis=0) for turn in model.turns]
             probability = np.mean(shares, axis=0)
         found = BestPosterior(frozen(probability), frozen(means), costs.shape[1])
         return found.among(self.eligible, m)
+
+
+def _with_bounds(costs: Floats, goal: Goal) -> Floats:
+    """Return costs (d, n, m) in which a failed cell has the worst value, where there is one.
+
+    Blocks on which all failed are as they are.
+    """
+    costs = costs.copy()
+    failed = np.isposinf(costs)
+    failed &= ~failed.all(axis=2, keepdims=True)
+    for at, bounds in enumerate(goal.bounds):
+        if bounds is not None and not goal.exact[at]:
+            costs[at][failed[at]] = bounds[1]
+    return costs
 
 
 def sought_of(eligible: Sequence[int], among: Collection[int] | None) -> NDArray[np.bool_]:

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import scipy  # its parts are imported when they are used
 
 from racer._checks import as_floats, flag, whole
-from racer._numerics import TIE, impute_by_block, one_blas_thread, power_near
+from racer._numerics import TIE, one_blas_thread, power_near
 from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
 from racer.stats.additive import wide_gaps
-from racer.stats.locations import Locations, locations
+from racer.stats.failing import failing_at
+from racer.stats.locations import FAILURE, Locations, locations
 from racer.stats.smallest import lattice_points
 from racer.stats.strata import two_way
 from racer.stats.units import in_units
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
     from numpy.typing import ArrayLike, NDArray
+
+    from racer.stats.smallest import Failing
 
 __all__ = [
     "FrontPosterior",
@@ -103,8 +107,7 @@ def front_posterior(
     """Return the posterior probability of each candidate that it is on the Pareto front.
 
     In each metric the model is that of `best_posterior`, along the principal axes of the noise of
-    all metrics. A failed cell is one range of its block behind the block's worst; the usual range,
-    where the known costs of the block do not differ.
+    all metrics. Failures count as they do there, in each metric that is not exact.
 
     Parameters
     ----------
@@ -226,8 +229,9 @@ class Means:
     """The posterior of the expected costs of m candidates in d metrics, given costs, (d, n, m).
 
     With `by_block` they are in units of the spread within a block, else as costs. The mean of a
-    metric that is known exactly has no error. A failed cell, +inf, is one range of its block behind
-    the worst. Candidates with costs beyond 1e100, beside which those of another are nothing, have
+    metric that is known exactly has no error. Failed cells, +inf, say nothing of costs; how often a
+    candidate fails costs it, in each of the other metrics, what it does in `best_posterior`, in draws
+    in which failures are not by chance. Candidates with costs beyond 1e100, beside which those of another are nothing, have
     the mean of their own, and the others are as if these costs had failed.
 
     Noise is made independent by turning metrics to the principal axes of residuals of blocks and
@@ -251,6 +255,7 @@ class Means:
         for at in {at for at in range(d) if not exact[at]} - {*noisy}:  # the same but for rounding
             is_known = np.isfinite(self._known[:, at])
             self._known[is_known, at] = self._known[is_known, at][:1]
+        self._failing: list[Failing | None] = []
         self._images = _images(costs, noisy)
         self._noisy = [at for at in noisy if at not in self._images]
         if not self._noisy:
@@ -258,7 +263,11 @@ class Means:
         with one_blas_thread():
             self._scaled = [_scaled(costs[at]) for at in self._noisy]
             self._metrics = [
-                _in_units(impute_by_block(one.costs), by_block=by_block, n_blocks=n_blocks)
+                _in_units(
+                    np.where(np.isposinf(one.costs), np.nan, one.costs),
+                    by_block=by_block,
+                    n_blocks=n_blocks,
+                )
                 for one in self._scaled
             ]
             values = np.stack([metric.costs for metric in self._metrics])
@@ -271,6 +280,42 @@ class Means:
             ]
             if not np.array_equal(axes, np.eye(len(axes))):
                 self._fits = _alike(self._fits)
+            told = [np.isfinite(costs[at]).any(axis=1) for at in self._noisy]
+            self._failing = [
+                failing_at(price, costs[at][rows], None, may_be_chance=n_blocks is None)
+                for price, at, rows in zip(self._prices(), self._noisy, told, strict=True)
+            ]
+
+    def _prices(self) -> list[float]:
+        """Return what a failure costs in each noisy metric, in its unit: as in `locations`."""
+        along = [
+            found.unit * sum((part.weight * part.mean for part in found.parts), np.zeros(1))
+            for found in self._fits
+        ]
+        means = np.tensordot(self._back, np.stack(along), axes=1)
+        moved = [metric.moved / metric.unit for metric in self._metrics]
+        if self._by_block:
+            return [max(FAILURE[0], FAILURE[1] * float(np.ptp(mean))) for mean in means]
+        return [
+            max(FAILURE[0], FAILURE[1] * float(np.ptp(mean + more)))
+            for mean, more in zip(means, moved, strict=True)
+        ]
+
+    def _lost(
+        self, number: int, near: NDArray[np.intp], normal: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return what failures cost candidates `near` (k,) in a metric, in its unit, (k, p).
+
+        At normal points (k + 1, p), the same for each metric: the last says what is by chance.
+        """
+        failing = self._failing[number]
+        if failing is None:
+            return np.zeros((len(near), normal.shape[1]))
+        places = scipy.special.ndtr(normal)
+        table = failing.costs(near)
+        levels = np.minimum((places[:-1] * len(table)).astype(np.intp), len(table) - 1)
+        lost = table[levels, np.arange(len(near))[:, None]]
+        return np.where(places[-1] < failing.by_chance, 0.0, lost)
 
     @property
     def turns(self) -> range:
@@ -288,7 +333,9 @@ class Means:
             return self._known[near][None]
         k, d = len(near), self._known.shape[1]
         n = len(self._noisy)
-        normal, scale = lattice_points(n * k + d + n, fewer=k > _MOST, turn=turn)
+        used = n * k + d + n
+        fails = any(failing is not None for failing in self._failing)
+        normal, scale = lattice_points(used + fails * (k + 1), fewer=k > _MOST, turn=turn)
         p = normal.shape[1]
         drawn = np.empty((d, k, p))
         drawn[:] = self._known[near].T[:, :, None]
@@ -312,6 +359,10 @@ class Means:
                 place -= counts @ place / max(counts.sum(), 1)
                 place = metric.unit * place + (metric.level + metric.error * normal[n * k + at])
                 place += metric.moved[near, None]
+            if fails:
+                unit = 1.0 if self._by_block else metric.unit
+                place += unit * self._lost(number, near, normal[used:])
+            if not self._by_block:
                 place *= scaled.power
             for row in np.flatnonzero(scaled.far[near]):
                 candidate = near[row]

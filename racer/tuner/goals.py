@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from racer._numerics import one_blas_thread
-from racer.deciders.parts.several import best_first
+from racer.deciders.parts.several import FAILED, best_first
 from racer.model.effects import Effects, effects, natural_effects, unit_near
 from racer.model.surrogate import Correlations, Surrogate
 from racer.seeding import rng_for
@@ -87,7 +87,7 @@ class GoalModel:
             units = np.array([unit_near(table) for table in costs])
             goal = replace(self.goal, limits=tuple((self.goal.limits / units[1:]).tolist()))
             tables = zip(costs, units, strict=True)
-            known = [natural_effects(table / unit, length) for table, unit in tables]
+            known = [natural_effects(table / unit, length, ranges=FAILED) for table, unit in tables]
         values = np.stack([found.value for found in known], axis=1)
         at = np.searchsorted(candidates, present)
         places = np.empty(len(values))

@@ -175,7 +175,7 @@ def test_what_is_known_exactly_is_not_moved_by_failures():
     swapped = costs[:, :, ::-1]
     cheap = {"a": Metric("min", exact=True), "b": "min"}
     for objective in (Constrained("a", b=("<=", 2.0)), Within("a", b=3.0)):
-        assert raced(swapped, cheap, objective).result().best == 0
+        assert raced(swapped, cheap, objective).result().leader == 0
 
 
 def test_an_exact_metric_decides_at_once_whether_it_is_acceptable():

@@ -406,6 +406,56 @@ def test_a_race_is_open_while_it_is_unclear_who_is_nearest_to_a_limit():
     assert result.survivors == (result.best_index, 1 - result.best_index)
 
 
+HALF = [
+    *(Within("dollars", error=0.06), racer.Constrained("dollars", error=("<=", 0.26))),
+    racer.Constrained("dollars", error=("<=", 0.01)),
+    Pareto("error", "dollars"),
+]
+
+
+@pytest.mark.parametrize("objective", HALF, ids=str)
+@pytest.mark.parametrize("share", [2, 3])
+def test_who_often_fails_is_not_the_best_where_another_never_does(objective, share):
+    error, price = {"a": 0.2, "d": 0.35, "f": 0.1}, {"a": 4.0, "d": 1.0, "f": 0.5}
+
+    def often(config, instance, seed):
+        if config == "f" and instance % share == 0:
+            raise ValueError("not this one")
+        noise = 0.02 * np.random.default_rng([seed, ord(config)]).normal(size=2)
+        return {"error": error[config] + noise[0], "dollars": price[config] * (1.0 + noise[1])}
+
+    given = {"budget": 150, "seed": 1, "metrics": HOW, "objective": objective}
+    result = racer.race(list("fad"), often, range(20), instance_order="shuffled", **given)
+    if isinstance(objective, Pareto):
+        assert sorted(result.survivors) == [1, 2]
+        assert result.probability_front[0] < 0.01
+        return
+    assert result.best == "a"
+    assert 1 in result.survivors
+    if not result.verdict[-1].endswith("no candidate satisfies the constraints."):
+        assert result.probability_best[1] > 0.95
+
+
+def test_a_failure_costs_the_bound_of_a_metric_in_the_posterior_too():
+    """As in the race: who is right in .9 and fails in a tenth is right in .81."""
+
+    def graded(config, instance, seed):
+        draws = np.random.default_rng([seed, config]).random(2)
+        if config and draws[0] < 0.1:
+            raise ValueError("no answer")
+        return {"score": float(draws[1] < 0.9), "dollars": 2.0 - config}
+
+    result = racer.race(
+        *(range(2), graded),
+        budget=600,
+        seed=1,
+        objective=racer.Constrained("dollars", score=(">=", 0.7)),
+        metrics={"score": Metric("max", bounds=(0, 1)), "dollars": Metric(exact=True)},
+    )
+    assert (result.best, result.survivors) == (1, (1,))
+    assert result.probability_best[1] > 0.95
+
+
 def test_nobody_is_within_both_tolerances():
     given = {"budget": 300, "seed": 1, "metrics": HOW | {"size": Metric(exact=True)}}
 

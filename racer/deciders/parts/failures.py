@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
 
 class FailedCells:
-    """Puts failed cells a range of their block behind the block's worst.
+    """Puts failed cells a range of their block, or several `ranges`, behind the block's worst.
 
     Where the known costs of a block do not differ, as where one candidate alone succeeded, the range
     is the usual one of the blocks so far. Before any range is known, it is the size of the costs.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, ranges: float = 1.0) -> None:
+        self._behind = ranges
         self._ranges: list[float] = []  # of blocks in which costs differ, ascending
 
     def imputed(self, costs: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -35,4 +36,4 @@ class FailedCells:
         if not has_failed:
             return costs
         usual = self._ranges[len(self._ranges) // 2] if self._ranges else 0.0
-        return impute_failed(costs, usual)
+        return impute_failed(costs, usual, ranges=self._behind)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+FAILED = 4.0  # ranges of a block: a failed cell is so far behind its worst
 _OBJECTIVES = {"front": "Pareto", "within": "Within", "constrained": "Constrained"}
 
 
@@ -44,7 +45,7 @@ class FiniteCosts:
     """Costs of one block after the other, failed cells as the worst there is, NaN if exact."""
 
     def __init__(self, goal: Goal) -> None:
-        self._goal, self._failed = goal, [FailedCells() for _ in goal.exact]
+        self._goal, self._failed = goal, [FailedCells(FAILED) for _ in goal.exact]
 
     def of(self, row: Floats) -> Floats:
         """Return the finite costs of a block, (m, d)."""
