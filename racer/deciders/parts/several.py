@@ -214,10 +214,8 @@ def _order(sought: Sought, *, is_own: bool) -> NDArray[np.intp]:
     means = sought.means
     over = excess(sought.goal, means)
     seems_fit = ~sought.given_up & sought.succeeded & (over == 0.0)
-    keys = (means[:, 0], over, ~sought.succeeded)
-    if not is_own or seems_fit.any():
-        keys = (means[:, 0], over, sought.given_up, ~sought.succeeded)
-    return np.lexsort(keys)
+    counts = not is_own or bool(seems_fit.any())
+    return np.lexsort((means[:, 0], over, sought.given_up & counts, ~sought.succeeded))
 
 
 def _drop(
