@@ -34,26 +34,49 @@ class Columns(NamedTuple):
 
 
 def recognised(
-    frame: pd.DataFrame, given: Columns, *, counted: bool = False, paired: bool = True
+    frame: pd.DataFrame,
+    given: Columns,
+    *,
+    counted: bool = False,
+    paired: bool = True,
+    levels: Sequence[str] = (),
 ) -> Columns:
     """Return which columns are labels; `counted`: a first column that counts rows is one too.
 
-    A long table needs a column of data sets if its scores are `paired` by them.
+    A long table needs a column of data sets if its scores are `paired` by them. `levels` were
+    levels of the index: they hold labels, never scores.
     """
     for role, name in given._asdict().items():
         if name is not None and not is_one_of(name, list(frame)):
             raise SettingError(
                 f"{role}={name!r}: there is no such column, only {', '.join(frame.columns)}"
             )
-    found = _by_usual_names(frame, given)
+    found = _by_usual_names(frame, given, levels)
     if found.algorithm is not None:
-        return _long(frame, found, paired=paired)
+        return _long(frame, found, paired=paired, levels=levels)
     if found.score is not None:
         raise ScoresError(f"no column of algorithms beside score={found.score!r}: algorithm=..")
     first = str(frame.columns[0])
     if found.data_set is None and first != found.fold and _labels(frame, found, counted=counted):
         found = found._replace(data_set=first)
+    spare = [level for level in levels if level not in found]
+    if found.data_set is None and spare:
+        rest = frame.drop(columns=spare)
+        found = recognised(rest, found, counted=counted, paired=paired) if rest.size else found
+        found = found if found.data_set is not None else _by_level(found, spare, paired=paired)
     return found
+
+
+def _by_level(found: Columns, levels: Sequence[str], *, paired: bool) -> Columns:
+    """Name the data sets of a wide table by the level of its index; ScoresError if it has several."""
+    if len(levels) > 1:
+        if not paired:
+            return found
+        raise ScoresError(
+            f"the index has levels {', '.join(map(repr, levels))}: name those of data sets and of "
+            f"folds, data_set={levels[0]!r}, fold={levels[1]!r}, or leave them out"
+        )
+    return found._replace(data_set=levels[0])
 
 
 def numbered(frame: pd.DataFrame, given: Columns, *, counted: bool) -> str | None:
@@ -74,13 +97,14 @@ def row_numbers(frame: pd.DataFrame, given: Columns) -> str | None:
     return first if is_index and frame.shape[1] > 1 and is_numeric(frame[first]) else None
 
 
-def _by_usual_names(frame: pd.DataFrame, given: Columns) -> Columns:
+def _by_usual_names(frame: pd.DataFrame, given: Columns, levels: Sequence[str]) -> Columns:
     """Add the columns with usual names to those given; scores have none."""
     found = given
     if found.algorithm is None:
         name = called(frame, ALGORITHM, found)
         # a column of numbers is an algorithm of that name, unless the table is known to be long
-        if name is not None and (found.score is not None or not is_numeric(frame[name])):
+        is_long = found.score is not None or (name in levels and len(levels) > 1)
+        if name is not None and (is_long or not is_numeric(frame[name])):
             found = found._replace(algorithm=name)
     if found.fold is None:
         found = found._replace(fold=called(frame, _FOLD, found))
@@ -100,13 +124,18 @@ def _labels(frame: pd.DataFrame, found: Columns, *, counted: bool) -> bool:
     return counts and not all(map(_counts, others))
 
 
-def _long(frame: pd.DataFrame, found: Columns, *, paired: bool) -> Columns:
+def _long(
+    frame: pd.DataFrame, found: Columns, *, paired: bool, levels: Sequence[str]
+) -> Columns:
     """Return the columns of a long table, which must be all there."""
     if found.data_set is None and paired:
         texts = [n for n in map(str, frame) if n not in found and not is_numeric(frame[n])]
-        found = found._replace(data_set=texts[0] if len(texts) == 1 else None)
+        # an index that is different in each row numbers them
+        again = [n for n in levels if n not in found and frame[n].duplicated().any()]
+        known = texts or again
+        found = found._replace(data_set=known[0] if len(known) == 1 else None)
     if found.score is None:
-        rest = [str(name) for name in frame if name not in found]
+        rest = [str(name) for name in frame if name not in found and name not in levels]
         if len(rest) != 1:
             raise ScoresError(
                 f"the table is long (column {found.algorithm!r}), with {rest or 'nothing'} beside "

@@ -71,8 +71,8 @@ def compare(
     ----------
     scores : DataFrame, or array_like of shape (data sets, algorithms)
         Wide: a row per data set and a column per algorithm; a first column of text, or an
-        index other than 0, 1, 2, .., names the data sets. Or long: columns of data sets, algorithms
-        and scores. Either may have a column of folds (runs), which are averaged; "plackett-luce"
+        index (but 0, 1, 2, .. without a name), names the data sets. Or long: columns, or levels of
+        the index, of data sets, algorithms and scores. Either may have a column of folds (runs), which are averaged; "plackett-luce"
         takes their medians, and a local rope uses all. Missing scores (NaN, or masked) are allowed
         and counted; an infinite one is worse (better) than all finite ones.
     method : str, optional

@@ -77,16 +77,20 @@ class Scores:
 
 def read_scores(frame: Any, columns: Columns, *, maximize: bool) -> Scores:
     """Return a wide (n, K) or long table of scores as costs; the only place that negates them."""
-    frame, notes = _plain(_as_frame(frame)), []
+    frame, levels = _plain(_as_frame(frame))
+    notes = []
     index = row_numbers(frame, columns)
     if index is not None:
         notes.append(f"Column {index!r} numbers the rows and is not an algorithm.")
-        rest = frame.drop(columns=index)
-        if recognised(rest, columns).data_set is None:
+        rest, others = frame.drop(columns=index), [name for name in levels if name != index]
+        if recognised(rest, columns, levels=others).data_set is None:
             columns = columns._replace(data_set=index)
         else:
-            frame = rest
-    found = recognised(frame, columns)
+            frame, levels = rest, others
+    found = recognised(frame, columns, levels=levels)
+    for level in (name for name in levels if name not in found):
+        notes.append(f"Level {level!r} of the index is not used.")
+        frame = frame.drop(columns=level)
     if found[:3] == (None, None, None):
         frame, found = _by_index(frame, found)
     wide = _widened(frame, found) if found.algorithm is not None else _labelled(frame, found)
@@ -100,11 +104,14 @@ def read_unpaired(frame: Any, columns: Columns, *, maximize: bool) -> Scores:
     """Return independent samples as costs: a long table, or a column for each algorithm."""
     import pandas as pd  # noqa: PLC0415
 
-    frame, notes = _plain(_as_frame(frame)), []
+    frame, levels = _plain(_as_frame(frame))
+    notes = []
     index = row_numbers(frame, columns)
     if index is not None:
         frame = frame.drop(columns=index)
-    found = recognised(frame, columns, paired=False)
+        levels = [name for name in levels if name != index]
+    found = recognised(frame, columns, paired=False, levels=levels)
+    frame = frame.drop(columns=[name for name in levels if name not in found])
     if found.algorithm is not None and found.score is not None:
         _check_labels(frame, [found.algorithm])
         owner = pd.Series([_label(value) for value in frame[found.algorithm]])
@@ -203,8 +210,11 @@ def _by_index(frame: pd.DataFrame, found: Columns) -> tuple[pd.DataFrame, Column
     return frame.reset_index(names="data set"), found._replace(data_set="data set")
 
 
-def _plain(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with strings as names of its columns, and named levels of its index as columns."""
+def _plain(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Return the table with strings as names of its columns, and the named levels of its index.
+
+    These become its first columns.
+    """
     named = [name for name in frame.index.names if name is not None]
     if named:
         overlap = [str(name) for name in named if name in frame.columns]
@@ -220,7 +230,7 @@ def _plain(frame: pd.DataFrame) -> pd.DataFrame:
         frame = frame.reset_index(names="data set")
     if frame.empty:
         raise ScoresError(f"the table is empty: {len(frame)} rows, {frame.shape[1]} columns")
-    return frame
+    return frame, [str(name) for name in named]
 
 
 def _label(value: object) -> str:

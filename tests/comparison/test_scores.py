@@ -338,3 +338,49 @@ def test_an_infinite_score_that_is_better_than_all_is_noted(maximize, score):
     wanted = f"1 score is {score}, with maximize={maximize} better than all others: if that is a "
     assert notes == [f"{wanted}failure, as in a race, give {-float(score)} or leave it out."]
     assert not any("better than all" in note for note in read(table, maximize=not maximize).notes)
+
+
+NUMBERED = pd.DataFrame({"A": [1.0, 2.0, 3.0], "B": [2.0, 4.0, 1.0]}, index=[3, 31, 44])
+
+
+@pytest.mark.parametrize("name", ["openml", "did", "row", "size", "id", "model", "index", 7])
+def test_an_index_of_numbers_with_a_name_is_no_algorithm(name):
+    scores = read(NUMBERED.rename_axis(index=name))
+    assert (scores.algorithms, scores.data_sets) == (("A", "B"), ("3", "31", "44"))
+    counted = NUMBERED.reset_index(drop=True).rename_axis(index=name)
+    assert read(counted).algorithms == ("A", "B")
+
+
+def test_a_pivoted_table_of_numbered_data_sets():
+    long = NUMBERED.rename_axis(index="openml").melt(
+        var_name="algo", value_name="score", ignore_index=False
+    )
+    wide = long.reset_index().pivot(index="openml", columns="algo", values="score")
+    same(read(wide), read(NUMBERED))
+    same(read(long, algorithm="algo"), read(NUMBERED))
+    same(read(long.set_index("algo", append=True), algorithm="algo"), read(NUMBERED))
+
+
+def test_an_index_of_numbers_beside_names_is_not_used():
+    named = WIDE.set_index(pd.Index([3, 31, 44], name="openml"))
+    same(read(named), read(WIDE))
+    assert "Level 'openml' of the index is not used." in read(named).notes
+    same(read(named.rename(columns={"db": "whatever"})), read(WIDE))
+    long = FOLDS.rename_axis(index="row")
+    same(read(long), read(FOLDS))
+    same(read(long.drop(columns="fold").iloc[[0, 1, 4, 5]]), read(FOLDS.iloc[[0, 1, 4, 5]]))
+    with pytest.raises(ScoresError, match=r"no column of data sets among .*: name it"):
+        read(long.drop(columns=["Data set", "fold"]))
+
+
+def test_levels_of_unknown_names_are_to_be_named():
+    levels = pd.MultiIndex.from_product([[3, 31, 44], [0, 1]], names=["x", "y"])
+    folds = pd.DataFrame({"A": np.arange(6.0), "B": 1.0}, index=levels)
+    with pytest.raises(ScoresError, match=r"levels 'x', 'y': name those .* fold='y'"):
+        read(folds)
+    found = read(folds, data_set="x", fold="y")
+    assert (found.algorithms, found.n_folds) == (("A", "B"), 2)
+    same(read(folds.rename_axis(index=["x", "seed"])), found)
+    same(read(folds.rename_axis(index=["seed", "x"]).swaplevel()), read(folds, data_set="y", fold="x"))
+    with pytest.raises(ScoresError, match="if its rows are folds or runs, name their column"):
+        read(folds.rename_axis(index=["db", "y"]))
