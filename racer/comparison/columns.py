@@ -124,9 +124,7 @@ def _labels(frame: pd.DataFrame, found: Columns, *, counted: bool) -> bool:
     return counts and not all(map(_counts, others))
 
 
-def _long(
-    frame: pd.DataFrame, found: Columns, *, paired: bool, levels: Sequence[str]
-) -> Columns:
+def _long(frame: pd.DataFrame, found: Columns, *, paired: bool, levels: Sequence[str]) -> Columns:
     """Return the columns of a long table, which must be all there."""
     if found.data_set is None and paired:
         texts = [n for n in map(str, frame) if n not in found and not is_numeric(frame[n])]

@@ -39,6 +39,7 @@ class Subject:
     n_held_out: int = 0  # instances
     deadline: Deadline = field(default_factory=Deadline)
     is_watched: bool = False  # by another process, which does not know when it began
+    has_races: bool = True  # of a tuning; False where a watcher cannot know them
 
 
 @dataclass
@@ -60,7 +61,8 @@ class ProgressState:
     def __init__(self, now: float) -> None:
         self.of: Subject = Subject()
         self.work: Work = Work()
-        self.candidates = self.left = self.blocks = self.race = 0
+        self.candidates = self.blocks = self.race = 0
+        self.left: int | None = 0  # None: a watcher cannot know
         self.best: int | None = None
         self.mean: float | None = None
         self.ended: str = ""
@@ -126,10 +128,15 @@ class ProgressState:
     def end(self, result: Result) -> None:
         """Take the figures of a contest that has ended from its result."""
         self._take_best(result)
+        self.forget_races(len(result.known) - len(result.known.incomplete))
         self.left = len(result.survivors)
-        self.blocks = len(result.known) - len(result.known.incomplete)
         failed = len(result.known.failures)
         self.work = Work(result.evaluations, failed, result.seconds, spent=result.spent)
+
+    def forget_races(self, blocks: int) -> None:
+        """Show the blocks of all races, and no candidates left: these are not known."""
+        self.race = self._completed = self._earlier = 0
+        self.blocks, self.left = blocks, None
 
     def _take_best(self, result: Result) -> None:
         self.best = result.best_index
@@ -157,7 +164,7 @@ class ProgressState:
             self.race = self._completed
             self.blocks = max(self.blocks, event.block + 1 - self._earlier)
             self.left, self.best, self.mean = len(event.alive), event.best, event.best_mean
-            self.candidates = max(self.candidates, self.left + len(event.eliminated))
+            self.candidates = max(self.candidates, len(event.alive) + len(event.eliminated))
             self.work.evaluations, self.work.seconds = event.evaluations, event.seconds
             self.work.spent = event.spent
             if self._means is not None and event.metrics is not None:
@@ -204,8 +211,9 @@ class ProgressState:
         within = f"{work.told} of {work.asked} cells of it" if work.asked else "-"
         left = "-" if to_go is None else f"at most {readable(to_go)}"
         used = "watched for" if watched else "time used"
+        remaining = "-" if self.left is None else str(self.left)
         rows = [
-            ("candidates left", f"{self.left} of {self.candidates}", "evaluations", self._spent()),
+            ("candidates left", f"{remaining} of {self.candidates}", "evaluations", self._spent()),
             (label, best, used, readable(now - self._begun)),
             (f"{self.of.mean_label} on common blocks", mean, "time left", left),
             (
@@ -242,14 +250,15 @@ class ProgressState:
         within = self._held_out() or within
         left = f"; at most {readable(to_go)} left" if to_go else ""
         failed = f", {work.failures} failed" if work.failures else ""
-        return (
-            f"{self._race()}{within}: {self.left} candidate{'s' * (self.left != 1)} left{leader}; "
-            f"{self._spent()} evaluations{failed}{left}"
-        )
+        many = f"{self.candidates} candidates"
+        if self.left is not None:
+            many = f"{self.left} candidate{'s' * (self.left != 1)} left"
+        return f"{self._race()}{within}: {many}{leader}; {self._spent()} evaluations{failed}{left}"
 
     def _race(self) -> str:
-        """Return the number of the race of a tuning; a store does not record it."""
-        return f"race {self.race}, " if self.of.kind == "tuning" and not self.of.is_watched else ""
+        """Return the number of the race of a tuning, unless it is over for a watcher, or not known."""
+        is_shown = self.of.has_races and not (self.of.is_watched and self.ended)
+        return f"race {self.race}, " if self.of.kind == "tuning" and is_shown else ""
 
     def _held_out(self) -> str:
         """Return which held-out instance is evaluated, if one is."""

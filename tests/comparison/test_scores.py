@@ -381,6 +381,9 @@ def test_levels_of_unknown_names_are_to_be_named():
     found = read(folds, data_set="x", fold="y")
     assert (found.algorithms, found.n_folds) == (("A", "B"), 2)
     same(read(folds.rename_axis(index=["x", "seed"])), found)
-    same(read(folds.rename_axis(index=["seed", "x"]).swaplevel()), read(folds, data_set="y", fold="x"))
+    same(
+        read(folds.rename_axis(index=["seed", "x"]).swaplevel()),
+        read(folds, data_set="y", fold="x"),
+    )
     with pytest.raises(ScoresError, match="if its rows are folds or runs, name their column"):
         read(folds.rename_axis(index=["db", "y"]))
