@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from racer._files import written
-from racer.cli.answer import in_terminal, reported, say
+from racer.cli.answer import Refused, in_terminal, reported, say
 from racer.comparison.columns import Columns, numbered
 from racer.comparison.data import Design, LocalRope, Method, Named, Posthoc
 from racer.errors import RacerError, ScoresError
@@ -20,12 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from racer.comparison.result import Comparison
-
-
-class Refused(click.ClickException):
-    """The arguments or the table cannot be used."""
-
-    exit_code = 2
 
 
 def _picture(_: click.Context, __: click.Parameter, path: Path | None) -> Path | None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from racer._checks import read_json
 from racer._files import read_bytes
@@ -22,6 +23,7 @@ from racer.cli.answer import (
     tell,
 )
 from racer.cli.scenarios import _WithCommand
+from racer.deciders.named import OF_ONE_COST
 from racer.errors import CandidateError, ScoresError, SettingError
 from racer.render.sections import Grid, Section, number
 from racer.render.text import as_text
@@ -30,12 +32,17 @@ if TYPE_CHECKING:
     from racer.core.blocks import InstanceOrder
     from racer.results.race import RaceResult
 
+_OF_A_PROGRAM = ("instances", "jobs", "deadline", "deterministic")
+
 
 @click.command(cls=_WithCommand, short_help="Find the best of given candidates.")
 @click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
 @click.option("--maximize", is_flag=True, help="Larger is better.")
 @click.option(
-    "--decider", metavar="NAME", help="As in racer.race; of scores from 0 to 1, by default mean."
+    "--decider",
+    type=click.Choice(OF_ONE_COST),
+    metavar="NAME",
+    help=f"Of scores from 0 to 1, by default mean: {', '.join(OF_ONE_COST)}.",
 )
 @click.option("--budget", type=Whole(1), help="Evaluations; of scores, by default all.")
 @click.option("--deadline", type=float, help="For a program: seconds of wall time in all.")
@@ -73,10 +80,7 @@ def race(
     command = ctx.meta.get("command")
     with reported():
         if command is None:
-            if instances is not None:
-                raise SettingError("--instances is for a program, such as -- ./solver {instance}")
-            if form["configurations"] is not None:
-                raise SettingError("--configurations is for a program: scores have names only")
+            _check_options(ctx)
             given = _recorded(path, score)
             options["budget"] = options["budget"] or len(given["candidates"]) * len(
                 given["instances"]
@@ -97,6 +101,15 @@ def race(
         if command is None and not form["as_json"]:
             say(_found(result))
         give(result, settings, **form)
+
+
+def _check_options(ctx: click.Context) -> None:
+    """Raise SettingError for an option that recorded scores have no use for."""
+    for name in _OF_A_PROGRAM:
+        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise SettingError(f"--{name} is for a program, such as -- ./solver {{instance}}")
+    if ctx.get_parameter_source("configurations") is ParameterSource.COMMANDLINE:
+        raise SettingError("--configurations is for a program: scores have names only")
 
 
 def _recorded(path: Path, score: str | None) -> dict[str, Any]:

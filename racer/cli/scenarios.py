@@ -21,6 +21,7 @@ from racer.cli.answer import (
     given_if_interrupted,
     reported,
     say,
+    settings_from,
     write_new,
 )
 from racer.errors import ObjectiveError, SettingError, StoreError
@@ -202,6 +203,7 @@ def _scenario_of(ctx: click.Context, path: str | None, options: dict[str, Any]) 
         settings, notes = from_irace(theirs, THE_OPTIONS, complete=False)
         ours, base = {**settings, **ours}, Scenario({"store": STORE}, tuple(notes))
     else:
+        settings_from(path)
         base = read_scenario(path, theirs)
     found = base.updated(checked(ours, THE_OPTIONS, Path.cwd()))
     is_of_irace = path is not None and Path(path).suffix.lower() != ".toml"

@@ -84,11 +84,13 @@ def test_too_few_rounds_exit_with_3():
         (["true", "true", "--name", "one"], "1 --name for 2 commands"),
         (["true", "true", "--name", "one", "--name", "one"], "the same --name"),
         (["true", "true", "--instances", "."], "no {instance}"),
+        (["true", "true", "--alpha", "2"], "alpha=2.0"),
+        (["true", "true", "--margin", "-5%"], "margin=-0.05"),
     ],
 )
 def test_what_cannot_work(args, message):
     done = run(*args)
-    assert done.exit_code != 0
+    assert done.exit_code == 2
     assert message in done.output
 
 

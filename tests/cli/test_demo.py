@@ -29,6 +29,15 @@ def test_demo_ends_with_winner_survivors_and_savings():
     assert "racer init" in result.stdout.splitlines()[-1]
 
 
+def test_demo_offers_no_decider_of_several_metrics():
+    shown = run("demo", "--help").stdout
+    assert "halving" in shown
+    assert "front" not in shown
+    assert "goal-for-budget" not in shown
+    for wrong in (("--decider", "front"), ("--jobs", "0"), ("--budget", "3")):
+        assert run("demo", *wrong).exit_code == 2
+
+
 def test_demo_is_the_same_in_workers():
     args = ("demo", "--candidates", "4", "--budget", "40", "--decider", "f-race", "--jobs")
     outputs = (run(*args, jobs).stdout for jobs in ("1", "2"))

@@ -163,18 +163,24 @@ def test_it_races_configurations_of_a_program(tmp_path, name, text):
         (["--instances", "x"], "--instances is for a program"),
         (["--score", "x", "--", "true"], "--score is for recorded scores"),
         (["--", "true"], "give --budget (evaluations) or --deadline"),
-        (["--decider", "nonsense"], "is unknown"),
+        (["--decider", "nonsense"], "is not one of"),
+        (["--decider", "front"], "is not one of"),
+        (["--jobs", "3"], "--jobs is for a program"),
+        (["--deadline", "5"], "--deadline is for a program"),
+        (["--deterministic"], "--deterministic is for a program"),
+        (["--jobs", "0", "--budget", "9", "--", "true"], "n_jobs=0"),
+        (["--deadline", "0", "--", "true"], "deadline=0.0"),
     ],
 )
 def test_what_does_not_go_together_is_refused(scores, args, message):
     done = run(scores, *args)
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert message in done.stderr
 
 
 def test_no_option_is_advised_that_it_does_not_have(scores):
     done = run(scores, "--budget", 5, "--decider", "f-race")
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     advice = "before the first test are 20; raise the budget, or give fewer candidates"
     assert done.stderr.rstrip().endswith(advice)
 
@@ -295,5 +301,5 @@ def test_a_program_that_ignores_its_seed_runs_once_an_instance(tmp_path):
 
 def test_scores_have_no_configurations_to_write(scores, tmp_path):
     done = run(scores, "--configurations", tmp_path / "table.txt")
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "--configurations is for a program" in done.stderr

@@ -95,7 +95,7 @@ def test_a_table_of_configurations_that_are_no_dicts_is_refused(tmp_path):
     store = tmp_path / "race.db"
     racer.race(range(3), lambda c, *_: float(c), budget=30, seed=1, store=store)
     found = said("show", store, "--configurations", tmp_path / "table.txt")
-    assert found.exit_code == 1
+    assert found.exit_code == 2
     assert "needs configurations that are dicts" in found.stderr
 
 

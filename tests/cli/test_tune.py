@@ -212,10 +212,45 @@ def test_options_that_cannot_be_used_are_refused_before_anything(
     assert not list(folder.glob("new.db*"))
 
 
+WRONG = [
+    *(("--budget", 0), ("--jobs", 0), ("--elites", 0), ("--seed", -1), ("--seconds", "nan")),
+    *(
+        ("--success-codes", 300),
+        ("--budget", 3),
+        ("--decider", "constrained"),
+        ("--max-experiments", -1),
+    ),
+    *(("--protocol", "smac", "--reads", "json"), ("--command", "./nothing {x}")),
+]
+
+
+@pytest.mark.parametrize("is_in_file", [False, True])
+@pytest.mark.parametrize("option", WRONG, ids=lambda option: option[0])
+def test_a_wrong_value_is_wrong_usage(folder, option, is_in_file):
+    words = ("--space", "parameters.txt", "--budget", 60, "--command", "printf 1")
+    if is_in_file:
+        text = "space = 'parameters.txt'\nbudget = 60\ncommand = ['printf', '1']\n"
+        (folder / "scenario.toml").write_text(text)
+        words = ()
+    done = said("tune", *words, *option)
+    assert done.exit_code == 2, done.output
+    assert not list(folder.glob("*.db"))
+
+
+@pytest.mark.parametrize(
+    "line", ["seed = -1", "elites = 0", "budget = 3", "reads = 'json'\nprotocol = 'smac'"]
+)
+def test_a_wrong_value_in_a_file_is_none(folder, line):
+    text = "space = 'parameters.txt'\ncommand = ['printf', '1']\n"
+    more = "" if "budget" in line else "budget = 60\n"
+    (folder / "scenario.toml").write_text(f"{text}{more}{line}\n")
+    assert said("tune", "-q", "--first-test", 2).exit_code == 1
+
+
 def test_test_elites_without_test_instances_are_refused_but_in_files_of_irace(folder):
     words = ("--space", "parameters.txt", "--budget", 20, "--test-elites", 3, "--", "echo", "{x}")
     done = said("check-scenario", *words)
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "test_elites=3 without test_instances: give these, or leave it out" in done.stderr
     text = "space = 'parameters.txt'\nbudget = 20\ncommand = ['echo', '{x}']\ntest_elites = 3\n"
     (folder / "scenario.toml").write_text(text)
@@ -241,7 +276,7 @@ def test_errors_of_a_store_are_in_the_words_of_a_scenario(folder):
     words = ("--space", "parameters.txt", "--instances", "Instances", "--first-test", 2)
     words = (*words, "--command", "./solver {parameters}", "--seed", 1)
     low = said("tune", *words, "--runtime", 5, "--budget", 3)
-    assert low.exit_code == 1
+    assert low.exit_code == 2
     assert "recorded in" not in low.stderr
     assert said("tune", *words, "--runtime", 5, "--budget", 20, "-q").exit_code in {0, 3}
     other = said("tune", *words, "--runtime", 6, "--budget", 30)
@@ -334,12 +369,12 @@ def test_values_of_irace_that_change_nothing_are_none_on_the_command_line(folder
 
 def test_wrong_usage_and_no_best(folder):
     done = said("tune", "--budget", 90)
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "there is no scenario.toml or scenario.txt here" in done.stderr
     assert said("tune", "--budgte", 3).exit_code == 2
     (folder / "scenario.txt").write_text("maxExperiments = 20\nfirstTest = 2\n")
     done = said("tune", "--batchmode", "sge")
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "batchmode = 'sge' cannot be used" in done.stderr
     (folder / "target-runner").write_text("#!/bin/sh\necho 1\n")
     done = said("tune", "-q")
@@ -396,7 +431,7 @@ def test_an_empty_scenario_is_named(tmp_path, monkeypatch):
     assert "empty: its parameter file" in done.stderr
     (tmp_path / "p.txt").write_text('x "" r (0, 1)\n')
     done = CliRunner().invoke(main, ["tune", "--space", "p.txt", "--budget", "100"])
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "-- ./program {parameters}" in done.stderr
 
 

@@ -355,7 +355,7 @@ def test_a_pivoted_table_of_numbered_data_sets():
     long = NUMBERED.rename_axis(index="openml").melt(
         var_name="algo", value_name="score", ignore_index=False
     )
-    wide = long.reset_index().pivot(index="openml", columns="algo", values="score")
+    wide = long.reset_index().pivot_table(index="openml", columns="algo", values="score")
     same(read(wide), read(NUMBERED))
     same(read(long, algorithm="algo"), read(NUMBERED))
     same(read(long.set_index("algo", append=True), algorithm="algo"), read(NUMBERED))

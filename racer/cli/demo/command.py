@@ -8,10 +8,10 @@ import time
 import click
 from rich.console import Console
 
-from racer.cli.answer import say
+from racer.cli.answer import reported, say
 from racer.cli.demo import configurations, evaluate, problems
-from racer.deciders.named import DECIDERS
-from racer.errors import RaceInterrupted, RacerError
+from racer.deciders.named import OF_ONE_COST
+from racer.errors import RaceInterrupted
 from racer.run.calls import race
 
 
@@ -25,10 +25,10 @@ from racer.run.calls import race
 )
 @click.option(
     "--decider",
-    type=click.Choice(list(DECIDERS)),
+    type=click.Choice(OF_ONE_COST),
     default="bayesian-friedman",
     metavar="NAME",
-    help=f"The procedure that eliminates configurations: {', '.join(DECIDERS)}.",
+    help=f"The procedure that eliminates configurations: {', '.join(OF_ONE_COST)}.",
 )
 @click.option("--jobs", type=int, default=-1, help="Worker processes; -1 uses all cores, 1 none.")
 @click.option("--seed", type=click.IntRange(0), default=1)
@@ -48,22 +48,21 @@ def demo(candidates: int, budget: int, decider: str, jobs: int, seed: int) -> No
         highlight=False,
         soft_wrap=True,
     )
-    try:
-        result = race(
-            pool,
-            evaluate,
-            instances,
-            decider=decider,
-            budget=budget,
-            n_jobs=jobs,
-            seed=seed,
-            progress=True,
-        )
-    except RacerError as error:
-        raise click.ClickException(str(error)) from None
-    except RaceInterrupted as stop:
-        say(stop.result)
-        sys.exit(130)
+    with reported():
+        try:
+            result = race(
+                pool,
+                evaluate,
+                instances,
+                decider=decider,
+                budget=budget,
+                n_jobs=jobs,
+                seed=seed,
+                progress=True,
+            )
+        except RaceInterrupted as stop:
+            say(stop.result)
+            sys.exit(130)
     say(result)
     full = candidates * len(instances)
     say(
