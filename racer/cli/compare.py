@@ -11,7 +11,7 @@ import click
 from racer._files import written
 from racer.cli.answer import Refused, in_terminal, reported, say
 from racer.comparison.columns import Columns, numbered
-from racer.comparison.data import Design, LocalRope, Method, Named, Posthoc
+from racer.comparison.data import KINDS, Design, LocalRope, Method, Named, Posthoc
 from racer.errors import RacerError, ScoresError
 from racer.plots._canvas import require
 from racer.render.escape import in_json
@@ -99,9 +99,10 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
 @click.option(
     "--picture",
     "kinds",
+    type=click.Choice(KINDS),
     metavar="KIND",
     multiple=True,
-    help="Pictures of --plot: critical-difference, pairs, winning, posterior, matrix. May be repeated.",
+    help=f"Pictures of --plot: {', '.join(KINDS)}. May be repeated.",
 )
 @click.option(
     "--with",
@@ -151,7 +152,7 @@ def compare_command(
             table, ids = read_scores(scores, **given._asdict()), None
             settings["score"] = None
         comparison = compare(table, **settings)
-        for name in more:
+        for name in dict.fromkeys(more):
             comparison = comparison.with_section(name)
         if ids is not None:
             note = (
@@ -159,13 +160,14 @@ def compare_command(
                 "one, put a column of names before it."
             )
             comparison = replace(comparison, notes=(note, *comparison.notes))
+        drawn: Any = None
+        if plot is not None:  # before the answer: a kind may not be for this comparison
+            drawn = comparison.plot(kinds)[0] if kinds else comparison.plot()
         say(FORMATS[forms[0] if forms else "text"](comparison))
         if plot is not None:
-            drawn = comparison.plot(kinds)[0] if kinds else comparison.plot()
-            figure: Any = drawn.figure
             try:
                 with written(plot) as part:
-                    figure.savefig(part)
+                    drawn.figure.savefig(part)
             except OSError as error:
                 said = f"{plot} cannot be written: {error.strerror or error}"
                 raise Refused(said) from None

@@ -309,8 +309,14 @@ def _with_means(
     with np.errstate(all="ignore"):
         return ranking.assign(
             mean=[float((column / len(column)).sum()) for column in known],
-            sd=[float(column.std(ddof=1)) if len(column) > 1 else np.nan for column in known],
+            sd=[_sd(column) if len(column) > 1 else np.nan for column in known],
         )
+
+
+def _sd(values: NDArray[np.float64]) -> float:
+    """Return the standard deviation; squares of values as they are could over- or underflow."""
+    _, exponent = np.frexp(np.abs(values).max())
+    return float(np.ldexp(np.ldexp(values, -exponent).std(ddof=1), exponent))
 
 
 def _ties(table: Scores) -> tuple[int, int]:

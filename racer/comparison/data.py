@@ -26,6 +26,7 @@ UNPAIRED = ("bayesian-kruskal-wallis", "kruskal-wallis")  # methods of independe
 Posthoc = Literal["wilcoxon-holm", "wilcoxon-hochberg", "wilcoxon-shaffer", "nemenyi", "conover"]
 LocalRope = Literal["paired", "unpaired"]
 Named = Literal["scores", "matrix", "pairs"]  # sections that are shown if asked for
+KINDS = ("critical-difference", "pairs", "winning", "posterior", "matrix")  # of pictures
 Decision = Literal["better", "equivalent", "undecided", "indeterminate"]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from racer._checks import is_one_of
 from racer._numerics import as_json
-from racer.comparison.data import ComparisonData
+from racer.comparison.data import KINDS, ComparisonData
 from racer.comparison.render.cite import bibtex
 from racer.comparison.render.forms import (
     AddedSection,
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from racer.comparison.render.forms import Draw
 
 __all__ = ["Comparison"]
-
-_KINDS = ("critical-difference", "pairs", "winning", "posterior", "matrix")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,8 +112,8 @@ class Comparison(ComparisonData):
             Above the table; in LaTeX its caption begins with it. Three alone name a table: "scores",
             all scores, the best of each data set in bold, and the mean ranks in the last row;
             "matrix", the posterior probability that the row is better than the column, or the
-            p-value, for all pairs, those decided in bold; "pairs", a row for each pair, which
-            otherwise is left out above 15 pairs.
+            p-value, for all pairs, those decided in bold; "pairs", a row for each pair, which up
+            to 15 pairs is there anyway.
         table : DataFrame, optional
             Columns of numbers stand on the right, with three decimals where they have any; its
             index is not shown.
@@ -146,7 +144,10 @@ class Comparison(ComparisonData):
         drawn = {} if pictures is None else pictures
         _check_section(title, table, notes, prose, drawn)
         if table is None and not (notes or prose or drawn):
-            section = named_section(self, title)
+            named = named_section(self, title)
+            if named is None:
+                return self
+            section = named
         else:
             grid = None if table is None else as_grid(table)
             section = AddedSection(title, grid, tuple(notes), tuple(prose), drawn)
@@ -242,7 +243,7 @@ class Comparison(ComparisonData):
             known |= section.pictures
         chosen = next(iter(known)) if kind is None else kind
         if not is_one_of(chosen, [*known]):
-            why = "not for this comparison" if is_one_of(chosen, _KINDS) else "no such kind"
+            why = "not for this comparison" if is_one_of(chosen, KINDS) else "no such kind"
             raise SettingError(
                 f"kind={kind!r}: {why}; method={self.method!r} has {', '.join(known)}"
             )

@@ -119,16 +119,19 @@ def read_unpaired(frame: Any, columns: Columns, *, maximize: bool) -> Scores:
         samples = {name: scored[owner == name] for name in dict.fromkeys(owner)}
         if scored.isna().any():
             notes.append(f"Of {len(scored)} scores, {scored.isna().sum()} are missing.")
-        if found.data_set is not None and _shared(list(frame[found.data_set]), list(owner)):
-            notes.append(
-                f"Algorithms have values of {found.data_set!r} in common: if these are data sets, "
-                "design='paired' compares on them."
-            )
     else:
         names = [str(name) for name in frame if name not in (found.data_set, found.fold)]
         samples = {name: pd.Series(_numbers(frame[name], name, None)) for name in names}
     if len(samples) < 2:
         raise ScoresError(f"{len(samples)} algorithm(s): give at least 2 to compare")
+    if found.data_set is not None:
+        labels = list(frame[found.data_set])
+        is_counted = found.data_set in levels and labels == list(range(len(labels)))
+        if not is_counted and _shared(labels, samples):
+            notes.append(
+                f"Algorithms have values of {found.data_set!r} in common: if these are data sets, "
+                "design='paired' compares on them."
+            )
     wide = pd.DataFrame({k: v.dropna().reset_index(drop=True) for k, v in samples.items()})
     for name, size in wide.notna().sum().items():
         if size < 2:
@@ -145,9 +148,9 @@ def read_unpaired(frame: Any, columns: Columns, *, maximize: bool) -> Scores:
     )
 
 
-def _shared(labels: Sequence[object], owners: Sequence[str]) -> bool:
-    """Return True if a label occurs with more than one owner."""
-    met = set(zip(labels, owners, strict=True))
+def _shared(labels: Sequence[object], samples: Mapping[str, pd.Series[Any]]) -> bool:
+    """Return True if a label, one for each row, occurs in more than one sample."""
+    met = {(labels[row], name) for name, known in samples.items() for row in known.dropna().index}
     return len({label for label, _ in met}) < len(met)
 
 

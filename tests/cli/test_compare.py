@@ -78,7 +78,7 @@ def test_pictures_are_chosen(tmp_path):
     assert "--picture needs --plot" in run(DEMSAR, "--picture", "matrix").stderr
     unknown = run(DEMSAR, "--picture", "pie", "--plot", tmp_path / "out.png")
     assert unknown.exit_code == 2
-    assert "no such kind" in unknown.stderr
+    assert "is not one of" in unknown.stderr
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
@@ -220,14 +220,24 @@ def test_a_directory_is_an_error(tmp_path):
         (("--posthoc", "nemenyi"), "posthoc='nemenyi' needs method=\"friedman\""),
         (("--score", "auc"), "score='auc': there is no such column"),
         (("--plot", "out.xyz"), "must end in one of"),
+        (("--plot", "x.png", "--picture", "nonsense"), "'nonsense' is not one of"),
+        (("--plot", "x.png", "--picture", "winning"), "not for this comparison"),
+        (("--method", "bradley-terry", "--local-rope", "paired"), "name their column, fold=.."),
         (("--plot", "no/such/directory/out.png"), "there is no directory 'no/such/directory'"),
     ],
 )
-def test_what_cannot_work_is_said(args, message):
+def test_what_cannot_work_is_said(args, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     done = run(DEMSAR, *args)
+    assert not list(tmp_path.iterdir())
     assert done.exit_code == 2
     assert done.stdout == ""
     assert message in done.stderr
+
+
+def test_pairs_that_are_shown_anyway_are_not_shown_twice():
+    shown = run(DEMSAR, "--with", "pairs", "--with", "scores", "--with", "scores").stdout
+    assert shown.count("\nPairs\n") == shown.count("\nScores\n") == 1
 
 
 def test_without_matplotlib_the_extra_is_named_before_anything_is_computed(tmp_path, monkeypatch):

@@ -376,6 +376,17 @@ def test_settings_that_cannot_work(settings, message):
         racer.compare(table(6), **settings)
 
 
+@pytest.mark.parametrize("exponent", [1020, -1060])
+def test_standard_deviations_of_very_large_and_very_small_scores(exponent):
+    scores = np.array([[1.0, 3.0], [2.0, 1.0], [3.0, 8.0], [2.0, 4.0]])
+    given = np.ldexp(scores, exponent)
+    frame = racer.compare(given, "friedman").ranking.set_index("algorithm")
+    expected = np.ldexp(scores.std(axis=0, ddof=1), exponent)
+    assert frame.loc[["0", "1"], "sd"].tolist() == pytest.approx(expected.tolist(), rel=1e-4, abs=0)
+
+
 def test_a_local_rope_needs_folds():
-    with pytest.raises(ScoresError, match="needs runs"):
+    with pytest.raises(
+        ScoresError, match=r"needs the scores of folds: name their column, fold=\.\."
+    ):
         racer.compare(table(6), "bradley-terry", local_rope="paired")

@@ -187,6 +187,21 @@ def test_ties_gaps_and_shared_labels_are_noted():
     assert not any("in common" in note for note in own.notes)
 
 
+def test_a_wide_table_of_shared_data_sets_is_noted():
+    full = WIDE.dropna()
+    named = full.assign(problem=[f"p{i}" for i in range(len(full))])
+    said = "Algorithms have values of 'problem' in common"
+    for frame in (named, named.set_index("problem"), full.set_index(named.index + 3)):
+        notes = unpaired(frame.rename_axis(index="problem") if frame is not named else frame).notes
+        assert any(said in note for note in notes)
+    for frame in (full, full.reset_index(drop=True).rename_axis(index="row")):
+        assert not any("in common" in note for note in unpaired(frame).notes)
+    alone = pd.DataFrame(
+        {"problem": list("abcd"), "x": [1, 2, None, None], "y": [None, None, 3, 4]}
+    )
+    assert not any("in common" in note for note in unpaired(alone).notes)
+
+
 def test_the_method_is_chosen_with_its_reason():
     found = unpaired(method="auto")
     assert found.method == "bayesian-kruskal-wallis"

@@ -18,6 +18,7 @@ from racer.comparison.methods.base import (
     refuse,
 )
 from racer.comparison.render.tables import DECIMALS
+from racer.errors import ScoresError
 from racer.stats import bradley_terry, plackett_luce, win_table
 from racer.stats._sampling.summary import highest_density
 
@@ -74,6 +75,11 @@ def by_bradley_terry(scores: Scores, settings: Settings) -> Analysis:
     if settings.local_rope is None:
         table = win_table(scores.costs, names=names)
     else:
+        if scores.n_folds < 2:
+            raise ScoresError(
+                f"local_rope={settings.local_rope!r} needs the scores of folds: name their column, "
+                "fold=.., or leave out local_rope"
+            )
         table = win_table(scores.runs, names=names, local_rope=settings.local_rope)
         ties = int(table.ties.sum()) // 2  # either way round
         tied = ties, int(table.wins.sum()) + ties

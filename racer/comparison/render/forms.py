@@ -43,8 +43,11 @@ class AddedSection(NamedTuple):
         return [*([f"{mark}: {meaning}"] if meaning else []), *self.notes]
 
 
-def named_section(comparison: ComparisonData, name: str) -> AddedSection:
-    """Return a section that is shown if asked for; SettingError if there is no such one."""
+def named_section(comparison: ComparisonData, name: str) -> AddedSection | None:
+    """Return a section that is shown if asked for, None if it is shown anyway.
+
+    SettingError if there is no such one.
+    """
     if name == "scores" and comparison.design == "unpaired":
         raise SettingError("'scores' is a table of data sets, which unpaired samples do not have")
     if name == "scores":
@@ -54,6 +57,8 @@ def named_section(comparison: ComparisonData, name: str) -> AddedSection:
         grid, title = matrix_grid(comparison)
         return AddedSection(title, grid)
     if name == "pairs":
+        if not _has_letters(comparison) and len(comparison.pairs) <= _MOST_PAIRS:
+            return None
         return AddedSection("Pairs", pairs_grid(comparison.pairs))
     raise SettingError(
         f"{name!r}: give a table or notes beside it, or one of scores, matrix, pairs"
