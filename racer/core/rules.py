@@ -261,7 +261,7 @@ class Rules:
                 "or leave generalize out"
             )
         if self.generalize is None:
-            return n_instances is None or n_instances >= _SAMPLE
+            return generalizes_by_default(n_instances)
         return self.generalize
 
     def check_bounds(self, cell: Cell, value: float | None) -> None:
@@ -358,6 +358,11 @@ def check_goal(decider: Decider, goal: Goal | None, objective: object) -> None:
         f"the decider {name} does not decide objective={objective!r}: leave decider out, which is "
         f"{default_decider(goal)!r} then"
     )
+
+
+def generalizes_by_default(n_instances: int | None) -> bool:
+    """Return the value of `generalize` for so many instances, or groups; None: no instances."""
+    return n_instances is None or n_instances >= _SAMPLE
 
 
 def is_due(blocks: int, first_test: int, each_test: Schedule) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from racer.core.budget import Budget
 from racer.core.events import Ended
 from racer.core.prices import RecordedPrices, checked_prices
+from racer.core.rules import generalizes_by_default
 from racer.deciders.decider import Decider
 from racer.errors import BudgetError, SettingError, StoreError, warn
 from racer.evaluate.command.command import IDENTITY, Command
@@ -37,6 +38,8 @@ IN_SECONDS = "budget=racer.Budget(seconds=..), or --seconds"
 _CALLS = {"race": "racer.race", "tuning": "racer.tune", "ablation": "racer.ablation"}
 _LEFT_OPEN = ("budget", "seed", "each_test", "deterministic", "decider", *MAY_LACK)  # by None
 _RACED_ON = ("metrics", "objective", "groups")  # what is found depends on them
+# None by default; with one of them the others may be refused before they are compared
+_ADDED = ("runtime", "metrics", "objective", "prices", "groups")
 _NUMBERED = ("candidates", "instances", "test_instances")
 # a larger budget; a program in another folder: see `evaluate`; another source, with a warning
 _MAY_DIFFER = ("budget", *OF_EVALUATIONS)
@@ -103,6 +106,8 @@ def _check_difference(path: str, name: str, old: Any, new: Any) -> None:
         if not _same_function(str(old), str(new)):
             _warn(path, f"was begun with evaluate={old} and goes on with {new}")
         return
+    if name in MAY_LACK and old is None:
+        raise _begun_without(path, name, shown_apart(new, old)[0])
     if name == "space":
         try:
             place, new, old = _where_they_differ(new, old)
@@ -118,6 +123,14 @@ def _check_difference(path: str, name: str, old: Any, new: Any) -> None:
             f"{name} is {here}, but the race in {path!r} has {there}: give that, or"
             for here, there in (shown_apart(new, old), shown_apart(*limits))
         )
+    )
+
+
+def _begun_without(path: str, name: str, shown: str = "") -> OtherStoreError:
+    """Return the error for a setting that the recorded contest does not have."""
+    given = f", which is {shown} here" if shown else ""
+    return OtherStoreError(
+        f"the race in {path!r} was begun without {name}{given}: leave it out, or give"
     )
 
 
@@ -191,13 +204,16 @@ def contest_from_store(
                 f"{SAMPLING}: go on with the racer that began it, or begin a new tuning"
             )
     recorded = {**setup.settings, "candidates": setup.candidates, "instances": setup.instances}
-    # the usual order of a race, "given", is not recorded
-    has = {*recorded, "instance_order"}
-    names = [name for name in ARGUMENTS[setup.kind] if name in has]
+    names = [name for name in ARGUMENTS[setup.kind] if name in {*recorded, *MAY_LACK}]
     if other := next((name for name in given if name not in names), None):
         raise SettingError(
             f"store {reader.path!r} holds {_a(setup.kind)}, which has no {other}: leave it out"
         )
+    for name in _ADDED:
+        if given.get(name) is not None and recorded.get(name) is None:
+            raise _begun_without(reader.path, name)
+    if "generalize" not in recorded and given.get("generalize") is _generalizes(setup):
+        given = {name: value for name, value in given.items() if name != "generalize"}
     with sense_made_of(reader.path):
         left = [name for name in names if name in recorded and name not in given]
         arguments = {name: _recorded(reader, name, recorded[name], numbered) for name in left}
@@ -205,6 +221,13 @@ def contest_from_store(
         if "budget" in given:
             arguments["budget"] = _budgets(reader, given["budget"])
         return _maker(setup.kind)(**arguments)
+
+
+def _generalizes(setup: Setup) -> bool:
+    """Return the value of `generalize` that is in force where it is not recorded."""
+    if (groups := setup.settings.get("groups")) is not None:
+        return generalizes_by_default(len({*groups}))
+    return generalizes_by_default(None if setup.instances is None else len(setup.instances))
 
 
 def _maker(kind: Kind) -> Callable[..., Contest[Any]]:

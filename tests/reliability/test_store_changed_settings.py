@@ -45,6 +45,19 @@ CHANGES = [
     ("candidates", [{"x": x} for x in range(5)], "number of candidates is 5.*has 4"),
     ("candidates", [{"x": float(x)} for x in range(4)], re.escape("candidate 0 is {'x': 0.0}")),
     ("candidates", [{"x": x} for x in (0, 2, 1, 3)], re.escape("candidate 1 is {'x': 2}")),
+    (
+        "generalize",
+        True,
+        "begun without generalize, which is True here: leave it out, or give anot",
+    ),
+    ("instance_order", "shuffled", "begun without instance_order, which is 'shuffled' here: leave"),
+    (
+        "groups",
+        ["g", "h"],
+        "the race in .* was begun without groups: leave it out, or give another",
+    ),
+    ("prices", [1.0, 2.0, 1.0, 1.0], "was begun without prices: leave it out, or give another sto"),
+    ("runtime", racer.Runtime(3.0), "was begun without runtime: leave it out, or give another sto"),
 ]
 
 
@@ -55,6 +68,12 @@ def test_each_setting_is_named_with_both_values(recorded, stores, name, value, m
     with pytest.raises(racer.StoreError, match=message):
         racer.race(evaluate=stores.evaluate, **given, store=recorded.path)
     assert Path(recorded.path).read_bytes() == before
+
+
+def test_what_is_in_force_by_default_is_no_difference(recorded, stores):
+    given = {"candidates": stores.POOL, **stores.SETTINGS, "store": recorded.path}
+    again = racer.race(evaluate=stores.evaluate, **given, generalize=False, instance_order="given")
+    assert again.best_index == recorded.result.best_index
 
 
 def test_all_settings_of_a_race_are_recorded(recorded):

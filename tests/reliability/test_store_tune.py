@@ -320,6 +320,16 @@ def test_a_race_and_a_run_are_not_confused(recorded, tmp_path):
         racer.resume(path, evaluate, space=space())
 
 
+@pytest.mark.parametrize(
+    ("name", "value"), [("parallel_races", 2), ("test_elites", 1), ("generalize", True)]
+)
+def test_a_setting_that_a_tuning_was_begun_without_is_named(recorded, name, value):
+    message = f"begun without {name}, which is {value} here: leave it out, or give another store"
+    with pytest.raises(StoreError, match=message):
+        tune(recorded.path, **{name: value})
+    tune(recorded.path, generalize=False)
+
+
 def test_a_repair_hook_has_to_be_given_again(tmp_path):
     def repair(config):
         return {**config, "n": config["n"] // 2 * 2}

@@ -187,7 +187,7 @@ def test_a_store_with_other_metrics_is_refused(tmp_path):
     assert again.rules.objective == "error"
     other = tmp_path / "plain.db"
     racer.race(range(4), lambda c, *_: float(c), budget=60, seed=1, store=other)
-    with pytest.raises(SettingError, match="which has no metrics"):
+    with pytest.raises(StoreError, match="was begun without metrics: leave it out, or"):
         racer.race(range(4), evaluate, budget=60, store=other, metrics=HOW, objective="error")
 
 
