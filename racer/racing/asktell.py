@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -9,6 +10,9 @@ from dataclasses import dataclass, replace
 from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
+from racer._checks import is_whole
 from racer.core.events import RaceEnded, check_callbacks
 from racer.core.prices import with_spend
 from racer.errors import RaceStateError, warn
@@ -127,6 +131,7 @@ class Asked:
 
 
 _NOTHING = Asked(list)
+_PLAIN = (int, float, str, type(None))
 Outcomes = Any  # a list of outcomes in the order of the cells; finite values, (k,), of a race
 Flow = Generator[Asked, Outcomes, None]
 
@@ -213,8 +218,9 @@ class AskTell(ABC):
         Raises
         ------
         RaceStateError
-            The cell was not asked for, or has an outcome, or this is not an outcome; or an error,
-            as of the decider, ended the contest before.
+            The cell was not asked for, or differs from the one that was (a copy may be told), or
+            has an outcome, or this is not an outcome; or an error, as of the decider, ended the
+            contest before.
         """
         if not isinstance(cell, Cell):
             raise RaceStateError(f"{cell!r} is not a cell: tell only cells that ask() returned")
@@ -233,6 +239,8 @@ class AskTell(ABC):
                     else "was not asked for: tell only cells that ask() returned, within their block"
                 )
             )
+        if cell is not asked:
+            check_same(cell, asked)
         told[key] = self._counted(asked, outcome)
         if len(told) == len(cells):
             self._advance([told[key] for key in cells])
@@ -302,6 +310,47 @@ class AskTell(ABC):
                 for note in self._notes
             ]
         self._notes.publish(self._callbacks, is_over=is_over)
+
+
+def check_same(cell: Cell, asked: Cell) -> None:
+    """Raise RaceStateError unless a cell is the one asked for, or may be a copy of it.
+
+    Bounds are not compared: a prefetched cell may have had another.
+    """
+    for name, number in (("candidate", cell.candidate), ("block", cell.block)):
+        if not is_whole(number):
+            raise RaceStateError(
+                f"{name}={number!r} of a cell: give the whole number that ask() returned"
+            )
+    for name in ("seed", "instance_index", "config", "instance"):
+        one, other = getattr(cell, name), getattr(asked, name)
+        if one is not other and _differ(one, other):
+            where = "held-out instance" if cell.held_out else "block"
+            raise RaceStateError(
+                f"candidate {cell.candidate} on {where} {cell.block} was told with {name}="
+                f"{reprlib.repr(one)}, but asked for with {reprlib.repr(other)}: tell only cells that "
+                "ask() returned"
+            )
+
+
+def _differ(one: Any, other: Any) -> bool:
+    """Return True if two values differ for certain, also if one has been through JSON.
+
+    Only numbers, texts, None, and dicts and sequences of them can be told apart.
+    """
+    if one is other:
+        return False
+    one, other = (v.tolist() if isinstance(v, np.ndarray | np.generic) else v for v in (one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        named = [{str(key): value for key, value in v.items()} for v in (one, other)]
+        return named[0].keys() != named[1].keys() or any(
+            _differ(value, named[1][key]) for key, value in named[0].items()
+        )
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) != len(other) or any(map(_differ, one, other))
+    if isinstance(one, _PLAIN) and isinstance(other, _PLAIN):
+        return one != other and (one == one or other == other)  # noqa: PLR0124  (NaN)
+    return False
 
 
 def check_time(cell: Cell, value: float | None) -> None:

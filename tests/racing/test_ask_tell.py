@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import math
 import pickle
 from dataclasses import replace
@@ -177,6 +178,57 @@ def test_an_unknown_candidate_is_refused(racing):
         with pytest.raises(RaceStateError, match=f"candidate {candidate} .* was not asked for"):
             race.tell(wrong, OK)
     assert snapshot(race, racing) == before
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"seed": 5}, r"seed=5, but asked for with \d+: tell only cells that ask\(\) returned"),
+        ({"instance_index": 1}, "instance_index=1, but asked for with 0"),
+        ({"instance": "b"}, "instance='b', but asked for with 'a'"),
+        ({"config": {"x": [1, 3]}}, r"config=\{'x': \[1, 3\]\}, but asked for with"),
+        ({"config": {"y": [1, 2]}}, "config="),
+        ({"candidate": 0.0}, r"candidate=0\.0 of a cell: give the whole number"),
+        ({"candidate": False}, "candidate=False of a cell"),
+        ({"block": 0.0}, r"block=0\.0 of a cell"),
+    ],
+    ids=str,
+)
+def test_a_cell_that_differs_from_the_one_asked_for_is_refused(changed, message):
+    race = Race([{"x": [1, 2]}, {"x": [2, 2]}], ["a", "b"], budget=60, seed=1)
+    cell = race.ask()[0]
+    with pytest.raises(RaceStateError, match=message):
+        race.tell(replace(cell, **changed), OK)
+    assert race.ask()[0] is cell
+    race.tell(cell, OK)
+
+
+def through_json(cell):
+    fields = {"block": cell.block, "candidate": cell.candidate, "seed": cell.seed}
+    sent = {**fields, "config": cell.config, "instance": cell.instance}
+    plain = json.dumps(sent, default=lambda array: array.tolist())
+    return type(cell)(**json.loads(plain), instance_index=cell.instance_index)
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.deepcopy, lambda cell: pickle.loads(pickle.dumps(cell)), through_json]
+)
+def test_a_copy_of_a_cell_may_be_told(copied):
+    configs = [
+        {"x": float("nan"), "y": (1, np.float64(0.1))},
+        {"x": np.array([1.0, np.nan]), 3: {"z": None}},
+    ]
+    race = Race(configs, [np.arange(3), ("a", 2)], budget=60, seed=1)
+    for cell in race.ask():
+        race.tell(copied(cell), OK)
+    assert race.n_blocks == 1
+
+
+def test_a_copy_may_hold_objects_that_are_equal_to_no_other():
+    race = Race([object(), object()], budget=60, seed=1)
+    for cell in race.ask():
+        race.tell(pickle.loads(pickle.dumps(cell)), OK)
+    assert race.n_blocks == 1
 
 
 def test_a_candidate_that_is_out_is_refused(racing):
