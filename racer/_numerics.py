@@ -68,6 +68,25 @@ def impute_by_block(costs: NDArray[np.float64], *, ranges: float = 1.0) -> NDArr
     return imputed
 
 
+def impute_as_before(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return costs (n, m) with failures as of `impute_by_block`, or worse by the column's own costs.
+
+    A failure is at least as far behind the worst of the other columns as the column is on any block:
+    so no column comes nearer to the others by failing.
+    """
+    imputed = impute_by_block(costs)
+    known, failed = np.isfinite(costs), np.isposinf(costs)
+    for column in np.flatnonzero(failed.any(axis=0)).tolist():
+        others = np.delete(np.where(known, costs, -np.inf), column, axis=1)
+        worst = others.max(axis=1, initial=-np.inf)
+        shared, lost = known[:, column] & np.isfinite(worst), failed[:, column]
+        with np.errstate(over="ignore"):
+            behind = np.max(costs[shared, column] - worst[shared], initial=-np.inf)
+            least = worst[lost] + behind
+        imputed[lost, column] = np.maximum(imputed[lost, column], least)
+    return imputed
+
+
 def mean_of(values: Sequence[float]) -> float:
     """Return the mean of finite values, also of those near the largest float."""
     try:

@@ -10,6 +10,7 @@ from racer._numerics import (
     TIE,
     RowBuffer,
     _blas,
+    impute_as_before,
     impute_by_block,
     impute_failed,
     means_of,
@@ -83,6 +84,19 @@ class TestFailures:
         expected = [[2.0, 4.0, nan], [1.0, 3.0, 5.0], [5.0, 5.0, 7.0], [nan, nan, nan]]
         np.testing.assert_array_equal(impute_by_block(costs), expected)
         np.testing.assert_array_equal(impute_by_block(costs[[0]]), [[2.0, 4.0, nan]])  # its size
+
+    def test_who_is_far_behind_does_not_come_nearer_by_failing(self):
+        nan, inf = np.nan, self.INF
+        costs = np.array([[1.0, 2.0, 9.0], [11.0, 12.0, 15.0], [1.0, 2.0, inf], [nan, nan, 50.0]])
+        assert impute_by_block(costs)[2].tolist() == [1.0, 2.0, 3.0]
+        assert impute_as_before(costs)[2].tolist() == [1.0, 2.0, 9.0]
+        before = [[2.0, 1.0], [1.0, inf], [inf, inf], [inf, 3.0]]  # a range behind is worse
+        assert impute_as_before(np.array(before))[1].tolist() == [1.0, 2.0]
+        assert impute_as_before(np.array(before))[3].tolist() == [4.0, 3.0]
+
+    def test_a_column_alone_on_its_blocks_is_imputed_by_block(self):
+        costs = np.array([[self.INF, 3.0], [5.0, np.nan], [np.nan, 4.0]])
+        np.testing.assert_array_equal(impute_as_before(costs), impute_by_block(costs))
 
     def test_without_any_the_very_same_array_comes_back(self):
         costs = np.array([1.0, 2.0])

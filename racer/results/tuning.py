@@ -119,7 +119,8 @@ class TuneResult(Result):
         Held-out instances, as they were given.
     test_means : dict of int to float
         The mean value of each elite, and of `best`, on them. A failed evaluation counts as one
-        range of its instance's values behind the worst, or, if that is 0, the usual range;
+        range of its instance's values behind the worst, or, if that is 0, the usual range, and is
+        as far behind the worst of the others as its elite is on any other instance;
         `test_failures` has how many there are.
     scores, table, verdicts, failures, blocks, instances, rules, verdict, run_times, unused, provenance, \
     posterior, probability_best, credible_set, leaders, leader, front, probability_front, credible_front

@@ -315,3 +315,28 @@ def test_the_best_of_a_tuning_without_noise_has_the_least_mean(seed):
     assert result.best_index == means.idxmin()
     assert set(result.compared) <= set(means.index)
     assert "its expected value is the best" in " ".join(result.verdict)
+
+
+@pytest.mark.filterwarnings("ignore::racer.RacerWarning")
+def test_a_held_out_mean_comes_no_nearer_to_the_others_by_a_failure():
+    def evaluate(config, instance, seed):
+        if instance == "t1" and config["n"] == 0:
+            raise ValueError("no")
+        return 8.0 * (config["n"] > 0) + 0.01 * config["n"] + seed % 97
+
+    space = racer.Space({"n": racer.Integer(0, 9)}, default={"n": 0})
+    result = racer.tune(
+        space,
+        evaluate,
+        ["i"],
+        budget=60,
+        seed=1,
+        test_instances=["t0", "t1"],
+        maximize=True,
+        elites=9,
+    )
+    failing = result.default_index
+    assert result.test_failures[failing] == 1
+    others = [mean for c, mean in result.test_means.items() if c != failing]
+    assert len(others) > 1
+    assert min(others) - result.test_means[failing] > 7.9
