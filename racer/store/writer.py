@@ -110,6 +110,7 @@ class Store:
             try:
                 lock.acquire()
             except Timeout:
+                self._check_place()
                 raise OtherStoreError(
                     f"store {self.path!r} is in use: another process (or race) is writing to it, "
                     "and holds its .lock; wait until that one has ended, or give"
@@ -117,6 +118,18 @@ class Store:
         self._exit.callback(self._let_go, lock)
         with explained(self.path):
             self._lock_place = _place(self._lock_file)
+
+    def _check_place(self) -> None:
+        """Refuse a folder that takes no file: there the lock cannot be held, whatever it says."""
+        if not self._lock_file.exists():
+            try:
+                self._lock_file.touch()
+            except OSError as error:
+                folder = str(self._lock_file.parent)
+                raise StoreError(
+                    f"store {self.path!r}: no file can be made in {folder!r} ({error.strerror}); "
+                    "give a path in a directory that can be written"
+                ) from error
 
     def _let_go(self, lock: BaseFileLock) -> None:
         """Release the lock: if that fails the race is recorded all the same."""

@@ -72,6 +72,15 @@ def test_a_second_race_in_the_same_process_is_refused_without_a_wait(tmp_path, s
     assert waits == []
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only there /proc takes no file")
+def test_a_folder_that_takes_no_file_is_named_and_not_called_in_use(stores):
+    with pytest.raises(
+        racer.StoreError, match=r"no file can be made in '/proc' \(No such"
+    ) as caught:
+        racer.race(stores.POOL, stores.evaluate, **stores.SETTINGS, store="/proc/race.db")
+    assert "in use" not in str(caught.value)
+
+
 def test_a_race_begun_while_another_process_looks_at_its_file_is_no_foreign_database(
     tmp_path, stores, monkeypatch
 ):
