@@ -415,10 +415,12 @@ def test_the_same_command_twice_has_two_names():
 def test_commands_print_the_same():
     many = python("print('1\\n' * 70000 + '2')")
     given = {"a": ["printf", "1\n2\n"], "b": ["printf", "1\n3\n"], "c": ["printf", "1\n2"]}
+    given["e"] = ["printf", "1\n"]
     result = racer.bench({**given, "d": ["printf", "1\n2\n"]}, same_output=True, rounds=1)
     assert [(f.program, f.message) for f in result.failures] == [
         ("b", "printed something else than a: line 2 is '3\\n', not '2\\n'"),
         ("c", "printed something else than a: line 2 is '2', not '2\\n'"),
+        ("e", "printed something else than a: 1 line, not 2"),
     ]
     late = {"one": many, "other": python("print('1\\n' * 70000 + '3')")}
     (failure,) = racer.bench(late, same_output=True, rounds=1).failures

@@ -32,7 +32,9 @@ class Printout(NamedTuple):
             if one != two:
                 return f"line {number} is {_shown(one)}, not {_shown(two)}"
         longer, shorter = len(ours), len(theirs)
-        return "" if longer == shorter else f"{longer} lines, not {shorter}"
+        if longer == shorter:
+            return ""
+        return f"{longer} {'line' if longer == 1 else 'lines'}, not {shorter}"
 
 
 class Timed(NamedTuple):
