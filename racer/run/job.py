@@ -137,6 +137,8 @@ class Job:
         """Raise an error for what cannot work in this contest, before anything is recorded."""
         ahead, runtime, timeout = self.ahead, contest.rules.runtime, self.how["timeout"]
         check_objective(self.evaluate, timed=runtime is not None)
+        if isinstance(self.evaluate, Command) and not self.evaluate.reads_objects:
+            _check_output(contest)
         if not is_one_of(ahead, ("auto",)) and not (is_whole(ahead) and int(ahead) >= 0):
             raise SettingError(f'ahead={ahead!r}: give "auto", or a number of blocks, 0 for none')
         if runtime is not None and timeout is not None and timeout < runtime.limit:
@@ -149,6 +151,21 @@ class Job:
         if self.workers is not None:
             return self.workers(contest)
         return pool(contest, self.evaluate, self.how, n_jobs=self.n_jobs, executor=self.executor)
+
+
+def _check_output(contest: Contest[Any]) -> None:
+    """Refuse what a program that prints one number, or nothing, cannot give."""
+    rules = contest.rules
+    names = [] if rules.metrics is None else [*rules.metrics]
+    if names or rules.needs_spend:
+        what = "a budget of money (spend) was given" if rules.needs_spend else "metrics were given"
+        names = [*(names or ["cost"]), *(["spend"] if rules.needs_spend else [])]
+        shown = ", ".join(f'"{name}": ..' for name in names)
+        raise SettingError(
+            f'{what}, but the program is read for its cost alone: give reads = "json", and '
+            f"let it print {{{shown}}} as its last line"
+            + ("; or give prices=, or another limit" if rules.needs_spend else "")
+        )
 
 
 def opened(store: str | PathLike[str] | None) -> AbstractContextManager[Store | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sqlite3
+import sys
 from contextlib import closing
 
 import numpy as np
@@ -205,6 +206,19 @@ def test_a_store_without_money_is_written_as_before(tmp_path):
     assert recorded["budget"]["fields"] == {"evaluations": 20, "seconds": None}
     assert "prices" not in names
     assert spends == {None}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="programs are refused")
+def test_a_program_that_cannot_print_its_price_is_refused_before_it_runs(tmp_path):
+    marker, path = tmp_path / "ran", tmp_path / "race.db"
+    program = racer.Command(["touch", str(marker), "{parameters}"])
+    message = 'money .* the program is read for its cost alone: give reads = "json"'
+    with pytest.raises(racer.SettingError, match=message):
+        racer.tune(SPACE, program, budget=Budget(spend=3.0), store=path)
+    with pytest.raises(racer.SettingError, match="metrics were given, but the program is read"):
+        racer.tune(SPACE, program, budget=99, metrics={"a": "min"}, objective="a", store=path)
+    assert not marker.exists()
+    assert not path.exists()
 
 
 def test_an_evaluate_that_does_not_say_what_it_spent_is_refused_at_its_first_cell(tmp_path):

@@ -344,6 +344,11 @@ class Command:
         found = self.run(Cell(0, 0, config, instance, seed))
         return math.nan if found is None else found
 
+    @property
+    def reads_objects(self) -> bool:
+        """Whether the program may print metrics, or a spend, beside its cost."""
+        return self._read is read_json
+
     def run(self, cell: Cell) -> float | dict[str, Any] | None:
         """Run the program for a cell, and return the cost, or the metrics, that it prints.
 
