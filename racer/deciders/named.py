@@ -33,8 +33,9 @@ DECIDERS: Mapping[str, Callable[[], Decider]] = MappingProxyType(
     }
 )
 
-_OF_SEVERAL = {name for name, kind in _CLASSES.items() if "cost" not in kind.objectives}
-OF_ONE_COST: tuple[str, ...] = tuple(name for name in DECIDERS if name not in _OF_SEVERAL)
+OF_ONE_COST: tuple[str, ...] = tuple(
+    n for n, make in DECIDERS.items() if "cost" in make().objectives
+)
 """Those for a race without metrics."""
 
 _TESTS = {"friedman": "f-race", "wilcoxon": "signed-rank"}
