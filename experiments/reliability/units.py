@@ -23,7 +23,7 @@ import racer
 from experiments.options import jobs_option, number_option
 from experiments.reliability.tables import BUDGETS, noisy, said, summary
 from racer.results import base
-from racer.stats import additive, best_posterior, units
+from racer.stats import best_posterior, locations, units
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,8 +84,8 @@ def variants(costs: Any, given: dict[str, Any]) -> dict[str, BestPosterior]:
     found["only candidates that are compared"] = alone.among(some.tolist(), costs.shape[1])
     with mock.patch.object(units, "_TAILS", (math.inf, 0.0)):
         found["nothing is clipped"] = best_posterior(costs, **given)
-    with mock.patch.object(additive, "_INFLATION", 3.0):
-        found["noise variance 3 times the estimate"] = best_posterior(costs, **given)
+    with mock.patch.object(locations, "_GUESSED", 1.0):
+        found["noise variance as in races"] = best_posterior(costs, **given)
     return {"as it is": best_posterior(costs, **given), **found}
 
 

@@ -24,6 +24,7 @@ _HALF_CAUCHY = 0.25  # scale of the prior of the spread, in noise standard devia
 _ALL_EQUAL = 0.1  # its mass at no spread at all
 _SPREADS = np.geomspace(1e-3, 1e9, 70)  # variances of candidates, relative to the noise
 _NEGLIGIBLE = 2e-3  # weight of a spread
+_GUESSED = 2.6  # the noise variance counts as so much more, where likeness is guessed by kernels
 FAILURE = (50.0, 20.0)  # block spreads, and ranges of the candidates: a failure costs the larger
 # Who is further behind the best, in standard deviations, with a noise variance of more than so many
 # times the best's, is no measure of the others' noise.
@@ -107,6 +108,8 @@ def locations(
     costs = without_short(logs) if ratios else costs
     shared = correlation / (1.0 - correlation)
     additive = additive_fit(costs, by_block=by_block and not ratios, shared=shared, strata=strata)
+    if kernels is not None and by_block and not ratios:
+        additive = additive._replace(inflation=_GUESSED * additive.inflation)
     roots = [None] if kernels is None else [root_of(_of_unit_spread(k)) for k in kernels]
     parts = _posteriors(additive, shared, seen, all_blocks, roots)
     moved = additive.moved
