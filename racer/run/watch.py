@@ -105,13 +105,21 @@ class Races:
     """The races of a tuning that another process runs: replayed, as a store does not record them."""
 
     def __init__(self) -> None:
+        self._begin(None)
+
+    def _begin(self, budget: Any) -> None:
         self._contest: Contest[Any] | None = None
+        self._budget = budget  # with which it is replayed
         self._is_lost = False  # it cannot be replayed from the file alone
         self._n_outcomes = self._n_blocks = 0
         self._asked: frozenset[CellKey] = frozenset()
 
     def follow(self, reader: Reader, state: ProgressState, n_outcomes: int) -> bool:
         """Update the figures of the running race; False if they cannot be known."""
+        budget = reader.setup.settings["budget"]
+        if budget != self._budget:  # begun, or gone on with a larger one
+            self._begin(budget)
+            state.forget_races(0)
         if not self._is_lost and n_outcomes != self._n_outcomes:
             try:
                 self._is_lost = not self._catch_up(reader, state)
@@ -131,6 +139,7 @@ class Races:
             self._contest.watch(self._count)
         n_verdicts = sum(1 for _ in reader.verdicts())
         follow(self._contest, reader, self._note)
+        state.ended = ""  # the file says whether it has ended
         remaining = len(self._contest.ask())
         state.work.asked, state.work.told = len(self._asked), len(self._asked) - remaining
         return self._n_blocks >= n_verdicts

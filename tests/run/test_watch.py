@@ -137,6 +137,27 @@ def test_the_running_race_of_a_tuning_is_shown_as_by_the_tuning_itself(tmp_path)
     assert figures(state_in(path, ProgressState(0.0))) == figures(state)
 
 
+def test_a_tuning_that_goes_on_with_a_larger_budget_is_watched_on(tmp_path):
+    path, races, state, calls, seen = str(tmp_path / "run.db"), Races(), ProgressState(0.0), [], []
+
+    def evaluate(config, instance, seed):
+        calls.append(seed)
+        if len(calls) == 189:
+            raise KeyboardInterrupt
+        if len(calls) == 260:
+            state_in(path, state, races)
+            fresh = state_in(path, ProgressState(0.0), Races())
+            seen.append((state.ended, state.of.has_races, figures(state) == figures(fresh)))
+        return config["x"] + seed % 97 / 97
+
+    space, settings = racer.Space({"x": racer.Real(0, 1)}), {"seed": 1, "store": path}
+    with pytest.raises(racer.RaceInterrupted):
+        racer.tune(space, evaluate, range(20), budget=200, **settings)
+    state_in(path, state, races)
+    racer.resume(path, evaluate, budget=400)
+    assert seen == [("", True, True)]
+
+
 def test_a_tuning_that_cannot_be_replayed_is_watched_without_its_races(tmp_path):
     path = str(tmp_path / "run.db")
     space = racer.Space({"x": racer.Real(0, 1)}, repair=dict)
