@@ -64,8 +64,9 @@ class ConstrainedRace(Decider):
     is sought is *ever* dropped with probability `alpha` at most.
 
     Who violates a constraint leaves once, in each constrained metric, some opponent is known to be
-    within the limit or nearer to it. So if no candidate satisfies the constraints, the one that is
-    nearest to it is left, and the race goes on until it is known which one that is.
+    within the limit or nearer to it. So if no candidate satisfies the constraints, the nearest to it
+    is left, and the race goes on until it is known which one that is, which may take the whole
+    budget; with several constraints, those stay of which none is the nearest in each.
 
     Assumptions on values, and the count of a failed cell, are as in `WithinRace`.
 

@@ -133,7 +133,7 @@ class Result(AnyResult, ABC):
         some -= self.known.rejected
         if not some or self.rules.is_front or self.ended == "all-equal":
             return None
-        return max(some, key=lambda c: (self.probability_best[c], -c))
+        return max(some, key=lambda c: (self.probability_best[c], c == self.leader, -c))
 
     @cached_property
     def posterior(self) -> BestPosterior:
@@ -380,11 +380,11 @@ class Result(AnyResult, ABC):
 def likeliest(posterior: BestPosterior, leader: int) -> int:
     """Return the likeliest best of a posterior: the decider's leader, if none is likelier.
 
-    It is that, too, where it is likelier still that no candidate is what is sought.
+    It is that, too, where probably no candidate is what is sought.
     """
     chances, best = posterior.probability_best, posterior.best
     none = 1.0 - float(chances.sum())
-    return leader if chances[leader] == chances[best] or none > chances[best] else best
+    return leader if chances[leader] == chances[best] or none > 0.5 else best
 
 
 def goes_by_means(rules: Rules, *, is_exact: bool = False) -> bool:

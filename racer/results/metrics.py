@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from racer._numerics import widened
+from racer._numerics import impute_by_block, widened
+from racer.deciders.parts.several import FAILED
 from racer.stats._validation import frozen
 from racer.stats.best import BestPosterior
 from racer.stats.several import Means, drawn_fronts, intervals, known_means
@@ -186,7 +187,7 @@ class Metrics:
             probability = self._front.shares
         else:
             model = Means(
-                _with_bounds(costs, goal),
+                _as_raced(costs, goal),
                 self.exact(names),
                 by_block=False,
                 n_blocks=self.n_blocks,
@@ -198,17 +199,22 @@ class Metrics:
         return found.among(self.eligible, m)
 
 
-def _with_bounds(costs: Floats, goal: Goal) -> Floats:
+def _as_raced(costs: Floats, goal: Goal) -> Floats:
     """Return costs (d, n, m) in which a failed cell has the worst value, where there is one.
 
-    Blocks on which all failed are as they are.
+    Beside limits of one's own it costs what it does in a race: a price that says who is better is no
+    measure of whether a limit is met. Blocks on which all failed are as they are.
     """
     costs = costs.copy()
     failed = np.isposinf(costs)
     failed &= ~failed.all(axis=2, keepdims=True)
     for at, bounds in enumerate(goal.bounds):
-        if bounds is not None and not goal.exact[at]:
+        if goal.exact[at]:
+            continue
+        if bounds is not None:
             costs[at][failed[at]] = bounds[1]
+        elif goal.kind == "constrained":
+            costs[at][failed[at]] = impute_by_block(costs[at], ranges=FAILED)[failed[at]]
     return costs
 
 

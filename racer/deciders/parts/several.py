@@ -150,7 +150,7 @@ def verdict_on_one(
 
     `unfit` is evidence that i is not acceptable, (m,) or for each opponent (m, m); `acceptable` that j
     is, (m,), and `beside` beside each opponent. `worse` is evidence that j is acceptable, or nearer
-    to it than i, (m, m): without it, who is not acceptable stays.
+    to it than i, (m, m): without it, who is not acceptable stays. Who has never succeeded stands last.
     """
     m, is_own = len(sought.candidates), unfit.ndim == 1
     dearer, cheaper = sought.log_dearer()
@@ -172,16 +172,22 @@ def verdict_on_one(
     total = np.logaddexp(np.logaddexp.reduce(sought.against, axis=1), alone)
     total = np.logaddexp(total, sought.log_e_eliminated)
     sought.given_up = total >= -np.log(alpha)
-    order = _order(sought, is_own=is_own)
+    means = sought.means
+    over = excess(sought.goal, means)
+    seems_fit = ~sought.given_up & sought.succeeded & (over == 0.0)
+    nobody_fits = is_own and not seems_fit.any()  # then the nearest come first, whoever is given up
+    given_up = sought.given_up & (not nobody_fits)
+    order = np.lexsort((means[:, 0], over, given_up, ~sought.succeeded))
     standing = np.empty(m)
     standing[order] = np.arange(m)
     first = int(order[0])
     leave = sought.given_up & ((worse.max(axis=1) >= np.log(m / alpha)) | (is_better & is_own))
     leave[first] = False
-    places = [i for i in np.argsort(-total, kind="stable").tolist() if leave[i]]
+    last_first = order[::-1] if nobody_fits else np.argsort(-total, kind="stable")
+    places = [i for i in last_first.tolist() if leave[i]]
     open_ones = int((~sought.given_up).sum())
     stay = np.flatnonzero(~leave)
-    settled = open_ones == 1 and (
+    settled = open_ones <= 1 and (
         len(stay) == 1 if beside is None else bool((beside[first][stay] >= -np.log(alpha)).all())
     )
     return Verdict(
@@ -203,19 +209,6 @@ def verdict_on_one(
         {"open": float(open_ones)},
         settled=settled,
     )
-
-
-def _order(sought: Sought, *, is_own: bool) -> NDArray[np.intp]:
-    """Return places, the best first: of those not given up, the cheapest that seem acceptable.
-
-    Where limits are each candidate's own, and none that is left seems to meet them, the nearest come
-    first, whoever is given up. Who has never succeeded comes last.
-    """
-    means = sought.means
-    over = excess(sought.goal, means)
-    seems_fit = ~sought.given_up & sought.succeeded & (over == 0.0)
-    counts = not is_own or bool(seems_fit.any())
-    return np.lexsort((means[:, 0], over, sought.given_up & counts, ~sought.succeeded))
 
 
 def _drop(
