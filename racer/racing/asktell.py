@@ -340,6 +340,9 @@ def _differ(one: Any, other: Any) -> bool:
     """
     if one is other:
         return False
+    arrays = isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
+    if arrays and one.dtype == other.dtype and one.dtype.kind in "biuf":
+        return not np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
     one, other = (v.tolist() if isinstance(v, np.ndarray | np.generic) else v for v in (one, other))
     if isinstance(one, dict) and isinstance(other, dict):
         named = [{str(key): value for key, value in v.items()} for v in (one, other)]
