@@ -1,7 +1,9 @@
 """Racing and algorithm configuration.
 
 >>> import racer
->>> result = racer.race([1, 2, 3], lambda config, instance, seed: config + seed % 7, budget=60)
+>>> def evaluate(config, instance, seed):
+...     return config + seed % 7
+>>> result = racer.race([1, 2, 3], evaluate, budget=60, seed=1)
 >>> result.best
 1
 """

@@ -341,10 +341,18 @@ def test_candidates_that_are_alike_tell_of_each_other():
 
 def test_covariances_of_alike_candidates_are_those_of_no_covariances():
     costs = np.random.default_rng(13).normal(size=(9, 5)) + np.arange(5) * 0.3
-    plain = best_posterior(costs).probability_best
-    close(best_posterior(costs, covariances=[7.0 * np.eye(5)]).probability_best, plain, 1e-3)
-    twice = best_posterior(costs, covariances=np.stack([np.eye(5), np.eye(5)]))
+    plain = best_posterior(costs, by_block=False).probability_best
+    alike = best_posterior(costs, by_block=False, covariances=[7.0 * np.eye(5)])
+    close(alike.probability_best, plain, 1e-3)
+    twice = best_posterior(costs, by_block=False, covariances=np.stack([np.eye(5), np.eye(5)]))
     close(twice.probability_best, plain, 5e-3)
+
+
+def test_noise_counts_more_where_likeness_is_guessed_and_costs_are_in_units_of_blocks():
+    costs = np.random.default_rng(13).normal(size=(9, 5)) + np.arange(5) * 0.3
+    plain, alike = (best_posterior(costs, covariances=c) for c in (None, [7.0 * np.eye(5)]))
+    assert alike.best == plain.best
+    assert max(alike.probability_best) < max(plain.probability_best) - 0.05
 
 
 def test_covariances_go_with_the_candidates_that_are_compared():
