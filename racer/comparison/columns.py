@@ -90,11 +90,12 @@ def numbered(frame: pd.DataFrame, given: Columns, *, counted: bool) -> str | Non
     return name if name is not None and is_numeric(frame[name]) else None
 
 
-def row_numbers(frame: pd.DataFrame, given: Columns) -> str | None:
-    """Return the first column if it is an index of numbers that became a column."""
-    first = str(frame.columns[0])
-    is_index = _INDEX.match(first) is not None and first not in given
-    return first if is_index and frame.shape[1] > 1 and is_numeric(frame[first]) else None
+def row_numbers(frame: pd.DataFrame, given: Columns, levels: Sequence[str] = ()) -> str | None:
+    """Return the first column that is no level if it is an index of numbers made a column."""
+    first = next((name for name in map(str, frame.columns) if name not in levels), None)
+    if first is None or first in given or _INDEX.match(first) is None:
+        return None
+    return first if frame.shape[1] > 1 and is_numeric(frame[first]) else None
 
 
 def _by_usual_names(frame: pd.DataFrame, given: Columns, levels: Sequence[str]) -> Columns:

@@ -79,7 +79,7 @@ def read_scores(frame: Any, columns: Columns, *, maximize: bool) -> Scores:
     """Return a wide (n, K) or long table of scores as costs; the only place that negates them."""
     frame, levels = _plain(_as_frame(frame))
     notes = []
-    index = row_numbers(frame, columns)
+    index = row_numbers(frame, columns, levels)
     if index is not None:
         notes.append(f"Column {index!r} numbers the rows and is not an algorithm.")
         rest, others = frame.drop(columns=index), [name for name in levels if name != index]
@@ -106,7 +106,7 @@ def read_unpaired(frame: Any, columns: Columns, *, maximize: bool) -> Scores:
 
     frame, levels = _plain(_as_frame(frame))
     notes = []
-    index = row_numbers(frame, columns)
+    index = row_numbers(frame, columns, levels)
     if index is not None:
         frame = frame.drop(columns=index)
         levels = [name for name in levels if name != index]

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from racer.comparison.columns import Columns
-from racer.comparison.scores import read_scores
+from racer.comparison.scores import read_scores, read_unpaired
 from racer.errors import ScoresError, SettingError
 
 
@@ -167,6 +167,18 @@ def test_an_index_that_became_a_column_is_no_algorithm(frame, name):
     )
     long = frame.melt(frame.columns[0], ["A", "B"], "algorithm", "value").reset_index()
     assert read(long, data_set=frame.columns[0]).algorithms == ("A", "B")
+
+
+@pytest.mark.parametrize("level", ["dataset", "openml"])
+@pytest.mark.parametrize("name", ["Unnamed: 0", "index"])
+def test_nor_is_one_beside_an_index_with_a_name(level, name):
+    frame = NAMED.reset_index(names=name).set_index(pd.Index(["x", "y", "z"], name=level))
+    scores = read(frame)
+    assert (scores.algorithms, scores.data_sets) == (("A", "B"), ("x", "y", "z"))
+    assert scores.notes == (f"Column {name!r} numbers the rows and is not an algorithm.",)
+    assert read(frame[[name, "A"]].assign(B=1.0), data_set=name).data_sets == ("0", "1", "2")
+    unpaired = read_unpaired(frame, Columns(), maximize=False)
+    assert unpaired.algorithms == ("A", "B")
 
 
 def test_a_column_called_index_can_be_one_if_the_user_says_so():
