@@ -265,7 +265,7 @@ def test_what_doubles_with_each_line_is_bounded(tmp_path, call):
 
 def test_a_command_that_cannot_be_split_is_wrong_usage():
     done = command("tune", "--command", "'")
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "No closing quotation" in done.output
 
 

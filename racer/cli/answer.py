@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import shutil
 import sys
 import warnings
@@ -13,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from racer._files import write_text, written
 from racer.errors import (
@@ -31,7 +29,6 @@ from racer.results import summary as parts
 from racer.results.ablation import AblationResult
 from racer.results.page import command_line
 from racer.results.tuning import TuneResult
-from racer.scenario.irace_options import THE_OPTIONS
 from racer.space.irace.table import written_configurations
 
 if TYPE_CHECKING:
@@ -43,7 +40,6 @@ if TYPE_CHECKING:
 
 NO_BEST = 3
 _WIDTH, _NARROWEST = 80, 20  # columns of an answer
-_FILE = "racer.settings_file"
 
 
 class Whole(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -104,31 +100,9 @@ class Refused(click.ClickException):
     exit_code = 2
 
 
-def settings_from(path: str) -> None:
-    """Note the file whose settings the options add to: a wrong one in it is no wrong usage."""
-    click.get_current_context().meta[_FILE] = path
-
-
-def _is_wrong_usage(error: RacerError) -> bool:
-    """Return True for a wrong value of an option; False for one in a file, or any other error."""
-    if not isinstance(error, SettingError | BudgetError) or isinstance(error, SpaceFileError):
-        return False
-    ctx = click.get_current_context(silent=True)
-    path = None if ctx is None else ctx.meta.get(_FILE)
-    if ctx is None or path is None:
-        return True
-    cause, sources = str(error).partition(":")[0], ctx.get_parameter_source
-    options = [p.name for p in ctx.command.params if isinstance(p, click.Option) and p.name]
-    given = [name for name in options if sources(name) is ParameterSource.COMMANDLINE]
-    if "command" in {*given, *ctx.meta}:
-        given += ["command", "program"]
-    named = re.search(rf"(?<![a-z_])(n_)?({'|'.join(given)})(?![a-z_])", cause) if given else None
-    return cause == THE_OPTIONS or (named is not None and not cause.startswith(path))
-
-
 @contextmanager
 def reported() -> Iterator[None]:
-    """Turn errors into exit code 1, or 2 for a wrong option, an interrupt into its own.
+    """Turn errors into exit code 1, or 2 for a setting, an interrupt into its own.
 
     Warnings become a line each.
     """
@@ -138,7 +112,9 @@ def reported() -> Iterator[None]:
         try:
             yield
         except RacerError as error:
-            kind = Refused if _is_wrong_usage(error) else click.ClickException
+            is_setting = isinstance(error, SettingError | BudgetError)
+            is_refused = is_setting and not isinstance(error, SpaceFileError)
+            kind = Refused if is_refused else click.ClickException
             raise kind(in_terminal(str(error))) from None
         except RaceInterrupted as stop:
             if not stop.kept:

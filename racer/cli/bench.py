@@ -73,7 +73,7 @@ def bench_command(
         racer bench './sort_a {instance}' './sort_b {instance}' --instances data/
 
     The exit code is 0 if the fastest is known, or those that are as fast; 3 if not; 1 if a command
-    failed; 130 after Ctrl-C, which prints the result so far.
+    failed; 2: wrong usage or setting; 130 after Ctrl-C, which prints the result so far.
     """  # noqa: D301  (a backspace is click's mark of lines to keep)
     from racer.errors import RaceInterrupted  # noqa: PLC0415  (fast --help)
     from racer.run.bench import bench  # noqa: PLC0415

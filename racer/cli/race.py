@@ -69,8 +69,8 @@ def race(
     needed. Or, with a program at the end, -- ./solver {parameters} {instance} {seed}, FILE has the
     candidates: a JSON list of objects, or CSV with a column for each parameter.
 
-    Exit code 0: there is a best; 1: an error; 2: wrong usage; 3: no best; 130 after Ctrl-C, which
-    prints the result so far, or keeps it in the store.
+    Exit code 0: there is a best; 1: another error; 2: wrong usage or setting; 3: no best; 130
+    after Ctrl-C, which prints the result so far, or keeps it in the store.
     """
     from racer.run.calls import race as run  # noqa: PLC0415  (a second)
 

@@ -21,7 +21,6 @@ from racer.cli.answer import (
     given_if_interrupted,
     reported,
     say,
-    settings_from,
     write_new,
 )
 from racer.errors import ObjectiveError, SettingError, StoreError
@@ -201,9 +200,9 @@ def _scenario_of(ctx: click.Context, path: str | None, options: dict[str, Any]) 
             )
     if path is None:
         settings, notes = from_irace(theirs, THE_OPTIONS, complete=False)
+        checked(settings, THE_OPTIONS, Path.cwd())  # also where another option replaces them
         ours, base = {**settings, **ours}, Scenario({"store": STORE}, tuple(notes))
     else:
-        settings_from(path)
         base = read_scenario(path, theirs)
     found = base.updated(checked(ours, THE_OPTIONS, Path.cwd()))
     is_of_irace = path is not None and Path(path).suffix.lower() != ".toml"
@@ -240,8 +239,8 @@ def tune(
     {seed}. Each setting is an option, and so are irace's long flags.
 
     The answer is on standard output, all else on standard error. Exit code 0: there is a best
-    configuration; 1: an error; 2: wrong usage; 3: no best; 130, 143, 129: interrupted by Ctrl-C,
-    SIGTERM, SIGHUP, and all that was evaluated is in the store.
+    configuration; 1: another error; 2: wrong usage or setting; 3: no best; 130, 143, 129:
+    interrupted by Ctrl-C, SIGTERM, SIGHUP, and all that was evaluated is in the store.
     """
     from racer.evaluate.command.command import Command  # noqa: PLC0415  (a second)
     from racer.run.calls import tune as run  # noqa: PLC0415

@@ -28,7 +28,6 @@ from racer.cli.answer import (
     refused_as,
     reported,
     say,
-    settings_from,
     tell,
     write_frames,
     written_or_refused,
@@ -585,7 +584,6 @@ def _program_of(store: str, call: str, *, yes: bool) -> tuple[Command, dict[str,
     from racer.store.load import load_record  # noqa: PLC0415
     from racer.store.reader import SEARCH, search_call  # noqa: PLC0415
 
-    settings_from(store)
     recorded = load_record(store)
     settings = recorded.settings
     stored = settings.get("command")

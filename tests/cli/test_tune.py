@@ -207,7 +207,7 @@ def test_options_that_cannot_be_used_are_refused_before_anything(
     words = ("--space", "parameters.txt", "--instances", "list.txt", "--test-instances", "list.txt")
     words = (*words, "--store", "new.db", "--budget", 60, option, value)
     done = said(command, *words, "--", "printf", "%s", "{x}")
-    assert done.exit_code in {1, 2}
+    assert done.exit_code == 2
     assert message in " ".join(done.stderr.split())
     assert not list(folder.glob("new.db*"))
 
@@ -240,11 +240,25 @@ def test_a_wrong_value_is_wrong_usage(folder, option, is_in_file):
 @pytest.mark.parametrize(
     "line", ["seed = -1", "elites = 0", "budget = 3", "reads = 'json'\nprotocol = 'smac'"]
 )
-def test_a_wrong_value_in_a_file_is_none(folder, line):
+def test_so_is_a_wrong_value_in_a_scenario(folder, line):
     text = "space = 'parameters.txt'\ncommand = ['printf', '1']\n"
     more = "" if "budget" in line else "budget = 60\n"
     (folder / "scenario.toml").write_text(f"{text}{more}{line}\n")
-    assert said("tune", "-q", "--first-test", 2).exit_code == 1
+    assert said("tune", "-q", "--first-test", 2).exit_code == 2
+
+
+def test_names_of_folders_and_commands_do_not_change_that(tmp_path, monkeypatch):
+    (tmp_path / "jobs").mkdir()
+    monkeypatch.chdir(tmp_path / "jobs")
+    Path("scenario.txt").write_text("maxExperiments = 'many'\n")
+    for words in (["tune", "--jobs", 1], ["tune", "-q"], ["import-irace"]):
+        assert said(*words, Path("scenario.txt").absolute()).exit_code == 2
+
+
+def test_a_file_of_parameters_that_cannot_be_read_is_an_error(folder):
+    (folder / "parameters.txt").write_text('x "" r (1, oops)\n')
+    done = said("tune", "--space", "parameters.txt", "--budget", 60, "--", "echo", "{x}")
+    assert (done.exit_code, "line 1, column" in done.stderr) == (1, True)
 
 
 def test_test_elites_without_test_instances_are_refused_but_in_files_of_irace(folder):
@@ -255,7 +269,7 @@ def test_test_elites_without_test_instances_are_refused_but_in_files_of_irace(fo
     text = "space = 'parameters.txt'\nbudget = 20\ncommand = ['echo', '{x}']\ntest_elites = 3\n"
     (folder / "scenario.toml").write_text(text)
     done = said("check-scenario")
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "test_elites=3 without test_instances: give these" in done.stderr
     (folder / "scenario.txt").write_text("maxExperiments = 20\ntestNbElites = 3\nfirstTest = 2\n")
     done = said("check-scenario", "scenario.txt")
@@ -427,7 +441,7 @@ def test_an_empty_scenario_is_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").touch()
     done = CliRunner().invoke(main, ["tune", "empty"])
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "empty: its parameter file" in done.stderr
     (tmp_path / "p.txt").write_text('x "" r (0, 1)\n')
     done = CliRunner().invoke(main, ["tune", "--space", "p.txt", "--budget", "100"])
