@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -93,12 +94,15 @@ def front(
     groups = _together(_scaled(table, known), best_first.tolist())[:_LABELLED]
     curves(ax, *words)
     ax.legend(loc="best", fontsize=SMALL, frameon=False)
-    _name(ax, [(_joined([names[i] for i in some]), table[some[0]]) for some in groups])
+    _name(ax, [([names[i] for i in some], table[some[0]]) for some in groups])
     return ax
 
 
-def _name(ax: Axes, labelled: Sequence[tuple[str, NDArray[np.float64]]]) -> None:
-    """Write labels beside points, each where it hides no other; one without room is left out."""
+def _name(ax: Axes, labelled: Sequence[tuple[Sequence[str], NDArray[np.float64]]]) -> None:
+    """Write labels beside points, within the axes and where they hide no other.
+
+    One without room has fewer names, or is left out.
+    """
     figure: Any = ax.get_figure(root=True)
     inches = ax.get_position().size * figure.get_size_inches()
     wide, tall = (_LETTER / inches / 72).tolist()
@@ -106,11 +110,14 @@ def _name(ax: Axes, labelled: Sequence[tuple[str, NDArray[np.float64]]]) -> None
     to_axes = (ax.transData + ax.transAxes.inverted()).transform
     places = [to_axes(point).tolist() for _, point in labelled]
     taken = [(x - wide / 2, y - tall / 3, x + wide / 2, y + tall / 3) for x, y in places]
-    for (words, point), (x, y) in zip(labelled, places, strict=True):
-        for right, up in _BESIDE:
-            left = x + right * wide - ((len(words) + 1) * wide if right < 0 else 0.0)
-            box = (left, y + up * tall, left + (len(words) + 1) * wide, y + (up + 1) * tall)
-            if not any(_overlap(box, other) for other in taken):
+    for (names, point), (x, y) in zip(labelled, places, strict=True):
+        labels = [_joined(names, most) for most in range(min(len(names), _NAMED), 0, -1)]
+        for words, (right, up) in product(labels, _BESIDE):
+            width = (len(words) + 1) * wide
+            left = x + right * wide - (width if right < 0 else 0.0)
+            box = (left, y + up * tall, left + width, y + (up + 1) * tall)
+            is_inside = left >= 0.0 and left + width <= 1.0  # or the layout narrows the axes
+            if is_inside and not any(_overlap(box, other) for other in taken):
                 taken.append(box)
                 by = (right * _LETTER[0], up * _LETTER[1])
                 beside(ax, words, tuple(point.tolist()), by, ha="right" if right < 0 else "left")
@@ -146,10 +153,10 @@ def _together(places: NDArray[np.float64], order: Sequence[int]) -> list[list[in
     return groups
 
 
-def _joined(names: Sequence[str]) -> str:
+def _joined(names: Sequence[str], most: int = _NAMED) -> str:
     """Return the label of candidates at one place: the first names, and how many more there are."""
-    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
-    return plain(", ".join([*(shortened(name, 16) for name in names[:_NAMED]), *more]))
+    more = [f"{len(names) - most} more"] if len(names) > most else []
+    return plain(", ".join([*(shortened(name, 16) for name in names[:most]), *more]))
 
 
 def _styled(style: dict[str, Any]) -> dict[str, Any]:

@@ -386,6 +386,17 @@ def test_candidates_at_one_place_share_a_label():
     assert len(labels_of_a_front(np.arange(60).reshape(30, 2), [1.0] * 30)) == 20
 
 
+@pytest.mark.parametrize("n_places", [25, 5])
+def test_long_names_leave_the_plane_of_a_front_wide(n_places):
+    x = np.repeat(np.linspace(0.0, 1.0, n_places), 25 // n_places)
+    points, sure = np.column_stack([x, 1.0 - x]), np.ones(25)
+    names = [f"#{i}, a name of a candidate" for i in range(25)]
+    ax = plots.front(points, points, points, sure, sure, names, "ab", [False] * 2)
+    ax.figure.draw_without_rendering()
+    assert ax.get_position().width > 0.8
+    assert len(ax.texts) >= 5
+
+
 @pytest.mark.parametrize(
     "draw",
     [
