@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _LEVEL = 0.95
+_DIGITS = 6  # of probabilities by which candidates are in order
 _LEAST = 5  # blocks, before a metric is said to have no noise
 
 
@@ -85,7 +86,7 @@ class Metrics:
         names = self.front_names
         drawn = drawn_fronts(self.costs(names), self.exact(names), n_blocks=self.n_blocks)
         shares = drawn.mean(axis=0)
-        order = np.argsort(-shares, kind="stable")
+        order = np.argsort(-shares.round(_DIGITS), kind="stable")
         # the place in this order of the last member of each drawn front
         last = drawn.shape[1] - 1 - drawn[:, order][:, ::-1].argmax(axis=1)
         return _Front(shares, order, np.bincount(last).cumsum())
@@ -99,9 +100,9 @@ class Metrics:
         return found
 
     def likeliest_first(self, candidates: Iterable[int]) -> tuple[int, ...]:
-        """Return candidates by their probability to be on the front."""
+        """Return candidates by their probability to be on the front, those of one by number."""
         chances = self.probability_front
-        return tuple(sorted(candidates, key=lambda c: -round(chances[c], 6)))
+        return tuple(sorted(candidates, key=lambda c: (-round(chances[c], _DIGITS), c)))
 
     @cached_property
     def likely_front(self) -> tuple[int, ...]:
@@ -171,7 +172,7 @@ class Metrics:
                 columns |= {f"low:{name}": np.minimum(low, high)}
                 columns |= {f"high:{name}": np.maximum(low, high)}
         frame = pd.DataFrame(columns, index=pd.Index(self.eligible, name="candidate"))
-        return frame.sort_values("probability_front", ascending=False, kind="stable")
+        return frame.loc[list(self.likeliest_first(self.eligible))]
 
     def posterior(self, goal: Goal, among: Collection[int] | None = None) -> BestPosterior:
         """Return the posterior of being the answer, or of being on the front.

@@ -108,7 +108,8 @@ class RaceResult(Result):
     credible_front : tuple of int
         The fewest candidates that hold the whole front with probability .95, likeliest first.
     leaders : tuple of int
-        The survivors, and `best` if it was eliminated, by that probability.
+        The survivors, and `best` if it was eliminated, by `probability_best`; of a front the
+        survivors by `probability_front`, and those of one probability by number.
     leader : int or None
         The survivor with the best standing, by which the decider goes; None where `best` is.
     verdict : tuple of str

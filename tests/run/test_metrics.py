@@ -672,6 +672,23 @@ def test_who_never_succeeded_has_no_place_beside_the_front(names):
     assert all(np.isfinite(points).all() for points in drawn)
 
 
+def test_a_front_with_ties_has_one_order():
+    result = racer.tune(
+        racer.Space({"x": racer.Real(0, 1)}),
+        lambda config, instance, seed: {"a": config["x"], "b": 1 - config["x"]},
+        range(9), budget=100, seed=1, elites=5, deterministic=True,
+        metrics={"a": "min", "b": "min"}, objective=Pareto("a", "b"),
+    )  # fmt: skip
+    everyone = tuple(range(len(result.configs)))
+    assert result.survivors != tuple(sorted(result.survivors))
+    assert result.leaders == tuple(sorted(result.survivors))
+    assert result.credible_front == tuple(result.front.index) == everyone
+    assert result.front.index.name == "candidate"
+    assert f"at least 0.5: {', '.join(f'#{c}' for c in everyone[:12])}" in " ".join(
+        str(result).split()
+    )
+
+
 def test_a_single_candidate_is_the_front():
     alone = racer.race([7], evaluate, budget=60, metrics=HOW, objective=OBJECTIVES[1])
     assert alone.probability_front == {0: 1.0}
