@@ -322,15 +322,15 @@ def eliminations(result: Result, latest: int = 10) -> Section:
     eliminated = result._eliminations
     counts = Counter(gone.reason for gone in eliminated)
     reasons = ", ".join(f"{count} {reason}" for reason, count in counts.most_common())
-    head = ("block", "candidate", "reason", "against", "probability", "measure")
+    head = ("candidate", "block", "reason", "against", "probability", "measure")
     rows = [
         (
-            *(gone.block, f"#{gone.candidate}", gone.reason),
+            *(f"#{gone.candidate}", gone.block, gone.reason),
             *(f"#{gone.against}", _chance(gone), gone.measure),
         )
         for gone in eliminated[-latest:]
     ]
-    grid = Grid.of(head, rows, left="reason measure")
+    grid = Grid.of(head, rows, left="candidate reason measure")
     which = f"; the latest {latest}:" if len(eliminated) > latest else ":"
     return Section("Eliminations", (f"{reasons}{which}", grid, _tests(result)))
 
