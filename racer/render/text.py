@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["as_text", "folded", "grid_text", "narrowed"]
 
 _WIDTH = 80
-_LEAST = 10  # of a folded column
+_LEAST = 10  # letters of a folded column, without the two spaces beside it
 
 
 def as_text(pieces: Iterable[Piece], width: int = _WIDTH) -> str:
@@ -57,14 +57,16 @@ def _part(piece: Piece, width: int) -> str:
 
 def grid_text(grid: Grid, width: int, wrap: Callable[[str], str] | None = None) -> str:
     """Return a table as text; `wrap` breaks the heads of figures, whose columns keep their width."""
-    if wrap is None and _measure(grid, None) > width >= _measure(grid, _slim):
+    is_slim = _measure(grid) > width >= _measure(grid, _slim)
+    if wrap is None and (is_slim or _least(grid) > width >= _least(grid, _slim)):
         wrap = _slim
     table = _table(grid, wrap)
     if _measure(grid, wrap) > width:
-        n_words, figures = grid.right.count(False), _measure(grid.only(grid.right), wrap)
-        if not wrap and figures + 3 * n_words > width:  # else some would be cut off
+        is_room = _least(grid, wrap) <= width
+        if not wrap and not is_room:  # else some figures would be cut off
             table = _table(grid._replace(right=(False,) * len(grid.right)))
-        if width - (figures if wrap else 8 * sum(grid.right)) >= _LEAST * n_words:
+            is_room = 8 * sum(grid.right) + _LEAST * grid.right.count(False) <= width
+        if is_room:
             table.width = width
     shown = "".join(segment.text for segment in _console().render(table))  # nothing is printed
     text = "\n".join(line.rstrip() for line in shown.split("\n")).strip("\n")
@@ -77,24 +79,31 @@ def _slim(head: str) -> str:
 
 
 def _parts(grid: Grid, width: int) -> list[Grid]:
-    """Return a table that a narrow terminal has no room for in several with the same first column."""
+    """Return a table that there is no room for in several with the same first column."""
+    if _least(grid, _slim) <= width:
+        return [grid]
     parts: list[list[int]] = [[]]
-    for column in range(1, len(grid.head)) if width < _WIDTH else ():
-        if parts[-1] and _least(grid, [0, *parts[-1], column]) > width:
+    for column in range(1, len(grid.head)):
+        if parts[-1] and _least(_cut(grid, [*parts[-1], column]), _slim) > width:
             parts.append([])
         parts[-1].append(column)
-    if len(parts) == 1:
-        return [grid]
-    cut = [grid.only([i in {0, *part} for i in range(len(grid.head))]) for part in parts]
-    return [cut[0], *(part._replace(title="") for part in cut[1:])]
+    first, *others = (_cut(grid, part) for part in parts)
+    return [first, *(part._replace(title="") for part in others)]
 
 
-def _least(grid: Grid, columns: Sequence[int]) -> int:
-    """Return the width of some columns, those of words folded."""
-    is_kept = [i in columns for i in range(len(grid.head))]
-    figures = [kept and right for kept, right in zip(is_kept, grid.right, strict=True)]
-    n_words = len(columns) - sum(figures)
-    return _measure(grid.only(figures), _slim) + n_words * _LEAST
+def _cut(grid: Grid, columns: Sequence[int]) -> Grid:
+    """Return the first column of a table, and some others."""
+    return grid.only([i in {0, *columns} for i in range(len(grid.head))])
+
+
+def _least(grid: Grid, wrap: Callable[[str], str] | None = None) -> int:
+    """Return how wide the table is if words are folded, and figures are not."""
+    words = [
+        min(_LEAST + 2, _measure(grid.only([i == at for i in range(len(grid.head))])) - 1)
+        for at, is_right in enumerate(grid.right)
+        if not is_right
+    ]
+    return max(_measure(grid.only(grid.right), wrap), 1) + sum(words)
 
 
 def narrowed(

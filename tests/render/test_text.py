@@ -14,6 +14,7 @@ from racer.render import text
 from racer.render.notebook import as_html
 from racer.render.sections import Bold, Code, Grid, Section, parameters, value_shown
 from racer.render.text import as_text
+from racer.results.summary import eliminations
 
 LONG = "a name of eighty characters, which is more than most parameters have, but it occurs"
 
@@ -137,7 +138,7 @@ def test_a_notebook_shows_no_empty_box_before_a_result(monkeypatch):
     assert not shown
 
 
-@pytest.mark.parametrize("width", [30, 40, 79])
+@pytest.mark.parametrize("width", [30, 40, 79, 80, 90])
 def test_a_terminal_too_narrow_for_a_table_gets_it_in_parts(width):
     head = ["candidate", *(f"metric {i}" for i in range(8)), "reason"]
     rows = [(f"#{k}", *(f"{k}.{i}54321" for i in range(8)), f"words of {k}") for k in range(3)]
@@ -157,3 +158,29 @@ def test_a_terminal_too_narrow_for_a_table_gets_it_in_parts(width):
     assert as_text([Grid.of(head[:3], [row[:3] for row in rows])], 40) == as_text(
         [Grid.of(head[:3], [row[:3] for row in rows])]
     )
+
+
+@pytest.mark.parametrize("width", [79, 80, 100])
+def test_no_number_of_a_table_is_folded(width):
+    """Words or heads are folded for it, or the table is split."""
+    for n in range(1, 16):
+        head = ["name", *(f"the mean of metric {i}" for i in range(n)), "reason"]
+        row = ["#7", *(f"{i}.98765432" for i in range(n)), "words that can be folded"]
+        lines = as_text([Grid.of(head, [row], left="name reason")], width).splitlines()
+        assert max(map(len, lines)) <= width
+        assert all(any(cell in line for line in lines) for cell in row[1:-1])
+
+
+def test_a_table_that_fits_is_not_split():
+    words = [f"reason {i}" for i in range(8)]  # shorter than a folded column
+    grid = Grid.of(words, [words], left=" ".join(words))
+    assert len(as_text([grid], 81).splitlines()) == 3
+    assert len(as_text([grid], 60).splitlines()) > 3
+
+
+def test_each_part_of_the_eliminations_names_the_candidates():
+    result = racer.race(range(4), lambda c, i, s: c + s % 7, budget=60, seed=1)
+    rows = [f"#{gone}" for gone in result.eliminations["candidate"]]
+    section = eliminations(result)
+    assert [row[0] for row in section.pieces[1].rows] == rows
+    assert as_text([section], 40).count("candidate") > 1
