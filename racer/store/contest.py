@@ -106,7 +106,7 @@ def _check_difference(path: str, name: str, old: Any, new: Any) -> None:
         if not _same_function(str(old), str(new)):
             _warn(path, f"was begun with evaluate={old} and goes on with {new}")
         return
-    if name in MAY_LACK and old is None and name != "instance_order":  # "given" is not recorded
+    if name in MAY_LACK and old is None:
         raise _begun_without(path, name, shown_apart(new, old)[0])
     if name == "space":
         try:

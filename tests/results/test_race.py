@@ -263,7 +263,7 @@ def test_blocks_have_the_same_number_wherever_they_are_shown(result):
     gone = eliminated(result)[0]
     assert result.eliminations["block"].tolist() == [gone.block]
     (row,) = eliminations(result).pieces[1].rows
-    assert row[0] == str(gone.block)
+    assert row[:2] == (f"#{gone.candidate}", str(gone.block))
     ax = result.plot()
     (mark,) = [line for line in ax.lines if line.get_label() == gone.reason]
     assert mark.get_xdata().tolist() == [gone.block + 0.5]  # the right edge of its last cell

@@ -416,7 +416,7 @@ def test_the_same_call_goes_on_where_the_order_is_the_usual_one_and_is_given(tmp
     first = raced(**some, instance_order="given")
     for order in ("given", None):
         assert raced(**some, instance_order=order).table.equals(first.table)
-    with pytest.raises(racer.StoreError, match="instance_order is 'shuffled'"):
+    with pytest.raises(racer.StoreError, match="begun without instance_order, which is 'shuffled'"):
         raced(**some, instance_order="shuffled")
 
 
