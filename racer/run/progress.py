@@ -34,6 +34,7 @@ _LEAST = 0.3  # seconds between two drawings
 _SILENT = 10.0  # seconds without an event after which a log says where it stands
 _EACH = 5  # so many that leave at once are named
 _WIDTH = 80  # of an unknown terminal
+_PAGE = 1_000  # letters in a line of a notebook, which folds it
 
 P = ParamSpec("P")
 
@@ -137,15 +138,12 @@ class Progress:
             text = folded("\n".join(lines), self.console.width, indent="  ")
             self.console.print(text, highlight=False, markup=False, soft_wrap=True, emoji=False)
 
-    def _text(self) -> str:
-        text = self.state.text(time.monotonic())
-        return f"{text}\n{self._notice.strip()}" if self._notice else text
+    def _text(self, width: int = _PAGE) -> str:
+        text = self.state.text(time.monotonic(), width)
+        return f"{text}\n{folded(self._notice.strip(), width)}" if self._notice else text
 
     def _render(self) -> Text:
-        width = self.console.width
-        lines = [self.state.text(time.monotonic(), width)]
-        lines += [folded(self._notice.strip(), width)] if self._notice else []
-        return Text("\n".join(lines), no_wrap=True, overflow="ellipsis")
+        return Text(self._text(self.console.width), no_wrap=True, overflow="ellipsis")
 
     def announce(self, line: str) -> None:
         """Show a line from now on; as the answer to a signal, which may come at any time."""

@@ -123,12 +123,17 @@ def locations(
         parts = [part.with_noise(variance / additive.unit**2) for part in parts]
     parts = [part._replace(mean=part.mean + moved) for part in parts]
     mean = sum((part.weight * part.mean for part in parts), np.zeros(costs.shape[1]))
-    price = max(FAILURE[0], FAILURE[1] * float(np.ptp(mean)))
+    price = failure_price(mean)
     if penalty is not None:
         price = (penalty - float(costs[np.isfinite(costs)].mean())) / additive.unit
     failing = failing_at(price, costs, kernels, may_be_chance=n_blocks is None)
     whole = (parts, additive.freedom, failing, additive.n_blocks, additive.unit)
     return Locations(*whole, None if ratios else additive.noise)
+
+
+def failure_price(means: NDArray[np.float64]) -> float:
+    """Return what a failure costs beside candidates of these means (m,), in units of a block."""
+    return max(FAILURE[0], FAILURE[1] * float(np.ptp(means)))
 
 
 def _of_unit_spread(covariance: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
 from racer.stats.additive import wide_gaps
 from racer.stats.failing import failing_at
-from racer.stats.locations import FAILURE, Locations, locations
+from racer.stats.locations import Locations, failure_price, locations
 from racer.stats.smallest import lattice_points
 from racer.stats.strata import two_way
 from racer.stats.units import in_units
@@ -231,8 +231,8 @@ class Means:
     With `by_block` they are in units of the spread within a block, else as costs. The mean of a
     metric that is known exactly has no error. Failed cells, +inf, say nothing of costs; how often a
     candidate fails costs it, in each of the other metrics, what it does in `best_posterior`, in draws
-    in which failures are not by chance. Candidates with costs beyond 1e100, beside which those of another are nothing, have
-    the mean of their own, and the others are as if these costs had failed.
+    in which failures are not by chance. Candidates with costs beyond 1e100, beside which those of
+    another are nothing, have the mean of their own, and the others are as if these costs had failed.
 
     Noise is made independent by turning metrics to the principal axes of residuals of blocks and
     candidates; along each, the posterior is that of `best_posterior`. A metric that is a linear
@@ -288,18 +288,11 @@ class Means:
 
     def _prices(self) -> list[float]:
         """Return what a failure costs in each noisy metric, in its unit: as in `locations`."""
-        along = [
-            found.unit * sum((part.weight * part.mean for part in found.parts), np.zeros(1))
-            for found in self._fits
-        ]
+        along = [found.unit * found.mean for found in self._fits]
         means = np.tensordot(self._back, np.stack(along), axes=1)
-        moved = [metric.moved / metric.unit for metric in self._metrics]
-        if self._by_block:
-            return [max(FAILURE[0], FAILURE[1] * float(np.ptp(mean))) for mean in means]
-        return [
-            max(FAILURE[0], FAILURE[1] * float(np.ptp(mean + more)))
-            for mean, more in zip(means, moved, strict=True)
-        ]
+        if not self._by_block:
+            means += [metric.moved / metric.unit for metric in self._metrics]
+        return [failure_price(mean) for mean in means]
 
     def _lost(
         self, number: int, near: NDArray[np.intp], normal: NDArray[np.float64]
