@@ -25,7 +25,7 @@ def as_costs(values: NDArray[np.float64], *, maximize: bool) -> NDArray[np.float
 def impute_failed(
     costs: NDArray[np.float64], usual: float = 0.0, *, ranges: float = 1.0
 ) -> NDArray[np.float64]:
-    """Return costs of any shape in which each failure, +inf, is so many ranges behind their worst.
+    """Replace failures, +inf, by costs so many `ranges` of the known costs behind the worst of them.
 
     Where the range is 0, or a tie, a `usual` one counts; if that is 0, the size of the worst, and
     1 if that is 0 too. ValueError if nothing but failures is known.
@@ -45,7 +45,7 @@ def range_of(worst: float, best: float) -> float:
 
 
 def impute_by_block(costs: NDArray[np.float64], *, ranges: float = 1.0) -> NDArray[np.float64]:
-    """Return costs (n, m) in which each failure, +inf, is so many ranges behind its block's worst.
+    """Replace failures, +inf, in costs (n, m), by `ranges` of their block behind the block's worst.
 
     Where the known costs of a block do not differ, it is the median range of those in which they
     do: so neither the unit nor the level of costs matters. NaN: not evaluated, or all of the block
@@ -68,11 +68,11 @@ def impute_by_block(costs: NDArray[np.float64], *, ranges: float = 1.0) -> NDArr
     return imputed
 
 
-def impute_as_before(costs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return costs (n, m) with failures as of `impute_by_block`, or worse by the column's own costs.
+def impute_no_nearer(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Replace failures, +inf, in costs (n, m), so that no column comes nearer to others by failing.
 
-    A failure is at least as far behind the worst of the other columns as the column is on any block:
-    so no column comes nearer to the others by failing.
+    They cost what they do in `impute_by_block`, or more: a failure is at least as far behind the
+    worst of the other columns as the column is on any block.
     """
     imputed = impute_by_block(costs)
     known, failed = np.isfinite(costs), np.isposinf(costs)

@@ -10,9 +10,9 @@ from racer._numerics import (
     TIE,
     RowBuffer,
     _blas,
-    impute_as_before,
     impute_by_block,
     impute_failed,
+    impute_no_nearer,
     means_of,
     one_blas_thread,
     with_ties,
@@ -89,14 +89,14 @@ class TestFailures:
         nan, inf = np.nan, self.INF
         costs = np.array([[1.0, 2.0, 9.0], [11.0, 12.0, 15.0], [1.0, 2.0, inf], [nan, nan, 50.0]])
         assert impute_by_block(costs)[2].tolist() == [1.0, 2.0, 3.0]
-        assert impute_as_before(costs)[2].tolist() == [1.0, 2.0, 9.0]
+        assert impute_no_nearer(costs)[2].tolist() == [1.0, 2.0, 9.0]
         before = [[2.0, 1.0], [1.0, inf], [inf, inf], [inf, 3.0]]  # a range behind is worse
-        assert impute_as_before(np.array(before))[1].tolist() == [1.0, 2.0]
-        assert impute_as_before(np.array(before))[3].tolist() == [4.0, 3.0]
+        assert impute_no_nearer(np.array(before))[1].tolist() == [1.0, 2.0]
+        assert impute_no_nearer(np.array(before))[3].tolist() == [4.0, 3.0]
 
     def test_a_column_alone_on_its_blocks_is_imputed_by_block(self):
         costs = np.array([[self.INF, 3.0], [5.0, np.nan], [np.nan, 4.0]])
-        np.testing.assert_array_equal(impute_as_before(costs), impute_by_block(costs))
+        np.testing.assert_array_equal(impute_no_nearer(costs), impute_by_block(costs))
 
     def test_without_any_the_very_same_array_comes_back(self):
         costs = np.array([1.0, 2.0])

@@ -142,7 +142,7 @@ def in_terminal(message: str) -> str:
 
 
 def answer_width() -> int:
-    """Return the columns of an answer: 80, or those of a narrower terminal."""
+    """Return the width of an answer: 80 columns, or that of a narrower terminal."""
     if sys.stdout is None or not sys.stdout.isatty():
         return _WIDTH
     return max(min(shutil.get_terminal_size().columns, _WIDTH), _NARROWEST)

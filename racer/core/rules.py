@@ -361,7 +361,7 @@ def check_goal(decider: Decider, goal: Goal | None, objective: object) -> None:
 
 
 def generalizes_by_default(n_instances: int | None) -> bool:
-    """Return the value of `generalize` for so many instances, or groups; None: no instances."""
+    """Return the default of `generalize` for this number of instances, or groups; None: no instances."""
     return n_instances is None or n_instances >= _SAMPLE
 
 

@@ -45,7 +45,7 @@ class _State:
                 bets.add(column[:, None] - column[None, :])
 
     def compare(self, limits: NDArray[np.float64]) -> None:
-        """Compare what is known exactly with limits (d,), and between candidates."""
+        """Compare exact means with limits (d,), and candidates with each other."""
         for d, means in enumerate(self.sought.means.T[1:]):
             over, under, pairs = self.over[d], self.under[d], self.pairs[d]
             if isinstance(over, Known) and isinstance(under, Known) and isinstance(pairs, Known):

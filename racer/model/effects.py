@@ -63,8 +63,8 @@ def natural_effects(
 ) -> Effects:
     """As `effects`, in the unit of the costs, and with the mean level of the blocks in them.
 
-    Failures, +inf, are so many ranges of their block behind the block's worst. Differences below 1e-12
-    count as none, so costs are divided by `unit_near` first.
+    Failures, +inf, cost so many `ranges` of their block more than the block's worst. Differences
+    below 1e-12 count as none, so costs are divided by `unit_near` first.
     """
     costs = costs[np.isfinite(costs).any(axis=1)]
     known = ~np.isnan(costs)

@@ -105,7 +105,7 @@ class Asked:
         repeats: Repeats | None = None,
         prices: Prices | None = None,
     ) -> list[Outcome]:
-        """Add the outcomes told so far to the table of a result; return those that are not held out.
+        """Add the outcomes told so far to a result's table; return the outcomes on training instances.
 
         Outcomes count as they will when all cells have one: in the order of the cells, at their
         price, and as no evidence where their block may only repeat others. `tests` is the table of

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from racer._checks import did_you_mean, is_whole
-from racer._numerics import impute_as_before, mean_of, means_of
+from racer._numerics import impute_no_nearer, mean_of, means_of
 from racer.core.contest import Unused
 from racer.core.table import Table, with_success
 from racer.deciders.correlated_t import CorrelatedTRace
@@ -247,7 +247,7 @@ class Result(AnyResult, ABC):
         tested = [c for c in self.leaders if self.held_out.of(c)]
         if not tested:
             return {}
-        costs = impute_as_before(with_success(self.held_out.costs(tested)))
+        costs = impute_no_nearer(with_success(self.held_out.costs(tested)))
         of_each = means_of(costs) if len(costs) else np.full(len(tested), np.nan)
         sign = -1.0 if self.rules.maximize else 1.0
         values = sign * of_each + 0.0  # not -0

@@ -69,7 +69,7 @@ def verdict_of_front(result: Result) -> tuple[str, ...]:
 
 
 def front_first(result: Result) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return likely members of the front and survivors, and those that were eliminated."""
+    """Return the likely members of the front and the survivors, and which of these were eliminated."""
     metrics = result._of_metrics()
     likely = metrics.likely_front if result._has_evidence else ()
     gone = tuple(c for c in likely if c not in result.survivors)

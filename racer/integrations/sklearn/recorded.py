@@ -58,7 +58,7 @@ def fold_names(
 
 
 def check_folds(store: Store, names: Sequence[str], cv: Any) -> None:
-    """Raise OtherStoreError if the folds or scorers differ from those of the search in a store.
+    """Raise OtherStoreError if the search in a store has other folds or scorers.
 
     In a new store, warn of a splitter whose folds no later call can repeat.
     """
