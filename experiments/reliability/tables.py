@@ -54,19 +54,19 @@ CANDIDATES = (3, 10, 30)
 BLOCKS = (5, 10, 20, 50)
 DECIDERS = ("bayesian-friedman", "f-race", "best-for-budget")
 PER_CANDIDATE = (15, 50)
-FOLDS = ("5 folds", "10 folds", "20 folds")
+N_FOLDS = (5, 10, 20)
+FOLDS = tuple(f"{n} folds" for n in N_FOLDS)
 LEAST = 40  # candidates of a point that is drawn, or of a cell of the table
 COLUMNS = {
     "tables and races": "tables and races",
     "best-for-budget": "of these, `best-for-budget`",
-    "10 folds": "10 folds",
+    "folds": "searches over folds",
     "tunings": "tunings",
 }
 TABLE = re.compile(r"\| said \|.*?\|(?=\n\n)", re.DOTALL)  # of the page
 FIRST_SEED = 200  # the model was chosen on those before
 BUDGETS = (400, 1200)  # of a tuning, in evaluations
-ONE_IN = 2  # draws of a world: a tuning
-MORE = 4  # draws of tables, races and folds, for each repetition
+MORE, OVER_FOLDS = 4, 12  # draws of tables and races, and of folds, for each repetition
 # Widths of the uniform qualities of models, in standard deviations of a fold's noise. Real searches
 # have means that vary by .35 to 5.6 of them: `study.py fold-spreads`.
 WIDTHS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -286,6 +286,7 @@ def groups(rows: Sequence[Said]) -> Iterable[tuple[str, list[Said]]]:
     """Yield what is reported: by source, by world of races and tables, by candidates."""
     drawn = [row for row in rows if row.source in ("tables", *DECIDERS)]
     yield "tables and races", drawn
+    yield "folds", [row for row in rows if row.source in FOLDS]
     for source in dict.fromkeys(row.source for row in rows):
         yield source, [row for row in rows if row.source == source]
     for world in dict.fromkeys(row.world for row in drawn):
@@ -302,7 +303,9 @@ def groups(rows: Sequence[Said]) -> Iterable[tuple[str, list[Said]]]:
 
 
 @click.command("reliability")
-@number_option("--repetitions", 60, help="A quarter of the draws of each world.")
+@number_option(
+    "--repetitions", 60, help="A quarter of the draws of each world, a twelfth of folds."
+)
 @jobs_option
 @click.option("--picture", type=click.Path(path_type=Path), help="Draw the diagram there.")
 @click.option("--page", type=click.Path(path_type=Path), help="Replace the table of this page.")
@@ -312,8 +315,9 @@ def main(repetitions: int, jobs: int, picture: Path | None, page: Path | None) -
     seeds = range(FIRST_SEED, FIRST_SEED + repetitions)
     more = range(FIRST_SEED, FIRST_SEED + MORE * repetitions)
     calls: list[Any] = [joblib.delayed(in_worlds)(m, seed) for m in CANDIDATES for seed in more]
-    calls += [joblib.delayed(in_tunings)(seed) for seed in seeds[::ONE_IN]]
-    calls += [joblib.delayed(folds)(n, seed) for n in (5, 10, 20) for seed in more]
+    calls += [joblib.delayed(in_tunings)(seed) for seed in seeds]
+    most = range(FIRST_SEED, FIRST_SEED + OVER_FOLDS * repetitions)
+    calls += [joblib.delayed(folds)(n, seed) for n in N_FOLDS for seed in most]
     write([row for said_of in joblib.Parallel(n_jobs=jobs)(calls) for row in said_of])
     counted = pd.read_csv(HERE / "reliability.csv")
     if picture is not None:
@@ -377,7 +381,7 @@ def draw(found: pd.DataFrame) -> Figure:
     figure = Figure(figsize=(5.6, 5.2), layout="constrained")
     ax = figure.add_subplot()
     ax.plot([0, 1], [0, 1], color="grey", linewidth=1, linestyle="--")
-    for name, marker in zip(("tables", *DECIDERS, "5 folds", "tunings"), "osD^vX", strict=True):
+    for name, marker in zip(("tables", *DECIDERS, "folds", "tunings"), "osD^vX", strict=True):
         some = found[(found["group"] == name) & (found["candidates"] >= LEAST)]
         ax.plot(some["said"], some["true"], marker=marker, markersize=4, linewidth=1, label=name)
     ax.set(xlabel="P(best), as said", ylabel="share of candidates that are best", aspect="equal")
