@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from racer.stats.best import BestPosterior
 
 SETTINGS = "racer:race_study"
+RACE = "racer:race"
 FAILED = "racer:failed:"
 VALUES = "racer:values:"
 

@@ -26,6 +26,7 @@ from racer.deciders.parts.several import best_first
 from racer.errors import RaceStateError, SettingError
 from racer.integrations.optuna.metrics import (
     FAILED,
+    RACE,
     SETTINGS,
     VALUES,
     outcomes_of_trial,
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from racer.core.objective import Aim
     from racer.evaluate.outcome import Outcome
 
-_RACE = "racer:race"
 _DRIVER = "racer:driver"
 _ASKED = "racer:asked"  # before the last ask: how many trials were in races, and which were bare
 _ENDED = "racer:sampler_ended"  # the sampler that has ended the study, and within what budget
@@ -88,7 +88,7 @@ class StudyRecord:
         self._handles: dict[int, optuna.Trial] = {}
         self._feasible: dict[int, bool] = {}
         trials = study.get_trials(deepcopy=False)
-        self._trials = {t.number: t for t in trials if _RACE in t.user_attrs}
+        self._trials = {t.number: t for t in trials if RACE in t.user_attrs}
         self.table: Table = Table(maximize=is_maximized(study) if aim is None else aim.maximize)
         for number, trial in self._trials.items():
             for block, outcome in outcomes_of_trial(trial, aim).items():
@@ -124,7 +124,7 @@ class StudyRecord:
         return [
             n
             for n, t in self._trials.items()
-            if t.user_attrs.get(_RACE) == race and (self.of(n) or not t.state.is_finished())
+            if t.user_attrs.get(RACE) == race and (self.of(n) or not t.state.is_finished())
         ]
 
     def state(self, number: int) -> TrialState:
@@ -189,7 +189,7 @@ class StudyRecord:
             self._refresh(number)
         if number is None or self.state(number) != TrialState.RUNNING:
             number = self._ask_anew()
-        self._handle(number).set_user_attr(_RACE, race)
+        self._handle(number).set_user_attr(RACE, race)
         self._refresh(number)
         return number
 
@@ -318,7 +318,7 @@ def _half_asked(trials: Sequence[FrozenTrial], asked: list[Any] | None) -> int |
     if asked is None:
         return None
     n_raced, before = asked
-    if sum(_RACE in t.user_attrs for t in trials) > n_raced:
+    if sum(RACE in t.user_attrs for t in trials) > n_raced:
         return None
     since = [t for t in _bare(trials) if t.number not in before]
     begun = [(t.datetime_start, t.number) for t in since if t.datetime_start is not None]

@@ -12,6 +12,7 @@ from optuna.trial import TrialState
 
 from racer._checks import flag, whole
 from racer.errors import SettingError, warn
+from racer.integrations.optuna.metrics import RACE
 from racer.integrations.optuna.model import History, Model, settled
 from racer.integrations.optuna.reports import is_maximized
 from racer.integrations.optuna.search_space import Axis
@@ -220,7 +221,8 @@ class RacingSampler(BaseSampler):
         if self._constraints_func is not None:
             _process_constraints_after_trial(self._constraints_func, study, trial, state)
         by_steps = self._by_instance and trial.intermediate_values and not self._has_warned
-        if by_steps and state == TrialState.PRUNED and isinstance(study.pruner, _RAW):
+        is_by_pruner = state == TrialState.PRUNED and RACE not in trial.user_attrs
+        if by_steps and is_by_pruner and isinstance(study.pruner, _RAW):
             self._has_warned = True
             name = type(study.pruner).__name__
             warn(

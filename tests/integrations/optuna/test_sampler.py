@@ -562,8 +562,8 @@ def test_threads_leave_blas_its_threads():
 def test_races_of_a_study_ask_it_for_several_trials_at_once():
     found = []
     for _ in range(2):
-        study = optuna.create_study(
-            pruner=optuna.pruners.NopPruner(), sampler=RacingSampler(seed=1, n_startup_trials=5)
+        study = optuna.create_study(  # whose pruner, Optuna's own, the races do not ask
+            sampler=RacingSampler(seed=1, n_startup_trials=5)
         )
         race_study(
             study,
