@@ -133,7 +133,8 @@ class Result(AnyResult, ABC):
         some -= self.known.rejected
         if not some or self.rules.is_front or self.ended == "all-equal":
             return None
-        return max(some, key=lambda c: (self.probability_best[c], c == self.leader, -c))
+        chances = _rounded(self.posterior)
+        return max(some, key=lambda c: (chances[c], c == self.leader, -c))
 
     @cached_property
     def posterior(self) -> BestPosterior:
@@ -229,7 +230,7 @@ class Result(AnyResult, ABC):
         if self.best_index is None:
             return self.survivors
         more = () if self.best_index in self.survivors else (self.best_index,)
-        chances = self.posterior.probability_best.round(6)
+        chances = _rounded(self.posterior)
         others = [c for c in (*self.survivors, *more) if c != self.best_index]
         return (self.best_index, *sorted(others, key=lambda c: -chances[c]))
 
@@ -377,13 +378,18 @@ class Result(AnyResult, ABC):
         return frame.astype(kinds)
 
 
+def _rounded(posterior: BestPosterior) -> NDArray[np.float64]:
+    """Return probabilities to be the best, (m,), such that rounding does not tell equals apart."""
+    return posterior.probability_best.round(6)
+
+
 def likeliest(posterior: BestPosterior, leader: int) -> int:
     """Return the likeliest best of a posterior: the decider's leader, if none is likelier.
 
     It is that, too, where probably no candidate is what is sought.
     """
-    chances, best = posterior.probability_best, posterior.best
-    none = 1.0 - float(chances.sum())
+    chances, best = _rounded(posterior), posterior.best
+    none = 1.0 - float(posterior.probability_best.sum())
     return leader if chances[leader] == chances[best] or none > 0.5 else best
 
 

@@ -31,6 +31,7 @@ from playing import ONE_NUMBER
 import racer
 from experiments.reliability.answers import contradictions, is_noise, quarter
 from racer.cli import main as cli
+from racer.results.base import likeliest
 from racer.stats import BestPosterior
 
 ROW = re.compile(r"#(\d+)(?:, eliminated)? +([<>]?[01]\.\d\d) ")
@@ -50,6 +51,24 @@ def is_one_answer(result):
     assert contradictions(result) == []
     shown = [float(chance.strip("<>")) for _, chance in ROW.findall(str(result))]
     assert shown == sorted(shown, reverse=True)
+
+
+def test_rounding_does_not_choose_among_equals():
+    right = [16, 17, 18, 18, 15, 15]
+    rates = np.array([right, right, [15, *right[1:5], 16]])
+    result = racer.race(
+        range(3),
+        lambda config, fold, seed: rates[config, fold],
+        range(6),
+        budget=18,
+        maximize=True,
+        deterministic=True,
+        decider=racer.deciders.CorrelatedTRace(0.2),
+    )
+    assert result.posterior.probability_best == pytest.approx(1 / 3)
+    assert (result.best_index, result.guess) == (None, 0)
+    chances = BestPosterior(np.array([0.5, 0.5 + 1e-15]), np.array([0.0, -1.0]), 6)
+    assert likeliest(chances, leader=0) == 0
 
 
 @pytest.mark.parametrize("decider", ONE_NUMBER)
