@@ -216,18 +216,21 @@ class AblationResult(AnyResult):
     def verdict(self) -> tuple[str, ...]:
         """The result in sentences."""
         if not self.steps:
-            return (f"No step was made. {self.ended.message}",)
+            return (f"No step was made. {self.ended.message}", *self._failures)
         names, gain, share, chance, _ = max(self._gains, key=lambda row: np.nan_to_num(row.gain))
         of = "" if math.isnan(share) else f", {share:z.0%} of the whole difference"
         blocks = "one block" if self.blocks == 1 else f"{self.blocks} blocks"
         helps = (
             "" if math.isnan(chance) else f"; it helps with probability {shown_probability(chance)}"
         )
+        steps, most = f"Of {len(self.steps)} steps", "gained most:"
+        if len(self.steps) == 1:
+            steps, most = "In one step", "gained"
         first = (
-            f"Of {len(self.steps)} steps from source to target on {blocks}, the change "
-            f"of {', '.join(names)} gained most: {number(gain, 4)}{of}{helps}."
+            f"{steps} from source to target on {blocks}, the change of {', '.join(names)} {most} "
+            f"{number(gain, 4)}{of}{helps}."
         )
-        sentences = [first]
+        sentences = [first, *self._failures]
         if self.configs[self.path[-1]] != self.target:
             sentences.append(f"The path does not reach the target: {self.ended.message}")
         if not math.isnan(self.beats_target):
@@ -236,6 +239,17 @@ class AblationResult(AnyResult):
                 f"better with probability {shown_probability(self.beats_target)}."
             )
         return tuple(sentences)
+
+    @property
+    def _failures(self) -> list[str]:
+        """How many evaluations failed, why the first did, and what they cost, in a sentence."""
+        if not self.known.failures:
+            return []
+        n, why = len(self.known.failures), self.known.failures[0].message.splitlines()[:1]
+        first = f", the first with {why[0]!r}" if why else ""
+        costs = ": in gains each is one range of all values behind the worst"
+        what = "1 evaluation" if n == 1 else f"{n} evaluations"
+        return [f"{what} failed{first}{costs if self.rules.runtime is None else ''}."]
 
     def _pieces(self) -> list[Piece]:
         """Return the steps in a table, and the result in sentences."""

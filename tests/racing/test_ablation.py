@@ -89,6 +89,9 @@ def test_where_nothing_between_is_allowed_it_goes_at_once():
     ends = {"a": 0, "b": 0}, {"a": 1, "b": 1}
     result = play(Ablation(space, *ends, None, range(5), budget=99), lambda c, i, s: 1 - c["a"])
     assert [step.parameters for step in result.steps] == [("a", "b")]
+    assert result.verdict[0].startswith(
+        "In one step from source to target on 5 blocks, the change of a, b gained 1, 100% of"
+    )
 
 
 def test_a_configuration_on_the_path_may_beat_the_target():
@@ -225,8 +228,13 @@ def test_failures_count_as_the_worst():
                 if failed
                 else racer.Outcome("ok", value),
             )
-    assert contest.result().steps[0].parameters == ("x", "n")
-    assert contest.result()._gains[0][1] > 60
+    result = contest.result()
+    assert result.steps[0].parameters == ("x", "n")
+    assert result._gains[0][1] > 60
+    assert result.verdict[1] == (
+        "9 evaluations failed, the first with 'so': in gains each is one range of all values "
+        "behind the worst."
+    )
 
 
 def test_a_failure_is_worse_than_values_that_are_all_equal():
