@@ -47,7 +47,7 @@ def _part(piece: Piece, width: int) -> str:
     if isinstance(piece, str):
         return folded(piece, width)
     if isinstance(piece, Grid):
-        return "\n\n".join(grid_text(grid, width) for grid in _parts(piece, width))
+        return grid_text(piece, width)
     if isinstance(piece, Code):
         return printable(piece.text)
     if isinstance(piece, Section):
@@ -56,7 +56,16 @@ def _part(piece: Piece, width: int) -> str:
 
 
 def grid_text(grid: Grid, width: int, wrap: Callable[[str], str] | None = None) -> str:
-    """Return a table as text; `wrap` breaks the heads of figures, whose columns keep their width."""
+    """Return a table as text, in several if there is no room for one.
+
+    `wrap` breaks the heads of figures, whose columns keep their width.
+    """
+    return "\n\n".join(
+        _table_text(part, width, wrap) for part in _parts(grid, width, wrap or _slim)
+    )
+
+
+def _table_text(grid: Grid, width: int, wrap: Callable[[str], str] | None) -> str:
     is_slim = _measure(grid) > width >= _measure(grid, _slim)
     if wrap is None and (is_slim or _least(grid) > width >= _least(grid, _slim)):
         wrap = _slim
@@ -78,13 +87,13 @@ def _slim(head: str) -> str:
     return fill(head, _LEAST, break_long_words=False, break_on_hyphens=False)
 
 
-def _parts(grid: Grid, width: int) -> list[Grid]:
+def _parts(grid: Grid, width: int, wrap: Callable[[str], str]) -> list[Grid]:
     """Return a table that there is no room for in several with the same first column."""
-    if _least(grid, _slim) <= width:
+    if _least(grid, wrap) <= width:
         return [grid]
     parts: list[list[int]] = [[]]
     for column in range(1, len(grid.head)):
-        if parts[-1] and _least(_cut(grid, [*parts[-1], column]), _slim) > width:
+        if parts[-1] and _least(_cut(grid, [*parts[-1], column]), wrap) > width:
             parts.append([])
         parts[-1].append(column)
     first, *others = (_cut(grid, part) for part in parts)

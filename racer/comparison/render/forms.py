@@ -112,7 +112,7 @@ def text_pieces(comparison: ComparisonData, added: Iterable[AddedSection] = ()) 
 
 
 def as_text(pieces: Iterable[str | Grid]) -> str:
-    """Return lines and tables as plain text in 80 columns, if the figures of a table fit."""
+    """Return lines and tables as plain text in 80 columns; a table without room is split."""
     lines = []
     for piece in pieces:
         if isinstance(piece, str):
