@@ -218,22 +218,25 @@ def _plain(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 
     These become its first columns.
     """
-    named = [name for name in frame.index.names if name is not None]
-    if named:
-        overlap = [str(name) for name in named if name in frame.columns]
-        if overlap:
-            raise ScoresError(f"{overlap[0]!r} is both a column and a level of the index: drop one")
-        frame = frame.reset_index(level=named)
     frame = frame.set_axis([str(name) for name in frame.columns], axis="columns")
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
         raise ScoresError(f"column {repeated[0]!r} occurs twice: give each algorithm its own name")
+    levels = [None if name is None else str(name) for name in frame.index.names]
+    named = [name for name in levels if name is not None]
+    if named:
+        overlap = [name for name in named if name in frame.columns]
+        if overlap:
+            raise ScoresError(f"{overlap[0]!r} is both a column and a level of the index: drop one")
+        if len({*named}) < len(named):
+            raise ScoresError(f"levels of the index share a name, {named}: give each its own")
+        frame = frame.set_axis(frame.index.set_names(levels)).reset_index(level=named)
     texts = any(isinstance(label, str) for label in frame.index)
     if not frame.empty and not named and texts and called(frame, DATA_SET) is None:
         frame = frame.reset_index(names="data set")
     if frame.empty:
         raise ScoresError(f"the table is empty: {len(frame)} rows, {frame.shape[1]} columns")
-    return frame, [str(name) for name in named]
+    return frame, named
 
 
 def _label(value: object) -> str:

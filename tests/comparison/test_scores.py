@@ -329,6 +329,13 @@ def test_an_index_without_a_name_names_the_data_sets(index, named):
     same(read(WIDE.set_index(pd.Index(index))), read(WIDE))  # has a column of data sets
 
 
+def test_a_table_that_was_pivoted_has_columns_of_several_levels():
+    long = pd.DataFrame({"db": list("xxyy"), "model": list("ABAB"), "error": [1.0, 2, 3, 4]})
+    scores = read(long.pivot(index="db", columns="model"))  # noqa: PD010
+    assert scores.data_sets == ("x", "y")
+    assert scores.algorithms == ("('error', 'A')", "('error', 'B')")
+
+
 def test_an_index_without_a_name_that_repeats_is_refused():
     wide = WIDE[["A", "B"]]
     with pytest.raises(
@@ -339,6 +346,8 @@ def test_an_index_without_a_name_that_repeats_is_refused():
     with pytest.raises(ScoresError, match=r"2 levels without names.*rename_axis"):
         read(wide.set_index(levels))
     assert read(wide.set_index(levels.set_names(["db", "fold"]))).n_folds == 3
+    with pytest.raises(ScoresError, match=r"levels of the index share a name, \['1', '1'\]"):
+        read(wide.set_index(levels.set_names([1, "1"])))
     assert len(read(pd.concat([wide, wide]).reset_index(drop=True)).data_sets) == 6
     same(read(pd.concat([FOLDS[:4], FOLDS[4:].reset_index(drop=True)])), read(FOLDS))
 
