@@ -74,10 +74,11 @@ def posterior(
         low, high = low - 0.5, high + 0.5
     step = (high - low) / 60.0
     start = reference - np.ceil((reference - low) / step) * step  # an edge falls on the reference
-    edges = start + step * np.arange(62)
+    edges = np.unique(np.clip(start + step * np.arange(62), low, high))  # none beyond the draws
     counts, _ = np.histogram(values, edges)
-    colours = [ORANGE if edge + step / 2.0 < reference else BLUE for edge in edges[:-1]]
-    ax.bar(edges[:-1], counts / len(values), width=step, align="edge", color=colours)
+    widths = np.diff(edges)
+    colours = [ORANGE if middle < reference else BLUE for middle in edges[:-1] + widths / 2.0]
+    ax.bar(edges[:-1], counts / len(values), width=widths, align="edge", color=colours)
     ax.axvline(reference, **DASHED)
     for x, text, side in ((0.01, below, "left"), (0.99, above, "right")):
         ax.text(x, 1.02, plain(text), transform=ax.transAxes, ha=side, va="bottom", fontsize=NORMAL)

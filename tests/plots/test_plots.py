@@ -192,6 +192,15 @@ def test_names_longer_than_there_is_room_for_are_readable(method, rope, k, contr
     assert_readable(comparison.plot(pair=names[:2]))
 
 
+def test_a_histogram_ends_where_its_draws_do():
+    draws = np.linspace(0.3, 1.0, 57)  # no bin ends at 1 that begins at the reference
+    bars = plots.posterior(draws).patches
+    assert max(bar.get_x() + bar.get_width() for bar in bars) == pytest.approx(1.0)
+    assert min(bar.get_x() for bar in bars) == pytest.approx(0.3)
+    assert sum(bar.get_height() for bar in bars) == pytest.approx(1.0)
+    assert len(plots.posterior([0.5]).patches) >= 60
+
+
 def test_axes_given_are_drawn_on():
     from matplotlib.figure import Figure
 
