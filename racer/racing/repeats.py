@@ -62,7 +62,7 @@ class Repeats:
         values = set()
         for candidate in candidates:
             known = table.of(candidate)
-            value = _answer(known[block])
+            value, is_repeated = _answer(known[block]), False
             for other in blocks:
                 before = _answer(known[other]) if other in known and other != block else None
                 if value is None or before is None:
@@ -71,9 +71,10 @@ class Repeats:
                     self.is_open = False
                     table.set_repeated()
                     return
-                self._repeated += 1
+                is_repeated = True
                 self._repeating.add(max(block, other))
                 values.add(value)
+            self._repeated += is_repeated
         self._chance *= _tied(table, self.n_instances) ** len(values)
         if self._chance < _CHANCE and len(self._repeating) >= _BLOCKS:
             self.is_open, self.found = False, True
