@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeGuard, TypeVar
 
 from racer.core.contest import ContestResult, Unused
 from racer.core.events import Ended, RaceEnded
@@ -102,15 +102,16 @@ def drive(
         raise _interrupted(result, store, stop.code)
     if result.ended is Ended.DEADLINE and _is_untested(result):
         n, is_race = result.evaluations, contest.kind == "race"
+        guess = "" if result.guess is None else ", and result.guess is the one to take nevertheless"
         warn(
             f"the deadline passed after {n} evaluation{'s' * (n != 1)}, before the first test: no "
-            "candidate can be called the best, and result.guess is the one to take nevertheless; "
-            f"give more time, or {'fewer candidates' if is_race else 'a lower first_test'}"
+            f"candidate can be called the best{guess}; give more time, or "
+            f"{'fewer candidates' if is_race else 'a lower first_test'}"
         )
     return result
 
 
-def _is_untested(result: ContestResult) -> bool:
+def _is_untested(result: ContestResult) -> TypeGuard[Result]:
     """Return True for a race or a tuning without a best candidate, in which no test has been."""
     if not isinstance(result, Result):
         return False

@@ -154,6 +154,16 @@ def test_a_deadline_before_the_first_test_brings_a_warning(clock, is_tuning):
     assert result.best is None
 
 
+def test_no_guess_is_promised_that_the_result_does_not_have(clock):
+    def fails(config, instance, seed):
+        clock[0] += 1.0
+        raise ValueError(config)
+
+    with pytest.warns(RacerWarning, match="after 3 evaluations.* called the best; give more time"):
+        result = racer.race(POOL, fails, budget=1000, deadline=3, seed=1)
+    assert result.guess is None
+
+
 @pytest.mark.parametrize("is_tuning", [False, True])
 def test_a_deadline_alone_that_is_too_short_asks_for_time_not_for_a_budget(is_tuning):
     call, pool = (racer.Tuner, SPACE) if is_tuning else (racer.Race, POOL)
