@@ -21,6 +21,7 @@ has been loaded and repeats its attempt; if it misses the task again, both are s
 
 from __future__ import annotations
 
+import reprlib
 import sys
 from collections import deque
 from concurrent.futures import CancelledError, wait
@@ -311,10 +312,16 @@ class Futures:
         """Load the task on a worker; return True if that is another process."""
         future = self._submitter.submit(LoadTask(self._transport))
         try:
-            return bool(future.result() != here())
+            where = future.result()
         finally:
             if not future.done():  # Ctrl-C
                 self._submitter.close([future])
+        if not isinstance(where, str):
+            raise SettingError(
+                f"executor: the result of a future is {reprlib.repr(where)}, which is not what the "
+                "submitted function returned: let submit(fn, *args) set fn(*args) as the result"
+            )
+        return where != here()
 
     def __enter__(self) -> Self:
         return self

@@ -360,6 +360,13 @@ def test_the_first_call_of_all_may_be_lost(alone, error):
     assert content(race_with(one_that(loses))) == alone
 
 
+@pytest.mark.parametrize("given", [None, ["one"], 7])
+def test_a_future_with_another_result_is_an_error_before_the_race(given):
+    words = r"^executor: the result of a future is .*: let submit\(fn, \*args\) set fn\(\*args\)"
+    with pytest.raises(SettingError, match=words):
+        race_with(one_that(lambda call, fn: given))
+
+
 def test_workers_that_are_new_for_each_call_get_a_large_evaluate(monkeypatch):
     """As jobs of a cluster are: what one of them was sent, no other has."""
     data, sizes = bytes(100_000), []
