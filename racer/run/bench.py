@@ -371,7 +371,10 @@ def _command(program: Any, instances: Sequence[Any] | None, *, cpu: bool) -> Run
     if not isinstance(program, str | Sequence | Command):
         raise SettingError(f"give a function or a command, not {reprlib.repr(program)}")
     command = program if isinstance(program, Command) else Command(program)
-    command.check([{}], None if instances is None else [instances[0]])
+    try:
+        command.check([{}], None if instances is None else [instances[0]])
+    except ObjectiveError as error:  # the command is a setting here
+        raise SettingError(str(error)) from None
     if instances is not None:
         if command.argv({}, "a", 0) == command.argv({}, "b", 0):
             raise SettingError("there are instances, but the command has no {instance}")

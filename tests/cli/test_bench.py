@@ -84,6 +84,8 @@ def test_too_few_rounds_exit_with_3():
         (["true", "true", "--name", "one"], "1 --name for 2 commands"),
         (["true", "true", "--name", "one", "--name", "one"], "the same --name"),
         (["true", "true", "--instances", "."], "no {instance}"),
+        (["true", "true {instance}"], "has {instance}, but there are no instances"),
+        (["true", "true {x}"], "has {x}, which"),
         (["true", "true", "--alpha", "2"], "alpha=2.0"),
         (["true", "true", "--margin", "-5%"], "margin=-0.05"),
     ],
