@@ -99,7 +99,7 @@ class FirstBlock:
         elif is_not_started(first.message):
             failed = "first:"
         elif first.status == "invalid":
-            subject = "" if first.message.startswith("the program") else "it "
+            subject = "it " if first.message.startswith(("returned", "gave")) else ""
             failed = f"where {names} is needed: {subject}".rstrip()
         raise ObjectiveError(
             f"evaluate failed in all {n} evaluations of the first block (instance "

@@ -57,6 +57,18 @@ def test_what_cannot_be_used_stops_at_the_first_block(name, kind, tmp_path):
     assert racer.load(tmp_path / "run.db").evaluations == 0
 
 
+def test_a_metric_that_is_no_number_is_named():
+    with pytest.raises(racer.ObjectiveError, match="is needed: metric 'a': returned nan, not a"):
+        racer.race(
+            FIVE,
+            lambda *_: {"a": math.nan},
+            metrics={"a": "min"},
+            objective="a",
+            budget=100,
+            seed=1,
+        )
+
+
 IN_PARTS = [  # a tuning whose first evaluations are requested one by one, for their prices
     racer.Budget(seconds=5.0),
     racer.Budget(spend=20.0),
