@@ -35,10 +35,10 @@ def grid_posterior(gaps, rho, rope):
     outwards = np.sinh(np.linspace(0, 7, 41)) / math.sinh(7)
     below, above = middle - (middle + bound) * outwards[:0:-1], middle + (bound - middle) * outwards
     delta0 = np.concatenate([below, above])
-    log_sigma0 = np.linspace(math.log(1e-3 * spreads.mean()), math.log(1e3 * means.std(ddof=1)), 60)
-    sigma0, nu = np.exp(log_sigma0), np.exp(np.linspace(math.log(0.02), math.log(300.0), 15))
+    log_sigma0 = np.linspace(math.log(1e-3 * spreads.mean()), math.log(1e3 * means.std(ddof=1)), 45)
+    sigma0, nu = np.exp(log_sigma0), np.exp(np.linspace(math.log(0.02), math.log(300.0), 10))
     d, s = delta0[:, None, None], sigma0[:, None]
-    unit = np.sinh(np.linspace(-10, 10, 61))
+    unit = np.sinh(np.linspace(-10, 10, 41))
     shape = (len(delta0), len(sigma0), len(unit))
     log_posterior, shrunk = 0.0, []
     for mean, square, factor, folds in zip(means, within, inflation, n, strict=True):
@@ -51,8 +51,13 @@ def grid_posterior(gaps, rho, rope):
         mass, first = np.empty((2, len(delta0), len(sigma0), len(nu)))
         for k, v in enumerate(nu):
             constant = gammaln((v + 1) / 2) - gammaln(v / 2) - 0.5 * math.log(v)
-            density = weights * np.exp(constant - (v + 1) / 2 * np.log1p(far / v)) / s
-            mass[:, :, k], first[:, :, k] = density.sum(axis=2), (density * nodes).sum(axis=2)
+            density = np.log1p(far / v)
+            density *= -(v + 1) / 2
+            density = np.exp(density, out=density)
+            density *= weights
+            scale = np.exp(constant) / sigma0
+            mass[:, :, k] = scale * density.sum(axis=2)
+            first[:, :, k] = scale * np.einsum("dsn,dsn->ds", density, nodes)
         log_posterior = log_posterior + np.log(mass)
         shrunk.append(first / mass)
     middles = (np.arange(100) + 0.5) / 100
