@@ -8,7 +8,7 @@ import pytest
 from racer import ScoresError, SettingError
 from racer.stats import front_posterior, several
 from racer.stats.hypervolume import contributions, hypervolume, thinned
-from racer.stats.several import intervals, on_front
+from racer.stats.several import drawn_fronts, intervals, on_front
 
 
 def tables(means, n, seed, *, rho=0.0, noise=1.0):
@@ -17,6 +17,11 @@ def tables(means, n, seed, *, rho=0.0, noise=1.0):
     drawn = rng.normal(size=(n, *means.shape))
     drawn[..., 1] = rho * drawn[..., 0] + np.sqrt(1.0 - rho**2) * drawn[..., 1]
     return (means + noise * drawn + rng.normal(size=(n, 1, means.shape[1]))).transpose(2, 0, 1)
+
+
+def chances_of(scores):
+    """Return P(on the front), (m,), without the intervals of means, a third of the time."""
+    return drawn_fronts(scores, np.zeros(len(scores), dtype=bool), n_blocks=None).mean(axis=0)
 
 
 def front_of(means):
@@ -29,8 +34,7 @@ def test_what_is_said_is_true_as_often(rho, monkeypatch):
     said, true = [], []
     for seed in range(150):
         means = 0.8 * np.random.default_rng([seed, 1]).random((8, 2))
-        found = front_posterior(tables(means, 15, seed, rho=rho))
-        said.append(found.probability_front)
+        said.append(chances_of(tables(means, 15, seed, rho=rho)))
         true.append(front_of(means))
     said, true = np.concatenate(said), np.concatenate(true)
     for low, high in ((0.05, 0.35), (0.35, 0.65), (0.65, 0.95)):
@@ -70,7 +74,7 @@ def test_the_front_of_candidates_that_are_far_apart_is_known(are_pruned):
         if are_pruned:  # two in three, after three blocks in random order
             for candidate in np.flatnonzero(rng.random(40) < 2 / 3):
                 scores[:, rng.permutation(15)[3:], candidate] = np.nan
-        chances = front_posterior(scores).probability_front
+        chances = chances_of(scores)
         said += np.where(front_of(means), chances, 1.0 - chances).tolist()
     assert np.mean(said) > 0.93
 
@@ -99,14 +103,15 @@ def test_windows_of_blocks_make_no_noise_and_no_correlation():
 
 
 @pytest.mark.parametrize("turned", [False, True], ids=["aligned", "trade-off"])
-def test_effects_that_go_together(turned):
+def test_effects_that_go_together(turned, monkeypatch):
     """Compare sums where a candidate better in one metric is better, or worse, in the other."""
+    monkeypatch.setattr(several, "_TURNS", 2)
     said, true = 0.0, 0
     for seed in range(40):
         rng = np.random.default_rng([seed, 7])
         one, own = rng.random((2, 20))
         means = 3.0 * np.stack([one, 0.8 * (1.0 - one if turned else one) + 0.2 * own], axis=1)
-        said += front_posterior(tables(means, 10, seed)).probability_front.sum()
+        said += chances_of(tables(means, 10, seed)).sum()
         true += front_of(means).sum()
     assert (0.8 if turned else 0.9) < said / true < (1.0 if turned else 1.3)
 
@@ -174,8 +179,9 @@ def test_bad_arguments(given, error):
 @pytest.mark.parametrize(
     ("seed", "n", "m", "scale"), [(23, 4, 15, 1e2), (148, 6, 14, 1e2), (196, 12, 18, 10.0)]
 )
-def test_a_metric_without_noise_but_for_rounding(seed, n, m, scale):
+def test_a_metric_without_noise_but_for_rounding(seed, n, m, scale, monkeypatch):
     """Compare residuals that are rounding: they are no measure of the metric's noise."""
+    monkeypatch.setattr(several, "_TURNS", 2)
     for more in range(20):
         rng = np.random.default_rng([seed, more])
         plain = scale * (rng.random((n, 1)) + rng.random(m))
@@ -364,3 +370,8 @@ def test_what_differs_by_rounding_is_the_same():
     price = np.full((8, 4), 0.3)
     price[::2, 1] = 0.1 + 0.2
     assert (front_posterior([error, price]).probability_front == 1.0).all()
+
+
+def test_chances_are_those_of_all_that_is_said():
+    scores = tables(np.random.default_rng(0).random((5, 2)), 10, 0)
+    assert chances_of(scores).tolist() == front_posterior(scores).probability_front.tolist()
