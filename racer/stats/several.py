@@ -333,15 +333,16 @@ class Means:
         drawn = np.empty((d, k, p))
         drawn[:] = self._known[near].T[:, :, None]
         with one_blas_thread():
-            places = np.empty((n, k, p))
+            places, back = np.empty((n, k, p)), np.empty(p, dtype=np.intp)
             for at, found in enumerate(self._fits):
                 order = np.argsort(normal[n * k + d + at])  # of its parts
+                back[order] = np.arange(p)
                 own = normal[at * k : (at + 1) * k].take(order, axis=1)
                 along = found.drawn(own, scale(found.freedom), near)
                 if self._by_block:
                     along += _TIE * own  # puts equal candidates in random order
                 along *= found.unit
-                places[at] = along.take(np.argsort(order), axis=1)
+                places[at] = along.take(back, axis=1)
             places = np.tensordot(self._back, places, axes=1)
         for number, at in enumerate(self._noisy):
             metric, costs, scaled = self._metrics[number], places[number], self._scaled[number]

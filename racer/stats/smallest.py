@@ -335,8 +335,14 @@ class _Lattice(NamedTuple):
         """Return the root of a common scale with these degrees of freedom at the first p points."""
         if math.isinf(freedom):
             return np.ones(p)
-        scales = np.sqrt(2.0 * scipy.special.gammaincinv(0.5 * freedom, _middles()) / freedom)
-        return np.asarray(scales[self.first[:p]])
+        return np.asarray(_scales(freedom)[self.first[:p]])
+
+
+@lru_cache(maxsize=64)
+def _scales(freedom: float) -> NDArray[np.float64]:
+    """Return the root of a common scale with these degrees of freedom at each level."""
+    quantiles = scipy.special.gammaincinv(0.5 * freedom, _middles())
+    return np.asarray(np.sqrt(2.0 * quantiles / freedom))
 
 
 def _middles() -> NDArray[np.float64]:
