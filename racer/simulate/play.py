@@ -321,9 +321,12 @@ def _played(
         if others:
             means = np.nanmean(result.known.values(len(quality))[:, list(result.survivors)], axis=0)
             selected = result.survivors[int(means.argmin())]
-    gone = result.eliminations
-    alike = gone.loc[gone["reason"] == "indistinguishable", ["candidate", "against"]].to_numpy()
-    truly = [abs(drawn.wins(*pair) - 0.5) < epsilon for pair in alike.tolist()]
+    alike = [
+        (gone.candidate, gone.against)
+        for gone in result._eliminations  # noqa: SLF001  (as events, not as a frame)
+        if gone.reason == "indistinguishable"
+    ]
+    truly = [abs(drawn.wins(*pair) - 0.5) < epsilon for pair in alike]
     known = selected is not None and quality.ndim == 1
     best = _best(quality, None if aim is None else aim.goal)
     return {
