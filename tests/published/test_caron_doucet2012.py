@@ -9,6 +9,7 @@ import pytest
 from racer.stats import plackett_luce
 
 NAN, INF = np.nan, np.inf
+CHAINS = 100  # at a time
 
 
 def gibbs(costs, alpha, draws, seed):
@@ -31,13 +32,13 @@ def gibbs(costs, alpha, draws, seed):
             for i in tied:
                 del risk[i]
     at_risk = np.array(at_risk)
-    rates, kept = np.ones(k), np.empty((draws, k))
-    for t in range(-200, draws):
-        clocks = rng.exponential(1 / (at_risk @ rates))
+    rates, kept = np.ones((CHAINS, k)), np.empty((draws // CHAINS, CHAINS, k))
+    for t in range(-200, len(kept)):
+        clocks = rng.exponential(1 / (rates @ at_risk.T))
         rates = rng.gamma(alpha + chosen, 1 / (1 + clocks @ at_risk))
         if t >= 0:
-            kept[t] = rates / rates.sum()
-    return kept
+            kept[t] = rates / rates.sum(axis=1, keepdims=True)
+    return kept.reshape(draws, k)
 
 
 RNG = np.random.default_rng(20)
