@@ -217,7 +217,10 @@ class AblationResult(AnyResult):
         """The result in sentences."""
         if not self.steps:
             return (f"No step was made. {self.ended.message}", *self._failures)
-        names, gain, share, chance, _ = max(self._gains, key=lambda row: np.nan_to_num(row.gain))
+        known = [row for row in self._gains if not math.isnan(row.gain)]
+        if not known:
+            return ("No gain is known.", *self._failures)
+        names, gain, share, chance, _ = max(known, key=lambda row: row.gain)
         of = "" if math.isnan(share) else f", {share:z.0%} of the whole difference"
         blocks = "one block" if self.blocks == 1 else f"{self.blocks} blocks"
         helps = (
@@ -247,7 +250,7 @@ class AblationResult(AnyResult):
             return []
         n, why = len(self.known.failures), self.known.failures[0].message.splitlines()[:1]
         first = f", the first with {why[0]!r}" if why else ""
-        costs = ": in gains each is one range of all values behind the worst"
+        costs = ": in gains each is worse than all values" if self.known.n_usable else ""
         what = "1 evaluation" if n == 1 else f"{n} evaluations"
         return [f"{what} failed{first}{costs if self.rules.runtime is None else ''}."]
 

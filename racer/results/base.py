@@ -134,7 +134,7 @@ class Result(AnyResult, ABC):
         if not some or self.rules.is_front or self.ended == "all-equal":
             return None
         chances = _rounded(self.posterior)
-        return max(some, key=lambda c: (chances[c], c == self.leader, -c))
+        return max(some, key=lambda c: (chances[c], -c))
 
     @cached_property
     def posterior(self) -> BestPosterior:
@@ -216,8 +216,11 @@ class Result(AnyResult, ABC):
         """The fewest candidates that hold the best with probability .95, likeliest first."""
         if self.leader is None or not self.probability_best:
             return ()
-        among = {*self.compared}
-        return tuple(c for c in self.posterior.credible_set() if c in among)
+        among, found, best = {*self.compared}, self.posterior.credible_set(), self.best_index
+        chances = _rounded(self.posterior)
+        if best is not None and chances[best] == chances[found[0]]:  # the first of equals
+            found = (best, *(c for c in found if c != best))[: len(found)]
+        return tuple(c for c in found if c in among)
 
     @cached_property
     def leaders(self) -> tuple[int, ...]:

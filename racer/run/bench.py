@@ -373,12 +373,12 @@ def _command(program: Any, instances: Sequence[Any] | None, *, cpu: bool) -> Run
     command = program if isinstance(program, Command) else Command(program)
     try:
         command.check([{}], None if instances is None else [instances[0]])
+        if instances is not None:
+            if command.argv({}, "a", 0) == command.argv({}, "b", 0):
+                raise SettingError("there are instances, but the command has no {instance}")
+            command.check([{}], instances)
     except ObjectiveError as error:  # the command is a setting here
         raise SettingError(str(error)) from None
-    if instances is not None:
-        if command.argv({}, "a", 0) == command.argv({}, "b", 0):
-            raise SettingError("there are instances, but the command has no {instance}")
-        command.check([{}], instances)
 
     def run(instance: Any, seed: int, keep: bool) -> Measured:
         found = command.timed(instance, seed, keep=keep)

@@ -62,7 +62,13 @@ class BestPosterior:
     @property
     def best(self) -> int:
         """The candidate with the largest probability; of several, that with the least mean."""
-        return self._order()[0]
+        return self.order[0]
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The candidates, likeliest first; of equal ones, to six digits, the first given."""
+        keys = (self.mean.round(6), -self.probability_best.round(6))
+        return tuple(np.lexsort(keys).tolist())
 
     def credible_set(self, level: float = 0.95) -> tuple[int, ...]:
         """Return the fewest candidates that hold the best with this probability, likeliest first.
@@ -73,12 +79,9 @@ class BestPosterior:
             level out of range.
         """
         check_fraction(level, "level")
-        order = self._order()
+        order = self.order
         sums = np.cumsum(self.probability_best[list(order)])
         return order[: int(np.searchsorted(sums, level - 1e-9)) + 1]
-
-    def _order(self) -> tuple[int, ...]:
-        return tuple(np.lexsort((self.mean, -self.probability_best.round(6))).tolist())
 
     def among(self, numbers: Sequence[int], n_candidates: int) -> BestPosterior:
         """Return the posterior of more candidates, of which these alone may be the best.

@@ -232,9 +232,18 @@ def test_failures_count_as_the_worst():
     assert result.steps[0].parameters == ("x", "n")
     assert result._gains[0][1] > 60
     assert result.verdict[1] == (
-        "9 evaluations failed, the first with 'so': in gains each is one range of all values "
-        "behind the worst."
+        "9 evaluations failed, the first with 'so': in gains each is worse than all values."
     )
+
+
+def test_nothing_is_gained_where_all_evaluations_fail():
+    space = Space({"x": Integer(0, 9)})
+    contest = Ablation(space, {"x": 0}, {"x": 9}, None, range(3), budget=99)
+    while cells := contest.ask():
+        for cell in cells:
+            contest.tell(cell, Outcome("failed", None, seconds=0.1, message="so"))
+    verdict = "No gain is known.", "6 evaluations failed, the first with 'so'."
+    assert contest.result().verdict == verdict
 
 
 def test_a_failure_is_worse_than_values_that_are_all_equal():

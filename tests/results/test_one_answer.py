@@ -69,6 +69,25 @@ def test_rounding_does_not_choose_among_equals():
     assert (result.best_index, result.guess) == (None, 0)
     chances = BestPosterior(np.array([0.5, 0.5 + 1e-15]), np.array([0.0, -1.0]), 6)
     assert likeliest(chances, leader=0) == 0
+    assert BestPosterior(np.full(3, 1 / 3), np.array([1e-17, 0.0, -1e-17]), 6).order == (0, 1, 2)
+
+
+def test_the_best_of_many_equals_is_the_first_of_the_credible_set():
+    rng = np.random.default_rng(148)
+    values = rng.integers(10, 30, 6) / 10
+    costs = np.array([rng.permutation(values) for _ in range(21)])
+    result = racer.race(
+        range(21),
+        lambda config, fold, seed: costs[config, fold],
+        range(6),
+        budget=126,
+        deterministic=True,
+        decider="f-race",
+        seed=1,
+    )
+    assert result.posterior.probability_best == pytest.approx(1 / 21)
+    assert result.credible_set[0] == result.best_index == result.leader
+    assert len({*result.credible_set}) == 20
 
 
 @pytest.mark.parametrize("decider", ONE_NUMBER)

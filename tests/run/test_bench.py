@@ -470,6 +470,12 @@ def test_a_command_without_instance_is_refused_without_a_warning():
         racer.bench(["cat {instance}", "true"], ["a", "b"])
 
 
+@pytest.mark.parametrize("instances", [["a", object()], [object(), "a"], ["a", "b\0c"]])
+def test_an_instance_that_no_command_can_have_is_a_wrong_setting(instances):
+    with pytest.raises(racer.SettingError, match=r"program 'true \{instance\}': "):
+        racer.bench(["true {instance}", "true x{instance}"], instances, rounds=2)
+
+
 def test_coroutines_are_refused():
     async def later():
         return 1

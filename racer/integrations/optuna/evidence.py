@@ -199,7 +199,7 @@ def best_trials_by_evidence(study: Study, *, confidence: float = 0.95) -> Eviden
     costs = costs_on(steps, compared, maximize=maximize)
     found = best_posterior(costs)
     chances = found.probability_best
-    order = np.lexsort((found.mean, -chances.round(6))).tolist()
+    order = found.order
     best = compared[order[0]]
     equal = next(
         k

@@ -51,6 +51,16 @@ def test_the_worse_are_told_from_those_that_may_be_best(study_of):
     assert set(few.indistinguishable) == set(range(6))
 
 
+def test_the_first_of_equal_trials_is_the_best_whatever_rounding_says(study_of):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        values = rng.integers(10, 30, 6) / 10
+        table = np.column_stack([rng.permutation(values) for _ in range(4)])
+        evidence = best_trials_by_evidence(study_of(table))
+        assert [*evidence.probability] == [0, 1, 2, 3]
+        assert evidence.best == 0
+
+
 def test_equal_trials_are_rarely_told_apart(study_of):
     told_apart = sum(
         len(best_trials_by_evidence(study_of(values(seed=s, step=0.0))).indistinguishable) < 6
