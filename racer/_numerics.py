@@ -72,17 +72,23 @@ def impute_no_nearer(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Replace failures, +inf, in costs (n, m), so that no column comes nearer to others by failing.
 
     They cost what they do in `impute_by_block`, or more: a failure is at least as far behind the
-    worst of the other columns as the column is on any block.
+    worst of the other columns as the column is on any block, and as the median range of the blocks.
     """
     imputed = impute_by_block(costs)
     known, failed = np.isfinite(costs), np.isposinf(costs)
+    if not failed.any():
+        return imputed
+    some = np.where(known, costs, np.nan)[known.sum(axis=1) > 1]
+    usual = (
+        float(np.median(np.nanmax(some, axis=1) - np.nanmin(some, axis=1))) if len(some) else 0.0
+    )
     for column in np.flatnonzero(failed.any(axis=0)).tolist():
         others = np.delete(np.where(known, costs, -np.inf), column, axis=1)
         worst = others.max(axis=1, initial=-np.inf)
         shared, lost = known[:, column] & np.isfinite(worst), failed[:, column]
         with np.errstate(over="ignore"):
             behind = np.max(costs[shared, column] - worst[shared], initial=-np.inf)
-            least = worst[lost] + behind
+            least = worst[lost] + max(behind, usual)
         imputed[lost, column] = np.maximum(imputed[lost, column], least)
     return imputed
 

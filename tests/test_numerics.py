@@ -94,6 +94,11 @@ class TestFailures:
         assert impute_no_nearer(np.array(before))[1].tolist() == [1.0, 2.0]
         assert impute_no_nearer(np.array(before))[3].tolist() == [4.0, 3.0]
 
+    def test_a_failure_among_near_ties_costs_the_usual_range(self):
+        costs = np.array([[1.0, 3.0, 2.0], [5.0, 5.0 + 1e-6, self.INF], [1.0, 3.0, 1.0]])
+        assert impute_by_block(costs)[1, 2] == pytest.approx(5.0, abs=1e-5)
+        assert impute_no_nearer(costs)[1, 2] == pytest.approx(7.0, abs=1e-5)
+
     def test_a_column_alone_on_its_blocks_is_imputed_by_block(self):
         costs = np.array([[self.INF, 3.0], [5.0, np.nan], [np.nan, 4.0]])
         np.testing.assert_array_equal(impute_no_nearer(costs), impute_by_block(costs))

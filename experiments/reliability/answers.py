@@ -57,8 +57,10 @@ def contradictions(result: Any) -> list[str]:
     named = re.search(r"P\(best\) (?:= )?([<>]? ?[01]\.\d\d)", text)
     rivals = re.search(r"With probability 0\.95 it is that or (?:one of )?([#\d, ]+)", text)
     others = [c for c in result.credible_set if c != best]
-    common = result.known.common(leaders)
-    means = result.table.loc[common].mean()
+    known = result.table.loc[result.known.common(leaders), [*leaders]].dropna(how="all")
+    worst = known.min(axis=1) if result.rules.maximize else known.max(axis=1)
+    means, failed = known.T.fillna(worst).T.mean(), known.isna().any()
+    sign = -1.0 if result.rules.maximize else 1.0
     listed = {row["candidate"]: row["probability_best"] for row in data["survivors"]}
     told = list(map(int, re.findall(r"#(\d+)", rivals[1]))) if rivals else []
     checks = {
@@ -78,10 +80,11 @@ def contradictions(result: Any) -> list[str]:
         ),
         "means are of other blocks": all(
             np.isclose(float(mean), means[int(c)], rtol=10 * _EQUAL, atol=_EQUAL)
+            or (failed[int(c)] and sign * float(mean) > sign * means[int(c)])  # worse than each
             for c, _, mean in rows
             if mean != "-"
         ),
-        "the blocks are not counted": not rows or f"mean on {len(common)} " in text,
+        "the blocks are not counted": not rows or f"mean on {len(known)} " in text,
     }
     return [name for name, holds in checks.items() if not holds]
 

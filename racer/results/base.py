@@ -46,6 +46,7 @@ __all__ = [
     "goes_by_means",
     "likeliest",
     "mean_on",
+    "means_with_failures",
     "n_blocks_of",
     "posterior_of",
 ]
@@ -249,13 +250,12 @@ class Result(AnyResult, ABC):
             means = {c: self.held_out.mean(c) for c in self.leaders}
             return {c: mean for c, mean in means.items() if mean is not None}
         tested = [c for c in self.leaders if self.held_out.of(c)]
-        if not tested:
-            return {}
-        costs = impute_no_nearer(with_success(self.held_out.costs(tested)))
-        of_each = means_of(costs) if len(costs) else np.full(len(tested), np.nan)
-        sign = -1.0 if self.rules.maximize else 1.0
-        values = sign * of_each + 0.0  # not -0
-        return dict(zip(tested, values.tolist(), strict=True))
+        return means_with_failures(self.held_out, tested)[1]
+
+    @cached_property
+    def common_means(self) -> tuple[int, dict[int, float]]:
+        """How many blocks all leaders have seen, and some solved, and each leader's mean there."""
+        return means_with_failures(self.known, self.leaders)
 
     @cached_property
     def test_failures(self) -> dict[int, int]:
@@ -564,6 +564,25 @@ def _blocks_of(known: Table, stream: Stream) -> set[int]:
     """Return the blocks that are shown to a decider, of groups only those that are complete."""
     blocks = {row.block for row in known.rows} - known.repeated
     return blocks if stream.groups is None else blocks - known.incomplete
+
+
+def means_with_failures(known: Table, candidates: Sequence[int]) -> tuple[int, dict[int, float]]:
+    """Return how many blocks all candidates have seen, and some solved, and their means there.
+
+    A failure is a range of its block behind the worst, or more: see `impute_no_nearer`. Of run
+    times, the blocks are all, and the means are scores.
+    """
+    if not candidates:
+        return 0, {}
+    if known.runtime is not None:
+        common = known.common(candidates)
+        scores = {c: mean_on(known, c, common) for c in candidates}
+        return len(common), {c: score for c, score in scores.items() if score is not None}
+    costs = impute_no_nearer(with_success(known.costs(candidates)))
+    if not len(costs):
+        return 0, {}
+    values = (-1.0 if known.maximize else 1.0) * means_of(costs) + 0.0  # not -0
+    return len(costs), dict(zip(candidates, values.tolist(), strict=True))
 
 
 def mean_on(known: Table, candidate: int, blocks: Sequence[int]) -> float | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from racer._numerics import shown_probability
 from racer.render.sections import Grid, number
-from racer.results.base import mean_on
+from racer.results.base import means_with_failures
 from racer.stats.several import on_front
 
 if TYPE_CHECKING:
@@ -87,19 +87,21 @@ def front_grid(result: Result, most: int | None = None) -> Grid:
     metrics = result._of_metrics()
     chances = metrics.probability_front
     order = result.leaders
-    common = result.known.common(order) if order else []
     failed = {c: result._run_times(c).failed for c in order}
     chosen, is_known = order[:most], result._has_evidence
     columns: list[tuple[str, Sequence[object]]] = [
         ("candidate", [f"#{c}" for c in chosen]),
         ("P(front)", [shown_probability(chances[c], 2) if is_known else "-" for c in chosen]),
     ]
+    n_common = 0
     for name, table in metrics.tables.items():
-        columns.append((name, [number(mean_on(table, c, common)) for c in chosen]))
+        n_common, means = means_with_failures(table, order)
+        columns.append((name, [number(means.get(c)) for c in chosen]))
     columns.append(("blocks", [len(result.known.of(c)) for c in chosen]))
     if any(failed.values()):
         columns.append(("failed", [failed[c] for c in chosen]))
     for name, table in metrics.held_out(result.held_out).items():
         columns.append((f"held-out {name}", [number(table.mean(c)) for c in chosen]))
-    title = f"Means are of the {len(common)} blocks that all of these have seen."
+    imputed = ", failures imputed" if any(failed.values()) else ""
+    title = f"Means are of the {n_common} blocks that all of these have seen{imputed}."
     return Grid.of_columns(columns, "candidate", title, n_more=len(order) - len(chosen))

@@ -16,7 +16,6 @@ from racer.model.effects import effects
 from racer.render.html import as_page
 from racer.render.sections import Code, Drawing, Grid, Section, number, value_shown
 from racer.results.agreement import instance_name, instance_section
-from racer.results.base import mean_on
 from racer.results.means import has_means, means_section
 from racer.results.pictures import final_order
 from racer.results.summary import (
@@ -235,10 +234,9 @@ def page(title: str, result: Result, own_sections: Callable[[], list[Section]]) 
         _failure_section(result),
         _settings_section(result),
     ]
-    common = result.known.common(result.leaders) if result.leaders else []
     data = {
         **result.to_dict(command_line(result.provenance)),
-        "common_means": {str(c): mean_on(result.known, c, common) for c in result.leaders},
+        "common_means": {str(c): result.common_means[1].get(c) for c in result.leaders},
         "settings": {name: repr(value) for name, value in result.rules.settings().items()},
         "provenance": dict(result.provenance),
     }

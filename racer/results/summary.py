@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from racer._numerics import as_json, as_plain, related_probability, shown_probability
 from racer.core.objective import Constrained, Within
 from racer.render.sections import Code, Grid, Section, number, parameters, value_shown
-from racer.results.base import mean_on
+from racer.results.base import means_with_failures
 from racer.results.front import front_first, front_grid, listed, verdict_of_front
 from racer.results.means import has_means, mean_scores, means_section
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from racer.core.events import Elimination, RaceCompleted
+    from racer.core.table import Table
     from racer.render.sections import Piece
     from racer.results.base import Result
 
@@ -185,20 +186,21 @@ def survivors(result: Result, most: int | None = None) -> Grid:
         return front_grid(result, most)
     leaders, runtime, metrics = result.leaders, result.rules.runtime, result._metrics
     chosen, gone = leaders[:most], _eliminated(result)
-    common = result.known.common(leaders) if leaders else []
+    n_common, means = result.common_means
     times, tests = [result._run_times(c) for c in chosen], result.test_means
     tables = {} if metrics is None else metrics.tables
     tables_tested = {} if metrics is None else metrics.held_out(result.held_out)
     value, *others = [*tables] or ["mean" if runtime is None else runtime.score_name]
-    blocks = f"{'common ' if runtime is None else ''}block{'s' * (len(common) != 1)}"
+    blocks = f"{'common ' if runtime is None else ''}block{'s' * (n_common != 1)}"
+    has_failed = runtime is None and any(result._run_times(c).failed for c in leaders)
     columns: list[tuple[str, Sequence[object]]] = [
         ("candidate", [f"#{c}, eliminated" if c in gone else f"#{c}" for c in chosen]),
         ("P(best)", [_chance_of(result, c) for c in chosen]),
         (
-            f"{value} on {len(common)} {blocks}",
-            [number(mean_on(result.known, c, common)) for c in chosen],
+            f"{value} on {n_common} {blocks}{', failures imputed' * has_failed}",
+            [number(means.get(c)) for c in chosen],
         ),
-        *((name, [number(mean_on(tables[name], c, common)) for c in chosen]) for name in others),
+        *((name, _means(tables[name], leaders, chosen)) for name in others),
         ("blocks", [len(result.known.of(c)) for c in chosen]),
     ]
     if any(found.failed for found in times):
@@ -216,6 +218,12 @@ def survivors(result: Result, most: int | None = None) -> Grid:
     if has_failed_tests:
         columns.append(("held-out failed", [result.test_failures.get(c, 0) for c in chosen]))
     return Grid.of_columns(columns, left="candidate", n_more=len(leaders) - len(chosen))
+
+
+def _means(known: Table, leaders: Sequence[int], chosen: Sequence[int]) -> list[str]:
+    """Return the means of some of the leaders on the blocks that all have seen, as text."""
+    _, means = means_with_failures(known, leaders)
+    return [number(means.get(c)) for c in chosen]
 
 
 def _chance_of(result: Result, candidate: int) -> str:
@@ -442,7 +450,7 @@ def _metric_payload(result: Result) -> dict[str, Any]:
 def _survivor(
     result: Result, candidate: int, line: Callable[[Any], str] | None, *, is_gone: bool
 ) -> dict[str, Any]:
-    common, is_known = result.known.common(result.leaders), result._has_evidence
+    (n_common, means), is_known = result.common_means, result._has_evidence
     payload = {
         "candidate": candidate,
         "eliminated": is_gone,
@@ -451,8 +459,8 @@ def _survivor(
         "mean": result.mean(candidate),
         "blocks": len(result.known.of(candidate)),
         "failed": result._run_times(candidate).failed,
-        "common_mean": mean_on(result.known, candidate, common),
-        "common_blocks": len(common),
+        "common_mean": means.get(candidate),
+        "common_blocks": n_common,
     }
     if (runtime := result.rules.runtime) is not None:
         payload |= {"criterion": runtime.criterion, **result._run_times(candidate)._asdict()}

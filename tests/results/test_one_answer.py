@@ -72,6 +72,25 @@ def test_rounding_does_not_choose_among_equals():
     assert BestPosterior(np.full(3, 1 / 3), np.array([1e-17, 0.0, -1e-17]), 6).order == (0, 1, 2)
 
 
+def test_means_are_of_the_same_blocks_where_a_survivor_fails():
+    """Compare one that fails where all costs are high: it had the mean of the others alone."""
+
+    def evaluate(config, instance, seed):
+        if config == 0 and instance == 3:
+            raise ValueError("hard")
+        hard = 10.0 * (instance == 3)
+        return 0.05 * config + hard + 0.05 * np.random.default_rng([seed, config]).normal()
+
+    result = racer.race(range(3), evaluate, [1, 2, 3, 4], budget=60, seed=1)
+    is_one_answer(result)
+    assert "mean on 25 common blocks, failures imputed" in result._repr_html_()
+    means = {one["candidate"]: one["common_mean"] for one in result.to_dict()["survivors"]}
+    lost = result.table[0].isna()
+    assert lost.sum() == 6
+    imputed = 25 * means[0] - result.table[0].sum()  # of the failures
+    assert imputed > result.table[1][lost].sum()
+
+
 def test_the_best_of_many_equals_is_the_first_of_the_credible_set():
     rng = np.random.default_rng(148)
     values = rng.integers(10, 30, 6) / 10
