@@ -213,8 +213,8 @@ def survivors(result: Result, most: int | None = None) -> Grid:
         imputed = ", failures imputed" if has_failed_tests and runtime is None else ""
         columns.append((f"held-out {value}{imputed}", [number(tests.get(c)) for c in chosen]))
     for name in others if tables_tested else ():
-        means = [number(tables_tested[name].mean(c)) for c in chosen]
-        columns.append((f"held-out {name}", means))
+        tested = [number(tables_tested[name].mean(c)) for c in chosen]
+        columns.append((f"held-out {name}", tested))
     if has_failed_tests:
         columns.append(("held-out failed", [result.test_failures.get(c, 0) for c in chosen]))
     return Grid.of_columns(columns, left="candidate", n_more=len(leaders) - len(chosen))
