@@ -253,7 +253,7 @@ class Result(AnyResult, ABC):
         return means_with_failures(self.held_out, tested)[1]
 
     @cached_property
-    def common_means(self) -> tuple[int, dict[int, float]]:
+    def _common_means(self) -> tuple[int, dict[int, float]]:
         """How many blocks all leaders have seen, and some solved, and each leader's mean there."""
         return means_with_failures(self.known, self.leaders)
 

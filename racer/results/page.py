@@ -236,7 +236,7 @@ def page(title: str, result: Result, own_sections: Callable[[], list[Section]]) 
     ]
     data = {
         **result.to_dict(command_line(result.provenance)),
-        "common_means": {str(c): result.common_means[1].get(c) for c in result.leaders},
+        "common_means": {str(c): result._common_means[1].get(c) for c in result.leaders},
         "settings": {name: repr(value) for name, value in result.rules.settings().items()},
         "provenance": dict(result.provenance),
     }

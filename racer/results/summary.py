@@ -186,7 +186,7 @@ def survivors(result: Result, most: int | None = None) -> Grid:
         return front_grid(result, most)
     leaders, runtime, metrics = result.leaders, result.rules.runtime, result._metrics
     chosen, gone = leaders[:most], _eliminated(result)
-    n_common, means = result.common_means
+    n_common, means = result._common_means
     times, tests = [result._run_times(c) for c in chosen], result.test_means
     tables = {} if metrics is None else metrics.tables
     tables_tested = {} if metrics is None else metrics.held_out(result.held_out)
@@ -450,7 +450,7 @@ def _metric_payload(result: Result) -> dict[str, Any]:
 def _survivor(
     result: Result, candidate: int, line: Callable[[Any], str] | None, *, is_gone: bool
 ) -> dict[str, Any]:
-    (n_common, means), is_known = result.common_means, result._has_evidence
+    (n_common, means), is_known = result._common_means, result._has_evidence
     payload = {
         "candidate": candidate,
         "eliminated": is_gone,
