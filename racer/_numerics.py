@@ -25,7 +25,7 @@ def as_costs(values: NDArray[np.float64], *, maximize: bool) -> NDArray[np.float
 def impute_failed(
     costs: NDArray[np.float64], usual: float = 0.0, *, ranges: float = 1.0
 ) -> NDArray[np.float64]:
-    """Replace failures, +inf, by costs so many `ranges` of the known costs behind the worst of them.
+    """Replace failures, +inf, by costs that are `ranges` of the known costs behind the worst cost.
 
     Where the range is 0, or a tie, a `usual` one counts; if that is 0, the size of the worst, and
     1 if that is 0 too. ValueError if nothing but failures is known.
@@ -82,9 +82,12 @@ def impute_no_nearer(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     usual = (
         float(np.median(np.nanmax(some, axis=1) - np.nanmin(some, axis=1))) if len(some) else 0.0
     )
+    others = np.where(known, costs, -np.inf)
+    last, first = others.argmax(axis=1), others.max(axis=1)
+    others[np.arange(len(costs)), last] = -np.inf
+    second = others.max(axis=1)
     for column in np.flatnonzero(failed.any(axis=0)).tolist():
-        others = np.delete(np.where(known, costs, -np.inf), column, axis=1)
-        worst = others.max(axis=1, initial=-np.inf)
+        worst = np.where(last == column, second, first)  # of the other columns
         shared, lost = known[:, column] & np.isfinite(worst), failed[:, column]
         with np.errstate(over="ignore"):
             behind = np.max(costs[shared, column] - worst[shared], initial=-np.inf)
