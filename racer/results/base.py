@@ -311,7 +311,7 @@ class Result(AnyResult, ABC):
         return RunTimes(score, unsolved, failed, capped_early, len(known))
 
     @cached_property
-    def _criteria(self) -> dict[int, float | None]:
+    def _criteria(self) -> dict[int, float]:
         """The criterion of run times of each leader, on the blocks that all leaders have seen."""
         runtime, leaders = self.rules.runtime, self.leaders
         if runtime is None or not leaders:
@@ -321,8 +321,7 @@ class Result(AnyResult, ABC):
             return (
                 dict(zip(leaders, ranks.mean(axis=0).tolist(), strict=True)) if len(ranks) else {}
             )
-        common = self.known.common(leaders)
-        return {c: mean_on(self.known, c, common) for c in leaders}
+        return self._common_means[1]
 
     @cached_property
     def table(self) -> pd.DataFrame:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from racer.core.objective import Aim
+    from racer.core.table import Table
     from racer.results.base import Result
 
 _MOST = 12  # candidates in a sentence
@@ -82,6 +83,12 @@ def listed(candidates: Sequence[int]) -> str:
     return ", ".join(f"#{c}" for c in candidates[:_MOST]) + more
 
 
+def shown_means(known: Table, leaders: Sequence[int], chosen: Sequence[int]) -> list[str]:
+    """Return the means of some of the leaders on the blocks that all leaders have seen, as text."""
+    _, means = means_with_failures(known, leaders)
+    return [number(means.get(c)) for c in chosen]
+
+
 def front_grid(result: Result, most: int | None = None) -> Grid:
     """Return the survivors of a race to the front: P(on the front), and means on common blocks."""
     metrics = result._of_metrics()
@@ -93,15 +100,15 @@ def front_grid(result: Result, most: int | None = None) -> Grid:
         ("candidate", [f"#{c}" for c in chosen]),
         ("P(front)", [shown_probability(chances[c], 2) if is_known else "-" for c in chosen]),
     ]
-    n_common = 0
     for name, table in metrics.tables.items():
-        n_common, means = means_with_failures(table, order)
-        columns.append((name, [number(means.get(c)) for c in chosen]))
+        columns.append((name, shown_means(table, order, chosen)))
     columns.append(("blocks", [len(result.known.of(c)) for c in chosen]))
     if any(failed.values()):
         columns.append(("failed", [failed[c] for c in chosen]))
     for name, table in metrics.held_out(result.held_out).items():
         columns.append((f"held-out {name}", [number(table.mean(c)) for c in chosen]))
     imputed = ", failures imputed" if any(failed.values()) else ""
-    title = f"Means are of the {n_common} blocks that all of these have seen{imputed}."
+    title = (
+        f"Means are of the {result._common_means[0]} blocks that all of these have seen{imputed}."
+    )
     return Grid.of_columns(columns, "candidate", title, n_more=len(order) - len(chosen))

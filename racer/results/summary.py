@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 from racer._numerics import as_json, as_plain, related_probability, shown_probability
 from racer.core.objective import Constrained, Within
 from racer.render.sections import Code, Grid, Section, number, parameters, value_shown
-from racer.results.base import means_with_failures
-from racer.results.front import front_first, front_grid, listed, verdict_of_front
+from racer.results.front import front_first, front_grid, listed, shown_means, verdict_of_front
 from racer.results.means import has_means, mean_scores, means_section
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from racer.core.events import Elimination, RaceCompleted
-    from racer.core.table import Table
     from racer.render.sections import Piece
     from racer.results.base import Result
 
@@ -200,7 +198,7 @@ def survivors(result: Result, most: int | None = None) -> Grid:
             f"{value} on {n_common} {blocks}{', failures imputed' * has_failed}",
             [number(means.get(c)) for c in chosen],
         ),
-        *((name, _means(tables[name], leaders, chosen)) for name in others),
+        *((name, shown_means(tables[name], leaders, chosen)) for name in others),
         ("blocks", [len(result.known.of(c)) for c in chosen]),
     ]
     if any(found.failed for found in times):
@@ -218,12 +216,6 @@ def survivors(result: Result, most: int | None = None) -> Grid:
     if has_failed_tests:
         columns.append(("held-out failed", [result.test_failures.get(c, 0) for c in chosen]))
     return Grid.of_columns(columns, left="candidate", n_more=len(leaders) - len(chosen))
-
-
-def _means(known: Table, leaders: Sequence[int], chosen: Sequence[int]) -> list[str]:
-    """Return the means of some of the leaders on the blocks that all have seen, as text."""
-    _, means = means_with_failures(known, leaders)
-    return [number(means.get(c)) for c in chosen]
 
 
 def _chance_of(result: Result, candidate: int) -> str:
