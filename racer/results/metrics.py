@@ -100,7 +100,7 @@ class Metrics:
         return found
 
     def likeliest_first(self, candidates: Iterable[int]) -> tuple[int, ...]:
-        """Return candidates by their probability to be on the front, those of one by number."""
+        """Return candidates, likeliest on the front first; of one probability, by number."""
         chances = self.probability_front
         return tuple(sorted(candidates, key=lambda c: (-round(chances[c], _DIGITS), c)))
 

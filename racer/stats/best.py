@@ -66,7 +66,7 @@ class BestPosterior:
 
     @property
     def order(self) -> tuple[int, ...]:
-        """The candidates, likeliest first; of equal ones, to six digits, the first given."""
+        """The candidates, likeliest first; of one probability by mean, then by number, to six digits."""
         keys = (self.mean.round(6), -self.probability_best.round(6))
         return tuple(np.lexsort(keys).tolist())
 

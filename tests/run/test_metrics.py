@@ -433,7 +433,7 @@ def test_who_often_fails_is_not_the_best_where_another_never_does(objective, sha
     assert result.best == "a"
     assert 1 in result.survivors
     if not result.verdict[-1].endswith("no candidate satisfies the constraints."):
-        # beside limits, a failure costs what it does in a race: less than in other posteriors
+        # beside limits, a failure costs four ranges, as in a race; in other posteriors, more
         assert result.probability_best[1] > (
             0.9 if isinstance(objective, racer.Constrained) else 0.95
         )
