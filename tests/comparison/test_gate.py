@@ -47,6 +47,27 @@ def test_none_of_equals_is_called_better(method):
     assert "is not rejected: sign-flip test" in " ".join(str(found).split())
 
 
+def test_beside_a_closed_gate_no_prior_is_said_to_decide():
+    costs = equals(5, 12, 4)
+    alone = signed_rank(read(costs), SETTINGS)
+    assert (alone.pairs["decision"] == "indeterminate").any()
+    found = racer.compare(costs, "signed-rank")
+    assert set(found.pairs["decision"]) == {"undecided"}
+    assert found.notes == (ALIKE,)
+    assert '"all alike" is not rejected' in str(found.pairs.attrs)
+    assert "a prior" not in found.prose()
+
+
+def test_what_no_prior_decides_stays_indeterminate_past_the_gates():
+    costs = np.arange(4.0)[:, None] + np.array([0.0, 0.0, 30.0])
+    costs[:, 1] += np.where(np.arange(4) % 2, 1e-3, -1e-3)
+    found = racer.compare(costs, "signed-rank", rope=1.0)
+    assert found.omnibus is not None
+    assert found.omnibus.rejected
+    assert "indeterminate" in set(found.pairs["decision"])
+    assert found.notes[0].startswith("Indeterminate")
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_an_open_gate_leaves_the_statements_as_they_were(method):
     costs = equals(5) + np.arange(6.0)

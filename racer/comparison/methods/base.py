@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 WITHHELD = "withheld"  # attribute of pairs: why they are undecided all the same, by name
 ALIKE = "As all may be alike, no algorithm is called better than another."
+INDETERMINATE = (
+    "Indeterminate: a prior of little weight would decide it; more data sets are needed."
+)
 _CELLS = 1 << 20  # costs at a time
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from racer.comparison.data import OmnibusTest
-from racer.comparison.methods.base import ALIKE, WITHHELD, as_index, many
+from racer.comparison.methods.base import ALIKE, INDETERMINATE, WITHHELD, as_index, many
 from racer.stats.friedman import RankSums, centred, iman_davenport_df
 from racer.stats.ranks import ranks_of
 from racer.stats.sign_flips import all_alike, signs
@@ -45,17 +45,21 @@ def gated(
             return analysis
         flips = _flips(scores, settings)
         omnibus = omnibus_test(scores, settings, flips)
-        frame, notes = analysis.pairs, []
-        is_better = (frame["decision"] == "better").to_numpy()
-        shown = np.zeros(len(frame), dtype=np.bool_)
+        frame, notes = analysis.pairs, [*analysis.notes]
+        decision = frame["decision"]
+        # of the signed-rank test: better by a prior of little weight, not by every one
+        nearly = (decision == "indeterminate") & (frame["probability"] > 1.0 - settings.alpha)
+        is_withheld = ((decision == "better") | nearly).to_numpy()
         if omnibus.rejected:
-            shown = pairs_differ(scores, *as_index(frame, scores.algorithms), flips, settings.alpha)
-            if n_left := np.count_nonzero(is_better & ~shown):
-                notes = [f"Sign flips: {many(int(n_left), 'pair')} undecided."]
+            places = as_index(frame, scores.algorithms)
+            is_withheld = is_withheld & ~pairs_differ(scores, *places, flips, settings.alpha)
+            if n_left := np.count_nonzero(is_withheld):
+                notes.append(f"Sign flips: {many(int(n_left), 'pair')} undecided.")
         else:
-            notes = [ALIKE]
-        is_withheld = is_better & ~shown
-        pairs = frame.assign(decision=frame["decision"].mask(is_withheld, "undecided"))
+            notes.append(ALIKE)
+        pairs = frame.assign(decision=decision.mask(is_withheld, "undecided"))
+        if INDETERMINATE in notes and not (pairs["decision"] == "indeterminate").any():
+            notes.remove(INDETERMINATE)
         reason = (
             '"both alike" is not rejected' if omnibus.rejected else '"all alike" is not rejected'
         )
@@ -69,7 +73,7 @@ def gated(
             references=(*analysis.references, *(("iman1980",) if omnibus.df else ())),
             meaning=f'{analysis.meaning}, with "all alike" and "both alike" rejected',
             pairs=pairs,
-            notes=[*analysis.notes, *notes],
+            notes=notes,
         )
 
     return behind_gate

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from racer.comparison.methods.base import (
+    INDETERMINATE,
     Analysis,
     Settings,
     compared,
@@ -60,9 +61,7 @@ def signed_rank(scores: Scores, settings: Settings) -> Analysis:
     if scores.n_missing:
         notes.append("Each pair is compared on the data sets on which both have a score.")
     if (frame["decision"] == "indeterminate").any():
-        notes.append(
-            "Indeterminate: a prior of little weight would decide it; more data sets are needed."
-        )
+        notes.append(INDETERMINATE)
     return Analysis(
         title="Bayesian signed-rank test of each pair",
         ranking=ranking,
