@@ -43,6 +43,22 @@ def test_text_has_all_algorithms_pairs_and_notes(comparison):
     assert comparison.meaning in flat
 
 
+def test_a_sentence_tells_that_another_than_the_first_has_the_largest_probability():
+    found = racer.compare(example_scores(), "bradley-terry", maximize=True)
+    assert found.ranking["algorithm"].tolist()[:2] == ["lgbm", "xgb"]
+    assert found.ranking["probability_best"].idxmax() == 1
+    said = "xgb, not lgbm, has the largest P(best), 0.39: it compares the scores themselves."
+    for text in (str(found), found.to_markdown(), found.to_latex(), found._repr_html_()):
+        assert text.count(said) == 1
+    assert "P(best)" not in found.prose()  # which names no P(best)
+
+
+def test_there_is_no_such_sentence_where_the_first_has_it_as_far_as_shown():
+    same = np.arange(6.0)[:, None] + np.zeros(3)
+    for costs in (same, same + np.arange(3.0)):
+        assert "the largest" not in str(racer.compare(costs, "friedman"))
+
+
 def test_markdown(comparison):
     text = comparison.to_markdown()
     rows = [line for line in text.splitlines() if line.startswith("|")]

@@ -101,6 +101,7 @@ def text_pieces(comparison: ComparisonData, added: Iterable[AddedSection] = ()) 
         *_facts(comparison),
         f"\nRanking by {comparison.order}",
         _ranking(comparison),
+        *(f"{sentence}\n" for sentence in _likeliest(comparison)),
         *([_by_letters(comparison)] if _has_letters(comparison) else _pairs(comparison)),
         f"better: {comparison.meaning}",
         *(f"- {note}" for note in comparison.explained),
@@ -138,7 +139,7 @@ def as_markdown(comparison: ComparisonData, added: Iterable[AddedSection]) -> st
         escape_markdown(f"{'. '.join(_facts(comparison))}."),
         markdown_table(_ranking(comparison)),
         *([] if more else [markdown_table(pairs_grid(comparison.pairs))]),
-        bullets([words, *more, *comparison.explained]),
+        bullets([words, *_likeliest(comparison), *more, *comparison.explained]),
     ]
     for section in added:
         notes = section.noted("In bold")
@@ -152,6 +153,7 @@ def as_latex(comparison: ComparisonData, added: Iterable[AddedSection]) -> str:
     """Return the tables, with the subject and the notes in their captions."""
     title = comparison.title
     ranking = [f"Ranking by {comparison.order}. {title}", *_facts(comparison)]
+    ranking += _likeliest(comparison)
     explained = [f"better: {comparison.meaning}", *comparison.explained]
     if _has_letters(comparison):
         ranking += [_by_letters(comparison), *explained]
@@ -201,6 +203,19 @@ def _facts(comparison: ComparisonData) -> list[str]:
             f"{prose.tail(test)}"
         )
     return facts
+
+
+def _likeliest(comparison: ComparisonData) -> list[str]:
+    """Return a sentence where the first by the method's order has not the largest P(best) shown."""
+    if "probability_best" not in comparison.ranking:
+        return []
+    names, probability = (comparison.ranking[of] for of in ("algorithm", "probability_best"))
+    likeliest = probability.idxmax()
+    first, largest = (f"{probability[row]:.2f}" for row in (0, likeliest))
+    if first == largest:
+        return []
+    said = f"{names[likeliest]}, not {names[0]}, has the largest P(best), {largest}"
+    return [f"{said}: it compares the scores themselves."]
 
 
 def _sentences(texts: Iterable[str]) -> str:
