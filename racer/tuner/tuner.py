@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import reprlib
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from racer._checks import whole
@@ -123,7 +124,10 @@ class Tuner(AskTell):
         **rules: Unpack[RulesGiven],
     ) -> None:
         if not isinstance(space, Space):
-            raise SettingError(f"space={space!r}: give a racer.Space")
+            raise SettingError(
+                f"space={reprlib.repr(space)}: give a racer.Space, such as "
+                'racer.Space({"x": racer.Real(0, 1)})'
+            )
         if "min_survivors" in rules:
             raise SettingError("a tuner has no min_survivors: give elites")
         super().__init__(callbacks)
