@@ -135,11 +135,18 @@ def tables(rows: pd.DataFrame, contenders: Sequence[str] = tuple(CONTENDERS)) ->
     found = regrets(rows)
     own, *others = (name for name in contenders if name in found)
     means = found.groupby(["problem", "budget"], sort=False).mean().reset_index()
+    head, shown = ["mean regret", "evaluations", own, *others], means[[own, *others]].map(_shown)
+    if len(others) > 1:
+        head.append("of the best other")
+        ratios = means[own] / means[others].min(axis=1)
+        shown["ratio"] = ["-" if np.isnan(ratio) else f"{ratio:.2f}" for ratio in ratios]
     lines = [
-        (row["problem"], f"{row['budget']}", *(_shown(row[c]) for c in (own, *others)))
-        for row in _rows(means)
+        (problem, f"{budget}", *row)
+        for problem, budget, row in zip(
+            means.problem, means.budget, shown.to_numpy().tolist(), strict=True
+        )
     ]
-    parts = [markdown(("mean regret", "evaluations", own, *others), lines)]
+    parts = [markdown(head, lines)]
     verdicts = []
     kinds = {"algorithms": (True,), "formulas": (False,), "all": (True, False)}
     for kind, counted in kinds.items():
