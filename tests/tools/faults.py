@@ -17,6 +17,8 @@ import ctypes
 import errno
 import fcntl
 import os
+import struct
+import sys
 from contextlib import contextmanager
 
 INT, LONG, SIZE, POINTER, TEXT = (
@@ -90,6 +92,21 @@ class Methods(ctypes.Structure):
     _fields_ = (("version", INT), ("methods", POINTER * METHODS))
 
 
+def _lock(_, command, lock):
+    """Return what is asked of which lock."""
+    return command, struct.unpack("hhq", ctypes.string_at(lock, 16)) if lock else ()
+
+
+def _lines():
+    """Return the lines that are being executed, from the one here to that which calls racer."""
+    frame, lines, outermost = sys._getframe(), [], 0
+    while frame := frame.f_back:
+        lines.append((frame.f_code, frame.f_lineno))
+        if frame.f_globals["__name__"].partition(".")[0] == "racer":
+            outermost = len(lines)
+    return tuple(lines[:outermost])
+
+
 class Faults:
     """Counts file operations, and lets one fail.
 
@@ -102,6 +119,9 @@ class Faults:
     ----------
     done : list of str
         The operations since the last `at`.
+    places : list of tuple
+        Where each of them is done, if none was to fail: its name, for a lock which one, and the
+        lines of racer, and of what it calls, that lead to it.
 
     Raises
     ------
@@ -133,19 +153,23 @@ class Faults:
             on": this is the last write, and half of it, for which there is room. "crash": the
             process ends.
         """
-        self._at, self._how, self.done, self.failed = number, how, [], False
+        self._at, self._how, self.failed = number, how, False
+        self.done, self.places = [], []
         self._armed = True
         try:
             yield
         finally:
             self._armed = False
 
-    def _error(self, name):
+    def _error(self, name, lock=()):
         """Count an operation; return the error that it meets, or 0."""
         if not self._armed:
             return 0
         self.done.append(name)
-        if not self._at or len(self.done) < self._at:
+        if not self._at:
+            self.places.append((name, lock, _lines()))
+            return 0
+        if len(self.done) < self._at:
             return 0
         first = len(self.done) == self._at
         if self._how == "crash":
@@ -199,7 +223,7 @@ class Faults:
 
     def _replaced(self, name, original):
         def call(*args):
-            error = self._error(name)
+            error = self._error(name, _lock(*args) if name == "fcntl" else ())
             if not error:
                 return original(*args)
             if name == "close":  # as Linux does
