@@ -3,45 +3,37 @@
 from __future__ import annotations
 
 import os
-import re
-import subprocess
-import sys
-from pathlib import Path
+import random
 
 import pytest
 from mortal import exit_at
 
 import racer
-
-STUDY = Path(__file__).resolve().parents[2] / "scripts" / "study.py"
+from experiments import stress
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
 
 
 @pytest.mark.slow
-def test_killed_at_random_moments_and_resumed_the_result_is_the_same():
-    """With workers; without any, it dies at every statement in the next test."""
-    done = subprocess.run(
-        [
-            *(sys.executable, STUDY, "stress", "--races", "2", "--kills", "1"),
-            *("--jobs", "2", "--seed", "3"),
-            *("--budget", "60", "--milliseconds", "10"),  # as long as 150 of 4, with fewer forks
-            *("--patience", "20"),  # a second, unless other work takes it
-        ],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
+def test_killed_at_random_moments_and_resumed_the_result_is_the_same(tmp_path):
+    """With workers and limits; of costs: test_store_tune.py, without workers: the next test."""
+    kills, wrong = stress.killed_and_resumed(
+        tmp_path,
+        jobs=2,
+        rng=random.Random(1),
+        budget=60,
+        milliseconds=30.0,
+        most=1,
+        timeout=60.0,
+        patience=20.0,  # a second, unless other work takes it
     )
-    assert done.returncode == 0, done.stderr
-    races, _, kills, identical = map(int, re.findall(r"\d+", done.stdout.splitlines()[-1])[1:])
-    assert (races, identical) == (2, 2)  # one of costs, one of run times with a limit
-    assert kills > 0
+    assert wrong == []
+    assert kills == 1
 
 
 @pytest.mark.slow
 def test_killed_at_every_statement_and_again_while_resuming(folder, stores):
-    settings = {**stores.SETTINGS, "budget": 8, "first_test": 2}  # three verdicts
+    settings = {**stores.SETTINGS, "budget": 6, "first_test": 2}  # two verdicts
     pool = stores.POOL[:2]
     plain = stores.content(racer.race(pool, stores.evaluate, **settings))
     moment, died = 0, True

@@ -10,11 +10,12 @@ from racer.store import writer
 def exit_at(moment, run):
     """Run in a child process that ends, with nothing put in order, at its n-th statement.
 
+    In a transaction one that is repeated counts once: before it is committed, nothing is there.
     Returns whether it did.
     """
     pid = os.fork()
     if pid == 0:
-        count = 0
+        count, last = 0, ""
         connect = writer.connect
 
         class Mortal:
@@ -25,8 +26,9 @@ def exit_at(moment, run):
                 return getattr(self.connection, name)
 
             def execute(self, *args):
-                nonlocal count
-                count += 1
+                nonlocal count, last
+                count += args[0] != last or not self.connection.in_transaction
+                last = args[0]
                 if count == moment:
                     os._exit(9)
                 return self.connection.execute(*args)
