@@ -114,15 +114,13 @@ def hostile(folder):  # noqa: C901
     return evaluate
 
 
+LATE = ("timeout", "took more than 2 s")
 HANGING = {
     "well": ("ok", ""),
-    "hangs": ("timeout", "took more than 2 s"),
-    "hangs in C": ("timeout", "took more than 2 s"),
-    "ignores SIGTERM": ("timeout", "took more than 2 s"),
-    "stops itself": ("timeout", "took more than 2 s"),
-    "waits for a child": ("timeout", "took more than 2 s"),
-    "has a daemon and hangs": ("timeout", "took more than 2 s"),
-    "closes all files": ("timeout", "took more than 2 s"),
+    "hangs": LATE,
+    "stops itself": LATE,
+    "has a daemon and hangs": LATE,
+    "closes all files": LATE,
     "well again": ("ok", ""),
 }
 ENDING = {
@@ -171,7 +169,7 @@ def check(outcomes, expected):
 
 @pytest.mark.parametrize(
     ("lot", "timeout", "n_jobs"),
-    [(HANGING, 2, 1), (HANGING, 2, 2), (HANGING, 2, 4), (ENDING, 60, 1), (ENDING, 60, 2)],
+    [(HANGING, 2, 2), (ENDING, 60, 1), (ENDING, 60, 2)],  # without workers: see the next test
     ids=lambda value: {id(HANGING): "hangs", id(ENDING): "ends"}.get(id(value)),
 )
 def test_each_misbehaviour_costs_its_own_cell_and_leaves_no_process(tmp_path, lot, timeout, n_jobs):
@@ -179,6 +177,17 @@ def test_each_misbehaviour_costs_its_own_cell_and_leaves_no_process(tmp_path, lo
     assert len(noted(tmp_path)) >= len(lot)
     assert not [pid for pid in noted(tmp_path) if alive(pid)]
     check(outcomes, lot)
+
+
+def test_whatever_hangs_is_gone_with_all_that_it_started_soon_after_the_limit(tmp_path):
+    """Soon: long before it would have ended, after 100 seconds."""
+    hanging = ["hangs", "hangs in C", "ignores SIGTERM", "stops itself", "waits for a child"]
+    hanging += ["has a daemon and hangs", "closes all files"]
+    outcomes = outcomes_of(hostile(tmp_path), hanging, timeout=0.4)
+    assert noted(tmp_path)
+    assert not [pid for pid in noted(tmp_path) if alive(pid)]
+    check(outcomes, dict.fromkeys(hanging, ("timeout", "took more than 0.4 s")))
+    assert all(0.4 <= outcome.seconds < 30.0 for outcome in outcomes.values())
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -192,10 +201,9 @@ def test_too_much_memory_costs_its_own_cell(tmp_path, n_jobs):
     assert all(200 * MB < bytes_held < 700 * MB for bytes_held in held)
 
 
-def test_without_limits_each_death_costs_its_own_cell(tmp_path):
-    deaths = ["is killed", "segfault"]  # workers that exit are in test_dying_workers.py
+def test_without_limits_each_costs_its_own_cell(tmp_path):
+    """Those that end a worker: test_dying_workers.py."""
     expected = {
-        **dict.fromkeys(deaths, ("killed", "TerminatedWorkerError")),
         **{c: ENDING[c] for c in ("well", "MemoryError", "raises", "SystemExit", "well again")},
         "KeyboardInterrupt": ("failed", "KeyboardInterrupt"),
     }
@@ -212,19 +220,10 @@ def test_whoever_kills_the_process_that_watches_it_costs_its_own_cell(tmp_path, 
     assert wait_for(lambda: not [pid for pid in noted(tmp_path) if alive(pid)])
 
 
-@pytest.mark.parametrize(
-    "script", ["hangs", "ignores SIGTERM", "waits for a child", "has a daemon and hangs"]
-)
-def test_the_whole_group_is_gone_soon_after_the_limit(tmp_path, script):
-    """Soon: long before it would have ended, after 100 seconds."""
-    outcomes = outcomes_of(hostile(tmp_path), [script], timeout=0.5)
-    assert 0.5 <= outcomes[script].seconds < 30.0
-    assert not [pid for pid in noted(tmp_path) if alive(pid)]
-
-
-@pytest.mark.parametrize("kind", [None, "sequential", "threading"])
+@pytest.mark.parametrize("kind", ["sequential", "threading"])
 def test_limits_hold_with_any_backend(tmp_path, kind):
-    with joblib.parallel_config(backend=kind or "loky"):
+    """As with joblib's own, which all other tests have."""
+    with joblib.parallel_config(backend=kind):
         configs = ["well", "hangs", "is killed", "leaves a daemon"]
         outcomes = outcomes_of(hostile(tmp_path), configs, n_jobs=2, timeout=2)
     check(outcomes, HANGING | ENDING)
@@ -255,12 +254,12 @@ def test_limits_hold_in_a_race_inside_a_worker(tmp_path):
 
 def test_the_result_is_the_same_with_limits_and_without():
     def evaluate(config, instance, seed):
-        if config == 5 and seed % 3 == 0:
+        if config == 3 and seed % 3 == 0:
             raise ValueError("sometimes")
         return config / 3 + random.random() + np.random.random()  # noqa: NPY002
 
     def race(**settings):
-        result = racer.race(range(6), evaluate, [1, 2, 3], budget=42, seed=4, **settings)
+        result = racer.race(range(4), evaluate, [1, 2], budget=20, seed=4, **settings)
         return (
             repr(result.known.values(len(result.configs)).tolist()),
             eliminated(result),
@@ -352,13 +351,13 @@ import racer
 def evaluate(config, instance, seed):
     return config
 for n_jobs in (1, 2):
-    result = racer.race(range(3), evaluate, budget=15, seed=1, timeout=60, n_jobs=n_jobs)
+    result = racer.race(range(3), evaluate, budget=6, seed=1, timeout=60, n_jobs=n_jobs, first_test=2)
     print(result.evaluations, len(result.failures))
 """
     ran = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=100
     )
-    assert ran.stdout == "15 0\n" * 2
+    assert ran.stdout == "6 0\n" * 2
 
 
 def test_as_long_as_processes_of_an_evaluation_end_they_are_waited_for(monkeypatch):
@@ -409,8 +408,7 @@ def test_an_evaluation_may_use_joblib_itself(n_jobs):
         return sum(joblib.Parallel(n_jobs=2)(joblib.delayed(abs)(i) for i in range(config)))
 
     assert joblib.Parallel(n_jobs=2)([joblib.delayed(abs)(-1)] * 2) == [1, 1]
-    outcomes = outcomes_of(evaluate, [3, 4], n_jobs=n_jobs, timeout=30)
-    assert [outcomes[config].value for config in (3, 4)] == [3.0, 6.0]
+    assert outcomes_of(evaluate, [4], n_jobs=n_jobs, timeout=30)[4].value == 6.0
     assert joblib.Parallel(n_jobs=2)([joblib.delayed(abs)(-1)] * 2) == [1, 1]
 
 

@@ -1,5 +1,6 @@
 """Where limits and the store meet, and what a signal must not leave in the record."""
 
+import functools
 import os
 import signal
 import sqlite3
@@ -20,9 +21,9 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 INSTANCES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
 
 
-def hold(**more):
+def hold(instances=INSTANCES, **more):
     settings = {"budget": 24, "deterministic": True, "seed": 1, "timeout": 2, **more}
-    return racer.race(["hangs", "dies", "hoards", "ok"], misbehaving, INSTANCES, **settings)
+    return racer.race(["hangs", "dies", "hoards", "ok"], misbehaving, instances, **settings)
 
 
 def seen(result):
@@ -36,10 +37,10 @@ def statuses(path):
 
 
 @POSIX
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_what_reached_a_limit_is_recorded_as_that_and_resumed(tmp_path, n_jobs):
+def test_what_reached_a_limit_is_recorded_as_that_and_resumed(tmp_path):
+    """Begun with workers, resumed without them, and the same as one without a break."""
     path = tmp_path / "run.db"
-    plain = hold(n_jobs=n_jobs)
+    plain = hold(n_jobs=2)
     assert set(plain.failures["status"]) == {"timeout", "killed", "memory"}
 
     class StopError(Exception):
@@ -50,9 +51,9 @@ def test_what_reached_a_limit_is_recorded_as_that_and_resumed(tmp_path, n_jobs):
             raise StopError
 
     with pytest.raises(StopError):
-        hold(n_jobs=n_jobs, store=path, callbacks=[stop])
+        hold(n_jobs=2, store=path, callbacks=[stop])
     assert {"timeout", "killed"} <= set(statuses(path))
-    result = racer.resume(path, misbehaving, n_jobs=n_jobs)  # the limit is kept: instance 0.5
+    result = racer.resume(path, misbehaving)  # the limit is kept: instance 0.5
     assert seen(result) == seen(plain)
     assert len(statuses(path)) == result.evaluations + result.unused.cells
     assert check_store(path).problems == []
@@ -60,12 +61,13 @@ def test_what_reached_a_limit_is_recorded_as_that_and_resumed(tmp_path, n_jobs):
 
 @POSIX
 def test_another_limit_is_refused_and_the_same_written_otherwise_is_not(tmp_path):
-    path = tmp_path / "run.db"
-    first = hold(store=path)
-    assert seen(hold(store=path, timeout=2.0)) == seen(first)
+    settings = {"budget": 12, "deterministic": True, "seed": 1, "store": tmp_path / "run.db"}
+    recorded = functools.partial(racer.race, ["dies", "ok"], misbehaving, INSTANCES, **settings)
+    first = recorded(timeout=60)
+    assert seen(recorded(timeout=60.0)) == seen(first)
     for change in ({"timeout": 3}, {"memory": 10**9}, {"timeout": None}, {"retries": 1}):
         with pytest.raises(racer.StoreError, match=next(iter(change))):
-            hold(store=path, **change)
+            recorded(**{"timeout": 60, **change})
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -130,7 +132,8 @@ def test_limits_work_without_pidfds(monkeypatch, why):
             raise OSError(38, "Function not implemented")
 
         monkeypatch.setattr(os, "pidfd_open", refused)
-    assert set(hold().failures["status"]) == {"timeout", "killed", "memory"}
+    held = hold(instances=INSTANCES[1:4], budget=12, first_test=3)  # one of each
+    assert sorted(held.failures["status"]) == ["killed", "memory", "timeout"]
 
 
 def test_a_file_that_is_not_there_is_said_to_be_not_there(tmp_path):
