@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from racer import Outcome, Race
 from racer.deciders import BayesianFriedman, Decider, FRace
 
-LAWS = settings(max_examples=30, deadline=None, derandomize=True)
+LAWS = settings(max_examples=15, deadline=None, derandomize=True)
 
 
 def race_over(decider, costs, *, maximize=False):

@@ -32,13 +32,13 @@ def test_flipped_bits_are_found_or_change_nothing(tmp_path, stores, recorded):
     whole = Path(recorded.path).read_bytes()
     rng, refused = random.Random(1), 0
     path = tmp_path / "flipped.db"
-    for _ in range(250):
+    for _ in range(100):
         damaged = bytearray(whole)
         for _ in range(rng.choice([1, 1, 3])):
             damaged[rng.randrange(len(damaged))] ^= 1 << rng.randrange(8)
         path.write_bytes(damaged)
         refused += try_to_resume(path, stores, recorded)
-    assert refused > 50
+    assert refused > 20
 
 
 def test_every_byte_of_the_recorded_values_is_guarded(tmp_path, stores, recorded):

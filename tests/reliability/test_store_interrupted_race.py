@@ -63,7 +63,7 @@ def races(draw):
         else draw(st.sampled_from([None, [1, 2]])),
         "deterministic": deterministic,
         "decider": draw(st.sampled_from(list(ONE_NUMBER))),
-        "budget": racer.Budget(evaluations=m * draw(st.integers(5, 12)), seconds=seconds),
+        "budget": racer.Budget(evaluations=m * draw(st.integers(5, 9)), seconds=seconds),
         "maximize": draw(st.booleans()),
         "first_test": first_test,
         "each_test": each_test,
@@ -71,7 +71,7 @@ def races(draw):
     }
 
 
-@settings(max_examples=8, deadline=None, derandomize=True)
+@settings(max_examples=6, deadline=None, derandomize=True)
 @given(case=races(), shuffled=st.randoms(use_true_random=False))
 def test_resumed_after_every_outcome_the_result_is_the_same(case, shuffled, stores):
     evaluate, given_settings = case

@@ -26,11 +26,11 @@ def everyday(folder):
     for n_jobs in (1, 2):
         store = f"{folder}/race{n_jobs}.db"
         kept = {"n_jobs": n_jobs, "seed": 1, "store": store}
-        race = racer.race(candidates, evaluate, range(6), budget=160, **kept)
+        race = racer.race(candidates, evaluate, range(6), budget=96, **kept)
         found[f"race {n_jobs}"] = race.eliminations.to_csv()
         found[f"resumed {n_jobs}"] = racer.resume(store, evaluate).best
     store = f"{folder}/tune.db"
-    for budget in (120, 160):
+    for budget in (60, 80):
         tuned = racer.tune(space, evaluate, range(5), budget=budget, seed=1, store=store)
         found[f"tune {budget}"] = tuned.best
     found["loaded"] = racer.load(store).best
