@@ -169,7 +169,7 @@ def check(outcomes, expected):
 
 @pytest.mark.parametrize(
     ("lot", "timeout", "n_jobs"),
-    [(HANGING, 2, 2), (ENDING, 60, 1), (ENDING, 60, 2)],  # without workers: see the next test
+    [(HANGING, 2, 2), (HANGING, 2, 4), (ENDING, 60, 1), (ENDING, 60, 2)],  # one: see the next test
     ids=lambda value: {id(HANGING): "hangs", id(ENDING): "ends"}.get(id(value)),
 )
 def test_each_misbehaviour_costs_its_own_cell_and_leaves_no_process(tmp_path, lot, timeout, n_jobs):
