@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 
 class Mortal(ClassifierMixin, BaseEstimator):
-    """Predicts one class; its process is killed, once or always, for one value of x."""
+    """Predicts one class; with a flag, it kills its process always for x = 2, and once for x = 1."""
 
     def __init__(self, x=0, flag=""):
         self.x = x
@@ -20,9 +20,10 @@ class Mortal(ClassifierMixin, BaseEstimator):
 
     def fit(self, X, y):  # noqa: N803
         self.classes_ = np.unique(y)
-        if self.x == 2 and self.flag and (self.flag == "always" or not Path(self.flag).exists()):
-            if self.flag != "always":
-                Path(self.flag).touch()
+        if self.flag and self.x == 1 and not Path(self.flag).exists():
+            Path(self.flag).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self.flag and self.x == 2:
             os.kill(os.getpid(), signal.SIGKILL)
         return self
 
@@ -44,18 +45,17 @@ class Sleeper(ClassifierMixin, BaseEstimator):
 
 
 class Greedy(ClassifierMixin, BaseEstimator):
-    """Predicts one class; for x = 2 it sleeps for a minute, or takes 400 MB, on some rows."""
+    """Predicts one class; on some rows, it sleeps for a minute for x = 2, or takes 240 MB for x = 3."""
 
-    def __init__(self, x=0, takes="time"):
+    def __init__(self, x=0):
         self.x = x
-        self.takes = takes
 
     def fit(self, X, y):  # noqa: N803
         self.classes_ = np.unique(y)
         if self.x == 2 and X[0, 0] == 0:
-            if self.takes == "time":
-                time.sleep(60)
-            self.held_ = np.ones(50_000_000)
+            time.sleep(60)
+        if self.x == 3 and X[0, 0] == 0:
+            self.held_ = np.ones(30_000_000)
         return self
 
     def predict(self, X):  # noqa: N803
