@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import math
 import os
@@ -49,23 +50,36 @@ def test_workers_stores_and_interruptions_change_nothing(objective, tmp_path):
     assert story(resumed) == story(alone) == story(racer.load(path))
     assert resumed.probability_best == alone.probability_best
     json.dumps(alone.to_dict())
-    alone.report(tmp_path / "page.html")
     for kind in alone._pictures:
         alone.plot(kind)
 
 
+TUNING = {"metrics": HOW, "seed": 3, "test_instances": range(3), "budget": 190}
+
+
+@functools.cache
+def tuning(objective):
+    return racer.tune(SPACE, tuned, range(9), objective=objective, **TUNING)
+
+
 @pytest.mark.parametrize("objective", OBJECTIVES, ids=str)
 def test_tunings_too(objective, tmp_path):
-    given = {"metrics": HOW, "objective": objective, "seed": 3, "test_instances": range(3)}
-    alone = racer.tune(SPACE, tuned, range(9), budget=190, **given)
-    path = tmp_path / "tuning.db"
-    again = racer.tune(SPACE, tuned, range(9), budget=190, store=path, n_jobs=2, **given)
-    assert story(again) == story(alone) == story(racer.load(path))
+    alone = tuning(objective)
+    given = {**TUNING, "objective": objective, "store": tmp_path / "tuning.db"}
+    again = racer.tune(SPACE, tuned, range(9), n_jobs=2, **given)
+    assert story(again) == story(alone) == story(racer.load(given["store"]))
     assert again.configs == alone.configs
     assert str(alone).count("held-out") == 2
     json.dumps(alone.to_dict())
-    alone.report(tmp_path / "page.html")
     repr(racer.ablation(alone, tuned, source=0, target=alone.survivors[0], budget=100))
+
+
+@pytest.mark.parametrize("objective", [OBJECTIVES[1], OBJECTIVES[3]], ids=str)
+def test_a_front_and_a_candidate_that_is_sought_have_pages(objective, tmp_path):
+    tuning(objective).report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    for name in HOW:
+        assert name in page
 
 
 def test_a_recorded_metric_changes_no_race_on_another():
@@ -256,9 +270,11 @@ def test_a_program_prints_its_metrics(tmp_path):
         "print('a line of a log')\n"
         "print(json.dumps({'error': x + seed % 7, 'dollars': 9 - x, 'why': 'text'}))\n"
     )
-    command = racer.Command([sys.executable, str(script), "{x}", "{seed}"], reads="json")
+    command = racer.Command(
+        [sys.executable, "-I", "-S", str(script), "{x}", "{seed}"], reads="json"
+    )
     configs = [{"x": float(x)} for x in range(4)]
-    result = racer.race(configs, command, budget=40, seed=1, metrics=HOW, objective="error")
+    result = racer.race(configs, command, budget=24, seed=1, metrics=HOW, objective="error")
     assert result.best == {"x": 0.0}
     assert result.metric("dollars")[1].dropna().unique().tolist() == [8.0]
     script.write_text("print('no json')")
@@ -607,7 +623,7 @@ def test_the_unit_of_one_constrained_metric_changes_no_race(kind, decider):
         return found.survivors, found.best, found.eliminations.to_dict("records")
 
     expected = outcome(1.0)
-    assert [outcome(unit) for unit in (2.0**-40, 2.0**-4, 16.0, 2.0**40)] == [expected] * 4
+    assert [outcome(unit) for unit in (2.0**-40, 2.0**40)] == [expected] * 2
 
 
 @pytest.mark.parametrize("kind", ["constrained", "within"])
