@@ -180,13 +180,15 @@ def asleep(config, instance, seed, *, bound):
 
 
 RACE = {"budget": 15, "seed": 1, "first_test": 2, "min_survivors": 2}
+ONE_BLOCK = {"seed": 1, "first_test": 1}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="CPU time of a process tree")
 @pytest.mark.parametrize("evaluate", [busy, in_a_child])
 def test_cpu_time_is_measured_and_stopped_at_the_limit(evaluate):
-    settings = {**RACE, "budget": 6}  # each of two blocks burns .2 s
-    result = racer.race([0.04, 0.001, 30.0], evaluate, runtime=Runtime(0.15), **settings)
+    result = racer.race(
+        [0.04, 0.001, 30.0], evaluate, runtime=Runtime(0.15), budget=3, **ONE_BLOCK
+    )  # which burns .2 s
     times = result.table.iloc[0]
     assert times[0] >= 0.04 > times[1]
     assert result.scores["status"][2] == "capped"
@@ -195,7 +197,7 @@ def test_cpu_time_is_measured_and_stopped_at_the_limit(evaluate):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="CPU time of a process tree")
 def test_waiting_is_not_run_time_but_does_not_go_on_for_ever():
-    result = racer.race([0.02, 0.001, 60.0], asleep, runtime=Runtime(0.015), **RACE | {"budget": 6})
+    result = racer.race([0.02, 0.001, 60.0], asleep, runtime=Runtime(0.015), budget=3, **ONE_BLOCK)
     assert result.table.iloc[0, :2].max() < 0.015
     assert result.scores["status"][2] == "capped"
 
@@ -238,7 +240,8 @@ def test_what_a_program_says_of_its_time(tmp_path, script, more, status, value):
         racer.Command(argv, **more),
         ["i"],
         runtime=Runtime(2.7),
-        **RACE | {"min_survivors": 1, "budget": 4},
+        budget=2,
+        **ONE_BLOCK,
     )
     assert set(result.scores["status"]) == {status}
     assert value is None or set(result.scores["value"]) == {value}
@@ -249,7 +252,8 @@ def test_a_program_that_says_nothing_is_measured(tmp_path):
         [{"x": 1}, {"x": 2}],
         racer.Command([sys.executable, "-c", "", "{x}"]),
         runtime=Runtime(9.0),
-        **RACE | {"min_survivors": 1, "budget": 4},
+        budget=2,
+        **ONE_BLOCK,
     )
     assert result.table.min().min() > 0.001
 

@@ -86,10 +86,9 @@ def test_it_takes_the_settings_of_a_tuner_and_of_a_race():
             assert parameter.default == defaults[name].default
 
 
-@pytest.mark.parametrize("jobs", [2, 4])
-def test_n_jobs_change_nothing(jobs):
+def test_n_jobs_change_nothing():
     settings = {"test_instances": [3.0], "budget": 120}
-    assert content(tune(n_jobs=jobs, **settings)) == content(tune(**settings))
+    assert content(tune(n_jobs=2, **settings)) == content(tune(**settings))
 
 
 def test_limits_and_retries_reach_the_evaluations():
@@ -115,7 +114,7 @@ def test_a_slow_evaluation_is_cut_off():
             time.sleep(60)
         return config["x"] ** 2
 
-    result = racer.tune(SPACE, slow, budget=30, seed=1, first_test=1, timeout=0.3, elites=1)
+    result = racer.tune(SPACE, slow, budget=15, seed=1, first_test=1, timeout=0.3, elites=1)
     assert "timeout" in set(result.scores["status"])
     assert result.best is not None
 
@@ -231,7 +230,7 @@ space = racer.Space(
 )
 result = racer.tune(
     space, lambda config, instance, seed: config["n"] + config.get("x", 2) + seed % 1000 / 500,
-    budget=200, seed=1,
+    budget=100, seed=1,
 )
 print(json.dumps([result.configs, result.best_index, result.elites]))
 """
