@@ -170,13 +170,15 @@ def test_a_resumed_race_begins_with_what_is_known(tmp_path, capsys):
     assert "seed 1, 1 worker, 15 evaluations known\n" in capsys.readouterr().err
 
 
-def test_a_resumed_tuning_shows_the_blocks_and_the_pace_of_one_never_stopped(tmp_path, monkeypatch):
+def test_a_resumed_tuning_shows_the_blocks_and_the_pace_of_one_never_stopped(
+    tmp_path, monkeypatch, in_series
+):
     space, calls, seen = racer.Space({"x": racer.Real(0, 1)}), [], []
     told = Progress.told
 
     def evaluate(config, instance, seed):
         calls.append(instance)
-        if len(calls) == 300 + 120:
+        if len(calls) == 150 + 100:
             raise KeyboardInterrupt
         return config["x"] + seed % 7
 
@@ -187,16 +189,16 @@ def test_a_resumed_tuning_shows_the_blocks_and_the_pace_of_one_never_stopped(tmp
         seen.append((place[0], self.state.to_go(late)))
 
     monkeypatch.setattr(Progress, "told", look)
-    given = {"budget": 300, "seed": 1, "progress": True}
+    given = {"budget": 150, "seed": 1, "progress": True}
     racer.tune(space, evaluate, [1, 2], **given)
     with pytest.raises(racer.RaceInterrupted):
         racer.tune(space, evaluate, [1, 2], **given, store=tmp_path / "run.db")
     known = racer.load(tmp_path / "run.db").evaluations
-    whole, resumed_at = seen[:300], len(seen)
+    whole, resumed_at = seen[:150], len(seen)
     racer.resume(tmp_path / "run.db", evaluate, progress=True)
     resumed = seen[resumed_at:]
     assert [place for place, _ in resumed] == [place for place, _ in whole[known:]]
-    assert "block 0" not in whole[known][0]
+    assert whole[known][0].startswith("race 2, ")
     assert 0.0 < resumed[0][1] < 60.0
 
 
