@@ -132,12 +132,16 @@ def test_threads_give_the_same_race(alone, n_jobs):
         assert executor.submit(int).result() == 0  # still open
 
 
-@pytest.mark.parametrize("settings", [{}, {"timeout": 60}], ids=str)
-def test_processes_give_the_same_race(alone, settings):
+@pytest.fixture(scope="module")
+def processes():
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
-        result = race_with(executor, **settings)
-        assert executor.submit(int).result() == 0
-    assert content(result) == alone
+        yield executor
+
+
+@pytest.mark.parametrize("settings", [{}, {"timeout": 60}], ids=str)
+def test_processes_give_the_same_race(alone, processes, settings):
+    assert content(race_with(processes, **settings)) == alone
+    assert processes.submit(int).result() == 0  # still open
 
 
 def contest_of(name):
@@ -155,7 +159,7 @@ def in_process():
     }
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=12, deadline=None, derandomize=True)
 @given(
     name=st.sampled_from(["race", "tuning"]),
     n_jobs=st.integers(1, 16),
@@ -193,7 +197,7 @@ def test_what_is_lost_twice_was_killed():
     )
 
 
-def test_an_executor_that_is_broken_is_an_error_not_a_loser():
+def test_an_executor_that_is_broken_is_an_error_not_a_loser(processes):
     def fatal(config, instance, seed):
         if config == 3:
             os._exit(1)
@@ -204,8 +208,7 @@ def test_an_executor_that_is_broken_is_an_error_not_a_loser():
         pytest.raises(SettingError, match=r"^executor takes no more .*timeout= or memory="),
     ):
         race_with(executor, fatal)
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
-        result = race_with(executor, fatal, timeout=60)
+    result = race_with(processes, fatal, timeout=60)
     assert set(result.failures["candidate"]) == {3}
 
 
@@ -306,7 +309,7 @@ def test_what_is_not_an_executor_is_refused(executor):
         workers_for(evaluate, range(3), None, executor=executor)
 
 
-def test_an_objective_that_cannot_be_loaded_in_a_worker_is_found_before_the_race():
+def test_an_objective_that_cannot_be_loaded_in_a_worker_is_found_before_the_race(processes):
     class Broken:
         def __call__(self, config, instance, seed):
             raise AssertionError
@@ -314,19 +317,15 @@ def test_an_objective_that_cannot_be_loaded_in_a_worker_is_found_before_the_race
         def __reduce__(self):
             return import_module, ("no_such_module",)
 
-    with (
-        ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor,
-        pytest.raises(ObjectiveError, match=r"^evaluate cannot be loaded in a worker"),
-    ):
-        race_with(executor, Broken())
+    with pytest.raises(ObjectiveError, match=r"^evaluate cannot be loaded in a worker"):
+        race_with(processes, Broken())
 
 
-def test_an_instance_that_cannot_be_sent_is_named():
+def test_an_instance_that_cannot_be_sent_is_named(processes):
     race = racer.Race(range(3), [0, threading.Lock()], budget=60, deterministic=False)
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
-        workers = workers_for(evaluate, race.configs, race.instances, executor=executor)
-        with pytest.raises(RacerError, match=r"^instance 1 cannot be sent"):
-            drive(race, workers)
+    workers = workers_for(evaluate, race.configs, race.instances, executor=processes)
+    with pytest.raises(RacerError, match=r"^instance 1 cannot be sent"):
+        drive(race, workers)
     with ThreadPoolExecutor(1) as executor:
         workers = workers_for(lambda c, i, s: c, race.configs, race.instances, executor=executor)
         assert drive(race, workers).best == 0
@@ -397,17 +396,17 @@ def test_ctrl_c_in_an_executor_in_this_thread_is_ctrl_c():
         racer.race(range(3), stops, budget=15, executor=one_that(lambda _, fn: fn()), seed=1)
 
 
-@pytest.mark.parametrize("kind", ["executor", "threading", "loky"])
-def test_a_stop_does_not_wait_for_cells_ahead(tmp_path, kind):
+def test_a_stop_does_not_wait_for_cells_ahead(tmp_path):
     """Workers are on cells of candidates that are eliminated, and would be for a minute."""
     done = subprocess.run(
-        [sys.executable, "-c", STOPPED, kind, str(tmp_path / "run.db")],
+        [sys.executable, "-c", STOPPED, str(tmp_path)],
         capture_output=True,
         text=True,
         timeout=50,
         check=False,
     )
-    assert done.stdout == "interrupted\n", done.stderr
+    words = [f"{kind} interrupted" for kind in ("executor", "threading", "loky")]
+    assert done.stdout.splitlines() == words, done.stderr
 
 
 STOPPED = """
@@ -434,14 +433,15 @@ def stop(event):
     if getattr(event, "eliminated", None):
         threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
 
-kind, store = sys.argv[1:]
-how = {"executor": ThreadPoolExecutor(2)} if kind == "executor" else {}
 signal.signal(signal.SIGINT, signal.default_int_handler)
-with joblib.parallel_config("loky" if kind == "executor" else kind):
-    try:
-        racer.race(range(8), evaluate, range(400), deterministic=True, first_test=6, budget=2_000,
-            n_jobs=2, seed=1, decider=Half(), callbacks=[stop], store=store, **how)
-    except racer.RaceInterrupted:
-        print("interrupted", flush=True)
+for kind in ("executor", "threading", "loky"):
+    how = {"executor": ThreadPoolExecutor(2)} if kind == "executor" else {}
+    with joblib.parallel_config("loky" if kind == "executor" else kind):
+        try:
+            racer.race(range(8), evaluate, range(400), deterministic=True, first_test=6,
+                budget=2_000, n_jobs=2, seed=1, decider=Half(), callbacks=[stop],
+                store=f"{sys.argv[1]}/{kind}.db", **how)
+        except racer.RaceInterrupted:
+            print(kind, "interrupted", flush=True)
 os._exit(0)  # threads sleep on
 """
