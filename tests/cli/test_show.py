@@ -40,7 +40,7 @@ def _tuned(tmp_path_factory):
     runner.chmod(runner.stat().st_mode | stat.S_IXUSR)
     command = racer.Command([runner, "{x}", "{instance}", "{seed}", "{parameters}"])
     store = folder / "run.db"
-    settings = {"budget": 50, "first_test": 2, "seed": 1, "test_instances": [5, 6]}
+    settings = {"budget": 30, "first_test": 2, "seed": 1, "test_instances": [5, 6]}
     racer.tune(SPACE, command, [0, 1], **settings, store=store)
     return store
 
@@ -73,7 +73,7 @@ def test_it_shows_without_running(store, log, runner):
     words = shlex.split(line)[:5]
     assert words[:4] == [str(runner), f"{result.best['x']}", "{instance}", "{seed}"]
     assert words[4] == f"--k={result.best['k']}"
-    for title in ("Elites", "held-out mean", "Races", "Eliminations", "50 evaluations", "seed 1."):
+    for title in ("Elites", "held-out mean", "Races", "Eliminations", "30 evaluations", "seed 1."):
         assert title in done.stdout
     assert not log.exists()
 
@@ -149,15 +149,15 @@ def test_a_race_without_a_best(tmp_path):
 
 def test_resume_asks_before_it_runs_anything(store, log, runner, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "of another"))
-    asked = said("resume", store, "--budget", 60, input="n\n")
+    asked = said("resume", store, "--budget", 36, input="n\n")
     assert asked.exit_code == 1
     assert f"  {runner}\nwith 4 arguments:\n  '{{x}}'\n" in asked.stderr
     assert str(Path.cwd()) in asked.stderr
     assert not log.exists()
-    done = said("resume", store, "--budget", 60, "--yes", "-q", "--json")
+    done = said("resume", store, "--budget", 36, "--yes", "-q", "--json")
     assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["evaluations"] == 60
-    assert log.read_text().count("\n") >= 10
+    assert json.loads(done.stdout)["evaluations"] == 36
+    assert log.read_text().count("\n") >= 6
 
 
 def test_resume_asks_unless_this_user_began_the_store(runner, tmp_path, monkeypatch):
@@ -167,26 +167,26 @@ def test_resume_asks_unless_this_user_began_the_store(runner, tmp_path, monkeypa
     (tmp_path / "parameters.txt").write_text('x "" i (0, 3)\n')
     (tmp_path / "instances").write_text("0\n1\n")
     text = (
-        'space = "parameters.txt"\ninstances = "instances"\nbudget = 30\nstore = "tuned.db"\n'
+        'space = "parameters.txt"\ninstances = "instances"\nbudget = 20\nstore = "tuned.db"\n'
         "first_test = 2\n"
         'command = ["./runner", "{x}", "{instance}", "{seed}"]\n'
     )
     (tmp_path / "scenario.toml").write_text(text)
     assert said("tune", "-q").exit_code == 0
     monkeypatch.chdir("/")
-    for budget in (35, 38):  # with each budget it has another checksum
+    for budget in (22, 24):  # with each budget it has another checksum
         done = said("resume", tmp_path / "tuned.db", "--budget", budget, "-q", "--json")
         assert done.exit_code == 0, done.output
         assert json.loads(done.stdout)["evaluations"] == budget
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "of another"))
     for _ in range(2):
-        asked = said("resume", "tuned.db", "--budget", 40, input="n\n")
+        asked = said("resume", "tuned.db", "--budget", 26, input="n\n")
         assert asked.exit_code == 1
         assert "Run it?" in asked.stderr
         assert "evaluations" not in asked.stdout
-    assert said("resume", "tuned.db", "--budget", 40, "-q", input="y\n").exit_code == 0
-    assert "Run it?" in said("resume", "tuned.db", "--budget", 45, input="n\n").stderr
+    assert said("resume", "tuned.db", "--budget", 26, "-q", input="y\n").exit_code == 0
+    assert "Run it?" in said("resume", "tuned.db", "--budget", 28, input="n\n").stderr
 
 
 def test_resume_and_ablation_use_the_recorded_jobs(runner, tmp_path, monkeypatch):

@@ -76,9 +76,9 @@ def test_what_only_a_shell_would_do_is_refused(mark):
 
 
 def outcome(protocol, printed, code=0, **settings):
-    script = f"import sys; print({printed!r}); sys.exit({code})"
-    script = script.replace("{", "{{").replace("}", "}}")
-    command = Command([sys.executable, "-S", "-c", script], protocol=protocol, **settings)
+    text = printed.replace("{", "{{").replace("}", "}}")
+    script = f"""printf '%s\\n' "$0"; exit {code}"""
+    command = Command(["sh", "-c", script, text], protocol=protocol, **settings)
     return evaluate_cell(command, Cell(0, 0, {}, "i", 1), retries=1)
 
 

@@ -101,7 +101,7 @@ def test_the_spend_comes_out_of_a_process_of_its_own(tmp_path):
 @pytest.mark.parametrize("metrics", [None, {"cost": "min"}])
 def test_a_program_prints_its_spend_in_json(metrics):
     code = "import json, sys; x = float(sys.argv[1]); print(json.dumps(dict(cost=x, spend=x / 4)))"
-    command = racer.Command([sys.executable, "-c", code, "{x}"], reads="json")
+    command = racer.Command([sys.executable, "-I", "-S", "-c", code, "{x}"], reads="json")
     result = racer.race(
         [{"x": 1}, {"x": 2}],
         command,
