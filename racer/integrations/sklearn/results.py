@@ -77,9 +77,13 @@ def _on_front(
 
 
 def warn_of_failures(results: Mapping[str, Any]) -> None:
-    """Warn, as scikit-learn does, where a mean of test or train scores is not finite."""
+    """Warn, as scikit-learn does, where a mean of test or train scores is not finite.
+
+    A candidate that was drawn but never fitted has no mean, and nothing of it has failed.
+    """
+    is_fitted = np.asarray(results["race_folds"]) > 0
     for kind, (name, means) in product(("test", "train"), results.items()):
-        if name.startswith(f"mean_{kind}_") and not np.isfinite(means).all():
+        if name.startswith(f"mean_{kind}_") and not np.isfinite(means[is_fitted]).all():
             warnings.warn(f"One or more of the {kind} scores are non-finite: {means}", stacklevel=2)
 
 

@@ -46,6 +46,7 @@ from racer import (
 from racer.cli import main
 from racer.deciders import CorrelatedTRace
 from racer.integrations.sklearn import RacingSearchCV, TunedSearchCV
+from racer.integrations.sklearn.results import warn_of_failures
 from racer.stats import front_posterior
 
 X, Y = make_classification(
@@ -496,6 +497,13 @@ def test_errors_are_raised_where_that_is_asked_for_or_where_nothing_succeeds():
         raced({"mood": ["calm", "always"]}, Moody(), error_score="raise").fit(ROWS, HALVES)
     with pytest.raises(ValueError, match="fits failed"):
         raced({"mood": ["always"], "share": [0.1, 0.2]}, Moody()).fit(ROWS, HALVES)
+
+
+def test_a_candidate_that_was_never_fitted_is_no_failure():
+    results = {"race_folds": np.array([2, 0]), "mean_test_score": np.array([0.5, np.nan])}
+    warn_of_failures(results)
+    with pytest.warns(UserWarning, match="One or more of the test scores are non-finite"):
+        warn_of_failures(results | {"race_folds": np.array([2, 1])})
 
 
 def test_a_fold_on_which_all_fail_is_set_aside():
