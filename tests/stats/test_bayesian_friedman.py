@@ -212,7 +212,7 @@ class TestProbabilityBest:
     @pytest.mark.parametrize("n", [6, 300])
     def test_against_sampled_weights(self, n, strength):
         """Whatever the strength of the prior; 300 blocks are more than are drawn at a time."""
-        scores, draws = noisy(7, n, 3), 100_000
+        scores, draws = noisy(7, n, 3), 30_000
         ranks = stats.rankdata(scores, axis=1)
         rng = np.random.default_rng(n)
         sums = np.zeros((draws, 3))

@@ -44,8 +44,10 @@ def by_definition(z, rope=0.0, s=S, draws=100_000):
     }
 
 
-@pytest.mark.parametrize("digits", [6, 1, 0])
-@pytest.mark.parametrize(("n", "rope"), [(4, 0.3), (17, 0.1), (30, 0.5)])
+@pytest.mark.parametrize(
+    ("n", "rope", "digits"),
+    [(4, 0.3, 6), (4, 0.3, 1), (4, 0.3, 0), (17, 0.1, 6), (17, 0.1, 0), (30, 0.5, 1)],
+)
 def test_is_the_definition(n, rope, digits):
     z = np.random.default_rng([n, digits]).normal(0.3, 1, n).round(digits)
     expected, result = by_definition(z, rope), run(z, rope=rope, draws=100_000)
@@ -170,9 +172,9 @@ def test_bad_scores():
 def test_calibration(mean):
     """With the prior at zero weight, P(theta > 1/2) is near uniform when theta is 1/2."""
     rng = np.random.default_rng(11)
-    found = [run(rng.normal(mean, 1, 40), draws=400).probability for _ in range(300)]
+    found = [run(rng.normal(mean, 1, 40), draws=400).probability for _ in range(120)]
     below = np.mean(np.array(found) < 0.25)
-    assert {-0.4: below > 0.9, 0.0: abs(below - 0.25) < 0.08, 0.4: below < 0.02}[mean]
+    assert {-0.4: below > 0.9, 0.0: abs(below - 0.25) < 0.12, 0.4: below < 0.02}[mean]
 
 
 class TestSharesAndLeast:

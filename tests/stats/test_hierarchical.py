@@ -38,7 +38,7 @@ def grid_posterior(gaps, rho, rope):
     log_sigma0 = np.linspace(math.log(1e-3 * spreads.mean()), math.log(1e3 * means.std(ddof=1)), 45)
     sigma0, nu = np.exp(log_sigma0), np.exp(np.linspace(math.log(0.02), math.log(300.0), 10))
     d, s = delta0[:, None, None], sigma0[:, None]
-    unit = np.sinh(np.linspace(-10, 10, 41))
+    unit = np.sinh(np.linspace(-10, 10, 31))
     shape = (len(delta0), len(sigma0), len(unit))
     log_posterior, shrunk = 0.0, []
     for mean, square, factor, folds in zip(means, within, inflation, n, strict=True):
@@ -92,10 +92,8 @@ def steps(nodes):
 
 
 CASES = {
-    "alike": {"deltas": [0.2, 0.3, 0.1, 0.25], "sigmas": [0.2, 0.3, 0.2, 0.1]},
     "an outlier": {"deltas": [0.1, 0.0, 0.1, 0.05, 2.0], "sigmas": [0.1, 0.2, 0.2, 0.1, 0.1]},
     "two data sets": {"deltas": [0.2, 0.3], "sigmas": [0.2, 0.2], "n": 10},
-    "three data sets": {"deltas": [0.2, 0.5, 0.0], "sigmas": [0.2, 0.1, 0.3], "n": 10},
     "unlike in mean and noise": {
         "deltas": [0.5, -0.8, 0.2, 1.5, -0.1, 0.05],
         "sigmas": [0.05, 0.3, 0.6, 0.1, 0.2, 1.0],
@@ -150,19 +148,17 @@ def _in_one_unit():
     return x, y, hierarchical_t_test(x, y, correlation=RHO, rope=ROPE)
 
 
-@pytest.mark.parametrize("unit", [1e-9, 3.0, 100.0])
-def test_there_is_no_scale_to_choose(unit, in_one_unit):
+def test_there_is_no_scale_to_choose(in_one_unit):
     """The priors are in units of the data: any other unit gives the same posterior."""
-    x, y, found = in_one_unit
+    unit, (x, y, found) = 3e-9, in_one_unit
     other = hierarchical_t_test(unit * x, unit * y, correlation=RHO, rope=unit * ROPE)
     np.testing.assert_allclose(other.next_data_set, found.next_data_set, rtol=1e-9)
     np.testing.assert_allclose(other.largest, found.largest, rtol=1e-9)
     np.testing.assert_allclose(other.estimates, unit * found.estimates, rtol=1e-9)
 
 
-def test_units_direction_and_order_of_the_two_change_nothing_else():
-    x, y = drawn([0.2, 0.3, -0.1, 0.25], [0.2, 0.3, 0.2, 0.1])
-    found = hierarchical_t_test(x, y, correlation=RHO, rope=ROPE)
+def test_units_direction_and_order_of_the_two_change_nothing_else(in_one_unit):
+    x, y, found = in_one_unit
     larger = hierarchical_t_test(1024 * x, 1024 * y, correlation=RHO, rope=1024 * ROPE)
     assert larger.mean == found.mean
     assert larger.estimate == 1024 * found.estimate

@@ -130,13 +130,13 @@ def test_the_mean_over_instances_and_contrasts_within_them_have_one_covariance()
 
 @pytest.mark.parametrize(("n_instances", "seeds", "m"), [(4, 2, 3), (6, 4, 8)])
 def test_rotations_keep_the_level_on_given_instances_and_find_a_difference(n_instances, seeds, m):
-    races, rejected = 400, {0.0: 0, 1.5: 0}
+    races, rejected = 200, {0.0: 0, 1.5: 0}
     for seed, ahead in itertools.product(range(races), rejected):
         rng = np.random.default_rng(seed)
         ranks, instances = repeated(rng, n_instances, seeds, m, ahead)
         turns = rng.normal(size=(99, len(ranks) - n_instances + 1))
         rejected[ahead] += rotation_test(ranks, instances, turns).p_value <= 0.05
-    assert 0.02 * races <= rejected[0.0] <= 0.075 * races
+    assert 2 <= rejected[0.0] <= 17  # 10, with a standard deviation of 3
     assert rejected[1.5] >= 3 * rejected[0.0]
 
 

@@ -65,7 +65,7 @@ def test_blocks_that_are_independent_are_left_as_they_are(instances):
 
 def test_what_is_said_is_true_in_either_reading():
     leads = []
-    for seed in range(1000, 1150):
+    for seed in range(1000, 1080):
         rng = np.random.default_rng(seed)
         costs, instances, like, these = table(rng, spread=rng.choice((0.1, 0.3, 1.0)))
         if seed % 2:  # as after a race
