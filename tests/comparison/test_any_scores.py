@@ -31,7 +31,7 @@ def tables(draw):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=10, deadline=None, derandomize=True)
 @given(frame=tables(), maximize=st.booleans())
 def test_a_finite_answer_or_an_error_of_this_package(method, frame, maximize):
     with warnings.catch_warnings():

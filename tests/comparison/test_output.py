@@ -398,8 +398,11 @@ class TestPictures:
     }
 
     def test_each_that_there_is(self, comparison):
-        for kind in (None, *self.kinds[comparison.method]):
+        for kind in self.kinds[comparison.method]:
             comparison.plot(kind).figure.savefig(io.BytesIO(), dpi=40)
+        assert comparison.plot().get_xlabel() in {
+            comparison.plot(kind).get_xlabel() for kind in self.kinds[comparison.method]
+        }
 
     def test_others_are_refused_with_those_that_there_are(self, comparison):
         possible = self.kinds[comparison.method]
