@@ -132,7 +132,7 @@ def test_failures_cost_more_than_the_worst():
 
 @pytest.mark.parametrize(
     ("world", "repetitions", "budget"),
-    [(HeavyTailedWorld(20, 1.0), 100, 600), (UnequalInstancesWorld(20, 1.0), 20, 1200)],
+    [(HeavyTailedWorld(8, 1.0), 32, 300), (UnequalInstancesWorld(20, 1.0), 12, 800)],
 )
 def test_it_beats_halving_by_means_where_means_mislead(world, repetitions, budget):
     ours, halving = (

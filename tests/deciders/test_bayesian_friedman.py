@@ -218,7 +218,7 @@ def test_the_shortcut_misses_no_indistinguishable_pair(table, epsilon, ties):
     rng = np.random.default_rng(int(100 * ties))
     decider = BayesianFriedman(epsilon=epsilon)
     said = []
-    for _ in range(8):
+    for _ in range(4):
         lead = rng.choice([0.5, 0.52, 0.55])
         first = rng.random(600) < lead
         costs = np.column_stack([~first, first]).astype(float)

@@ -151,7 +151,7 @@ def test_failures_cost_more_than_the_worst(by):
 )
 def test_its_regret_beside_that_of_halving(world, share):
     ours, halving = (
-        play(decider, world, repetitions=40, blocks=400, budget=400, seed=3)
+        play(decider, world, repetitions=12, blocks=300, budget=300, seed=3)
         for decider in ("best-for-budget", SequentialHalving())
     )
     assert ours.summary["regret"] < share * halving.summary["regret"]

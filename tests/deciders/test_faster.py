@@ -55,12 +55,12 @@ def test_it_decides_as_the_confidence_sequence_says(factor):
 
 def test_equal_programs_are_rarely_told_apart_on_a_drifting_clock():
     decider, rng, false = FasterRace(margin=0.0), np.random.default_rng(4), 0
-    for _ in range(200):
+    for _ in range(80):
         drift = np.cumsum(0.01 * rng.standard_normal(180))
         steps = np.exp(drift + 0.001 * rng.standard_normal(180)).reshape(60, 3)
         times = rng.permuted(steps, axis=1)  # the programs of a round in random order
         false += any(verdict.dropped for _, verdict in played(decider, times))
-    assert false <= 16  # 200 x .05 is 10
+    assert false <= 8  # 80 x .05 is 4
 
 
 def test_without_a_margin_it_never_settles_and_with_one_it_does():

@@ -81,7 +81,7 @@ def until_the_end(costs, decider):
 @each_form
 def test_a_given_best_one_is_ever_dropped_with_the_rest_of_the_confidence_at_most(form):
     """Leaders that had seen the block themselves would drop far more of them."""
-    n, left = 150, []
+    n, left = 60, []
     for seed in range(n):
         costs = np.random.default_rng([7, seed]).standard_t(3, size=(60, 4))
         left.append(until_the_end(costs, FixedConfidence(0.9, form))[0])

@@ -25,7 +25,7 @@ from racer.deciders import (
     as_decider,
 )
 
-LAWS = settings(max_examples=6, deadline=None, derandomize=True)  # for each of 24 deciders
+LAWS = settings(max_examples=4, deadline=None, derandomize=True)  # for each of 24 deciders
 
 PLANNERS = ("halving", "bayesian-best", "best-for-budget")
 # those that spend a budget to its end drop without need of evidence: they have laws of their own
@@ -296,11 +296,11 @@ def test_without_epsilon_ties_never_drop_anybody(table):
 
 
 @pytest.mark.parametrize("name", EVERY)
-@pytest.mark.parametrize("m", [3, 4, 5])
+@pytest.mark.parametrize("m", [3, 4])
 def test_a_circle_of_winners_never_drops_everybody(table, name, m):
     """Each beats the next in all blocks but one of m."""
     circle = np.array([np.roll(np.arange(m, dtype=float), k) for k in range(m)])
-    costs = np.tile(circle, (90 // m, 1))
+    costs = np.tile(circle, (60 // m, 1))
     verdict = table.decide(EVERY[name], costs)
     assert len(verdict.dropped) < m
     assert np.ptp(verdict.standing) <= 1e-12

@@ -112,7 +112,7 @@ def test_familywise_asks_for_more():
 
 def test_a_margin_ends_earlier_and_nobody_beyond_it_is_left():
     used, beyond = {0.0: 0, 0.1: 0}, 0
-    for seed in range(15):
+    for seed in range(8):
         costs = wrong([0.30, 0.33, 0.36, 0.5], 300, seed)
         means = costs.mean(axis=0)
         for margin in used:
@@ -126,7 +126,7 @@ def test_a_margin_ends_earlier_and_nobody_beyond_it_is_left():
                 replaced = sum(d.reason == "inferior" and d.candidate in beside for _, d in found)
                 assert changes <= replaced
     assert used[0.1] < 0.8 * used[0.0]
-    assert beyond <= 2
+    assert beyond <= 1
 
 
 def test_who_stands_for_others_is_dropped_only_for_one_that_is_shown_to_be_better():
