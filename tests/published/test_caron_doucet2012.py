@@ -49,11 +49,16 @@ FAILED = np.where(PLAIN > 1.0, INF, PLAIN)
 ALL = np.where(RNG.random(PLAIN.shape) < 0.2, NAN, np.where(PLAIN > 2.0, INF, PLAIN.round(1)))
 
 
+VECTOR = np.array([0.5, 1.0, 2.0, 3.0, 0.7])
+TABLES = {"plain": PLAIN, "tied": TIED, "gaps": GAPS, "failed": FAILED, "all": ALL}
+
+
 @pytest.mark.parametrize(
-    "costs", [PLAIN, TIED, GAPS, FAILED, ALL], ids=["plain", "tied", "gaps", "failed", "all"]
-)
-@pytest.mark.parametrize(
-    "alpha", [1.0, np.array([0.5, 1.0, 2.0, 3.0, 0.7])], ids=["flat", "vector"]
+    ("costs", "alpha"),
+    [
+        *(pytest.param(costs, VECTOR, id=f"{name}-vector") for name, costs in TABLES.items()),
+        pytest.param(ALL, 1.0, id="all-flat"),
+    ],
 )
 def test_is_the_gibbs_sampler(costs, alpha):
     result = plackett_luce(costs, prior=alpha, draws=20_000)

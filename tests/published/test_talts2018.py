@@ -11,7 +11,7 @@ from racer.stats import WinTable, bradley_terry, plackett_luce
 from racer.stats._likelihoods import ScalePrior
 
 NAN, INF = np.nan, np.inf
-REPETITIONS = 150
+REPETITIONS = 80
 
 
 def assert_uniform(ranks):
