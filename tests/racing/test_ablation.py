@@ -111,7 +111,7 @@ def test_luck_that_was_selected_is_no_gain():
     space = Space({name: Real(0, 1) for name in "abcde"})
     ends = dict.fromkeys("abcde", 0.9), dict.fromkeys("abcde", 0.1)
     helps, beats = [], []
-    for seed in range(30):
+    for seed in range(16):
 
         def evaluate(config, instance, block, seed=seed):
             key = [seed, block, *(round(10 * value) for value in config.values())]
@@ -122,7 +122,7 @@ def test_luck_that_was_selected_is_no_gain():
         beats.append(result.beats_target)
     beats = np.array(beats)[~np.isnan(beats)]
     for said in (np.array(helps), beats):
-        assert len(said) > 20
+        assert len(said) > 10
         assert said.mean() < 0.75
         assert (said > 0.95).mean() < 0.1
 

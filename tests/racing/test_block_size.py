@@ -57,7 +57,7 @@ def test_a_budget_that_ends_within_a_group_brings_no_test_of_its_part():
     assert all(drop.block == 3 for drop in eliminated(result))
 
 
-@pytest.mark.parametrize("decider", ["bayesian-friedman", "f-race", "halving"])
+@pytest.mark.parametrize("decider", ["bayesian-friedman", "halving"])
 def test_a_tuning_keeps_them_through_all_races_and_is_resumed(decider, tmp_path):
     space = racer.Space({"x": racer.Integer(0, 40), "k": racer.Categorical(["a", "b"])})
     events = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import recorded_contests as recorded
 
-EVERY = {"races": 31, "tunings": 24, "ablations": 16, "studies": 12, "stores": 9}  # one of so many
+EVERY = {"races": 61, "tunings": 48, "ablations": 16, "studies": 12, "stores": 9}  # one of so many
 SAMPLE = {
     kind: [f"{kind}/{number}" for number in range(0, recorded.KINDS[kind][0], step)]
     for kind, step in EVERY.items()
