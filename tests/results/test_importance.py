@@ -116,17 +116,14 @@ WORLDS = {
 @pytest.mark.parametrize("world", WORLDS)
 def test_the_shares_are_those_of_the_objective(world):
     evaluate, settings = WORLDS[world]
-    for seed in range(2):
-        tuner = racer.Tuner(REALS, range(20), budget=400, seed=seed, **settings)
-        while cells := tuner.ask():  # no clock: with run times each evaluation has a process else
-            for cell in cells:
-                tuner.tell(
-                    cell, racer.Outcome("ok", evaluate(cell.config, cell.instance, cell.seed))
-                )
-        found = tuner.result().importance
-        assert found.total == pytest.approx((0.2, 0.8, 0.0), abs=0.05)
-        assert found.local == pytest.approx((0.2, 0.8, 0.0), abs=0.05)
-        assert found.r_squared > 0.9
+    tuner = racer.Tuner(REALS, range(20), budget=300, seed=0, **settings)
+    while cells := tuner.ask():  # no clock: with run times each evaluation has a process else
+        for cell in cells:
+            tuner.tell(cell, racer.Outcome("ok", evaluate(cell.config, cell.instance, cell.seed)))
+    found = tuner.result().importance
+    assert found.total == pytest.approx((0.2, 0.8, 0.0), abs=0.05)
+    assert found.local == pytest.approx((0.2, 0.8, 0.0), abs=0.05)
+    assert found.r_squared > 0.9
 
 
 def test_a_conditional_parameter_has_its_share():
@@ -136,7 +133,7 @@ def test_a_conditional_parameter_has_its_share():
         noise = np.random.default_rng([seed, len(config)]).normal(0, 0.02)
         return noise + (config["x"] - 0.5 if config["alg"] == "p" else 0.0)
 
-    found = racer.tune(space, evaluate, range(20), budget=500, seed=1).importance
+    found = racer.tune(space, evaluate, range(20), budget=300, seed=1).importance
     assert found.total == pytest.approx((0.5, 1.0), abs=0.05)
 
 
@@ -187,10 +184,9 @@ def test_inert_parameters_stay_so_where_a_few_costs_are_far_above_the_rest():
     truth = 10.0 ** (SAMPLED[0] + 4 * SAMPLED[1])
     rest = [truth - truth.mean(axis=axis, keepdims=True) for axis in (0, 1)]
     share = [float((part**2).mean() / truth.var()) for part in rest]
-    for seed in range(2):
-        found = racer.tune(REALS, evaluate, range(20), budget=400, seed=seed).importance
-        assert found.total == pytest.approx((*share, 0.0), abs=0.2)
-        assert found.total[2] < 0.03
+    found = racer.tune(REALS, evaluate, range(20), budget=400, seed=0).importance
+    assert found.total == pytest.approx((*share, 0.0), abs=0.2)
+    assert found.total[2] < 0.03
 
 
 def test_a_model_of_logarithms_that_explains_less_is_not_taken():
