@@ -15,7 +15,7 @@ from racer.core.pool import as_pool
 from racer.space.vectors import choice_counts, vectors_around
 
 LAWS = settings(
-    max_examples=25,
+    max_examples=12,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
@@ -92,7 +92,7 @@ def test_a_space_written_as_json_is_read_back(arguments, seed):
     assert again.sample(4, seed=seed) == space.sample(4, seed=seed)
 
 
-@settings(LAWS, max_examples=15)
+@settings(LAWS, max_examples=10)
 @given(spaces())
 def test_a_countable_space_is_drawn_to_its_end(arguments):
     space = built(arguments)

@@ -20,8 +20,13 @@ def tuned(objective, **given):
     return racer.tune(SPACE, two_metrics_of_x, range(20), **settings)
 
 
-def test_elites_cover_the_front():
-    result = tuned(Pareto("error", "dollars"))
+@pytest.fixture(name="front", scope="module")
+def _front():
+    return tuned(Pareto("error", "dollars"))
+
+
+def test_elites_cover_the_front(front):
+    result = front
     assert result.best is None
     assert result.evaluations == 500
     found = sorted(result.configs[c]["x"] for c in result.survivors)
@@ -104,7 +109,7 @@ def test_with_a_constraint_the_one_elite_that_is_tested_is_the_best():
     assert list(result.tests.dropna(axis=1)) == [result.best_index]
 
 
-def test_larger_may_be_better():
+def test_larger_may_be_better(front):
     def turned(config, instance, seed):
         found = two_metrics_of_x(config, instance, seed)
         return {"error": found["error"], "gain": -found["dollars"]}
@@ -113,9 +118,8 @@ def test_larger_may_be_better():
         SPACE, turned, range(20), budget=500, seed=1,
         metrics={"error": "min", "gain": "max"}, objective=Pareto("error", "gain"),
     )  # fmt: skip
-    plain = tuned(Pareto("error", "dollars"))
-    assert result.survivors == plain.survivors
-    assert result.configs == plain.configs
+    assert result.survivors == front.survivors
+    assert result.configs == front.configs
 
 
 def test_choices_are_tried_and_failures_avoided():
@@ -219,10 +223,11 @@ def test_the_units_of_metrics_change_no_tuning(kind, exact):
         if kind is Constrained:
             objective = Constrained("a", b=("<=", limit), size=("<=", most))
         found = racer.tune(
-            SPACE, evaluate, range(5), budget=300, seed=1, metrics=metrics, objective=objective
-        )
+            SPACE, evaluate, range(5), budget=200, first_test=2, seed=1,
+            metrics=metrics, objective=objective,
+        )  # fmt: skip
         return found.configs, found.survivors, found.best_index
 
     expected = outcome(1.0, 1.0)
-    for first, second in ((1.0, 2.0**-20), (1.0, 2.0**-40), (2.0**-30, 1.0), (2.0**30, 2.0**20)):
+    for first, second in ((1.0, 2.0**-40), (2.0**-30, 1.0), (2.0**30, 2.0**20)):
         assert outcome(first, second) == expected

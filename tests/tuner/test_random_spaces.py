@@ -14,7 +14,7 @@ from random_spaces import built, spaces
 from racer import BudgetError, Categorical, Ordinal, Space, Tuner
 
 LAWS = settings(
-    max_examples=40,
+    max_examples=20,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
