@@ -303,7 +303,7 @@ def test_failures_cost_their_cell_and_no_complete_trial_has_one():
 
 
 @pytest.mark.filterwarnings("ignore::racer.RacerWarning")
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_failure_never_helps(seed):
     """Slow ones reach a cutoff on hard instances: without these, their means would be best."""
 
@@ -599,25 +599,28 @@ def crash_at(study, monkeypatch, at, after):
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_a_crash_at_any_write_changes_nothing(monkeypatch, after):
     def failing(config, instance, seed):
-        return math.nan if config["x"] > 4.0 else evaluate(config, instance, seed)
+        return math.nan if config["x"] > 3.0 else evaluate(config, instance, seed)
 
-    settings = {"budget": 60, "trials": 4, "evaluate": failing}
+    def race(study):
+        few = INSTANCES[:5]
+        race_study(study, failing, few, suggest=suggest, budget=24, trials=3, seed=3)
+
     whole = in_order()
     with monkeypatch.context() as patched:
         count = crash_at(whole, patched, -1, after)
-        raced(whole, **settings)
+        race(whole)
         writes = count()
-    assert writes > 100
+    assert writes > 60
     assert any("racer:failed" in name for t in whole.trials for name in t.user_attrs)
-    assert len({t.user_attrs["racer:race"] for t in whole.trials}) > 1
+    assert len({t.user_attrs["racer:race"] for t in whole.trials}) > 2
     assert {t.state for t in whole.trials} >= {TrialState.COMPLETE, TrialState.PRUNED}
     for at in range(0, writes, 2):  # after one is before the next
         study = in_order()
         with monkeypatch.context() as patched:
             crash_at(study, patched, at, after)
             with pytest.raises(Crash):
-                raced(study, **settings)
-        raced(study, **settings)
+                race(study)
+        race(study)
         assert held(study) == held(whole), at
 
 
@@ -634,13 +637,13 @@ class FailsOnce(InMemoryStorage):
 
     def __init__(self, at=-1, after=False):
         super().__init__()
-        self.calls, self.at, self.after, self.depth = 0, at, after, 0
+        self.names, self.at, self.after, self.depth = [], at, after, 0
 
     def counted(self, made, *args, **kwargs):
         if self.depth:  # a call of its own
             return made(self, *args, **kwargs)
-        fails = self.calls == self.at
-        self.calls += 1
+        fails = len(self.names) == self.at
+        self.names.append(made.__name__)
         if fails and not self.after:
             raise OSError("locked")
         self.depth += 1
@@ -665,18 +668,22 @@ for _name in BaseStorage.__abstractmethods__:
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_a_storage_that_fails_once_changes_nothing_and_leaves_no_trial_open(after):
     def race(study):
-        race_study(study, evaluate, INSTANCES[:3], suggest=suggest, budget=15, trials=2, seed=3)
+        race_study(study, evaluate, INSTANCES[:3], suggest=suggest, budget=9, trials=2, seed=3)
 
     def new(at=-1):
         study = optuna.create_study(storage=FailsOnce(), sampler=ByNumber())
-        study._storage.calls, study._storage.at, study._storage.after = 0, at, after
+        study._storage.names, study._storage.at, study._storage.after = [], at, after
         return study
 
     whole = new()
     race(whole)
-    calls = whole._storage.calls
-    assert calls > 50
-    for at in range(calls):
+    calls = [*whole._storage.names]
+    assert len(calls) > 50
+    assert {*WRITES} < {*calls}
+    assert {trial.user_attrs["racer:race"] for trial in whole.trials} == {0, 1}
+    for at, name in enumerate(calls):
+        if after and name not in WRITES:  # a read that fails after it is one that fails before it
+            continue
         study = new(at)
         with pytest.raises(OSError, match="locked"):
             race(study)
@@ -916,7 +923,7 @@ def test_a_trial_that_the_first_process_has_ended_is_over(monkeypatch):
 
 @pytest.mark.parametrize("where", ["before", "after", "marked"])
 @pytest.mark.parametrize("at", [1, 3, 9, 14])
-@pytest.mark.parametrize("trials", [1, 3, 5])
+@pytest.mark.parametrize("trials", [1, 3])
 def test_a_second_process_may_run_to_its_end_while_the_first_asks(monkeypatch, trials, at, where):
     """Before its trial is created, after that, or when it is about to enter it into a race."""
     study, asked = in_order(), []
