@@ -50,8 +50,10 @@ def reported(path, tmp_path):
     return text, page, json.loads(page.data)
 
 
-def evil(tmp_path):
-    """A tuning whose names, categories, values, instances and messages are markup."""
+@pytest.fixture(scope="module")
+def evil(tmp_path_factory):
+    """Report a tuning whose names, categories, values, instances and messages are markup."""
+    folder = tmp_path_factory.mktemp("evil")
     space = racer.Space(
         {EVIL: racer.Real(0, 1), "k": racer.Categorical([IMG, "b"]), "q": racer.Real(0, 1)},
         conditions={"q": racer.Param("k") == IMG},
@@ -62,16 +64,15 @@ def evil(tmp_path):
             raise ValueError(EVIL + IMG)
         return config[EVIL] + (config["k"] == "b") + np.random.default_rng(seed).normal(0, 0.1)
 
-    path = tmp_path / f"{EVIL[1:7]}<b>.db"
+    path = folder / f"{EVIL[1:7]}<b>.db"
     racer.tune(
         space, evaluate, [EVIL, IMG, "c"], budget=250, seed=1, store=path, test_instances=[EVIL]
     )
-    return path
+    return path, *reported(path, folder)
 
 
-def test_a_tuning_of_evil_names(tmp_path):
-    path = evil(tmp_path)
-    text, page, data = reported(path, tmp_path)
+def test_a_tuning_of_evil_names(evil):
+    path, text, page, data = evil
     assert [attrs for tag, attrs in page.tags if tag == "script"] == [
         {"type": "application/json", "id": "result"},
         {},
@@ -93,16 +94,14 @@ def test_a_tuning_of_evil_names(tmp_path):
     assert "P(best)" in text
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="Chromium is not installed")
-def test_a_browser_runs_nothing_of_it(tmp_path):
-    reported(evil(tmp_path), tmp_path)
+def test_a_browser_runs_nothing_of_it(evil, tmp_path):
     options = [
         *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
         *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
         f"--user-data-dir={tmp_path / 'profile'}",
     ]
-    page = f"file://{tmp_path / 'report.html'}"
+    page = f"file://{evil[0].parent / 'report.html'}"
     seen = subprocess.run(
         ["chromium", *options, "--dump-dom", page], capture_output=True, text=True, check=True
     )
