@@ -22,6 +22,7 @@ from racer.integrations import hydra_sweeps
 
 pytestmark = pytest.mark.filterwarnings("ignore:\\s*Future Hydra versions:UserWarning")
 OURS = "hydra/sweeper=racer"
+FEW = {"budget": 4, "decider": "halving", "first_test": 1}  # Hydra takes .1 s for a job
 
 
 def test_hydra_finds_the_sweeper():
@@ -68,11 +69,10 @@ def settings(**given):
 
 
 def test_combinations_race_on_instances_with_seeds(hydra_sweep_runner, tmp_path):
-    given = settings(budget=40, instances="{bar: 'range(7)'}", seed_key="+seed", seed=1)
-    jobs, found = sweep(hydra_sweep_runner, cost, ["+x=1,2,3,4", *given], tmp_path)
-    race = racer.Race(
-        [{"+x": x} for x in "1234"], [[f"bar={bar}"] for bar in range(7)], budget=40, seed=1
-    )
+    rules = {"budget": 24, "first_test": 3, "seed": 1}
+    given = settings(**rules, instances="{bar: 'range(7)'}", seed_key="+seed")
+    jobs, found = sweep(hydra_sweep_runner, cost, ["+x=1,2,3", *given], tmp_path)
+    race = racer.Race([{"+x": x} for x in "123"], [[f"bar={bar}"] for bar in range(7)], **rules)
     expected = []
     while cells := race.ask():
         for cell in cells:
@@ -111,9 +111,9 @@ def test_an_interval_is_tuned(hydra_sweep_runner, tmp_path):
         assert type(cfg.k) is int
         return abs(cfg.x - 3) + cfg.k / 100 + (cfg.kind == "b")
 
-    given = settings(budget=40, params=params, seed=1)
+    given = settings(budget=12, params=params, seed=1)
     jobs, found = sweep(hydra_sweep_runner, task, given, tmp_path)
-    assert len(jobs) == 40
+    assert len(jobs) == 12
     assert abs(found.best_params["+x"] - 3) < 2
     assert found.best_params["+kind"] == "a"
 
@@ -124,10 +124,10 @@ def test_a_job_that_fails_is_a_failed_evaluation(hydra_sweep_runner, tmp_path, c
             raise ValueError("no such model")
         return cfg.x
 
-    _, found = sweep(hydra_sweep_runner, task, ["+x=1,2", *settings(budget=24)], tmp_path)
+    _, found = sweep(hydra_sweep_runner, task, ["+x=1,2", *settings(**FEW)], tmp_path)
     assert found.best_params == {"+x": "2"}
     text = " ".join(capsys.readouterr().out.split())
-    assert "evaluations of a budget of 24" in text
+    assert "evaluations of a budget of 4" in text
     assert "s of evaluation" not in text  # Hydra tells no time of jobs
 
 
@@ -136,13 +136,13 @@ def test_null_is_none(hydra_sweep_runner, tmp_path):
         assert (cfg.none, cfg.on, cfg.text) == (None, True, "b c")
         return cfg.x
 
-    given = settings(budget=24, params="{+none: null, +on: true, +text: b c}")
+    given = settings(**FEW, params="{+none: null, +on: true, +text: b c}")
     _, found = sweep(hydra_sweep_runner, task, ["+x=1,2", *given], tmp_path)
     assert found.best_params == {"+x": "1"}
 
 
 def test_metrics_are_maximized(hydra_sweep_runner, tmp_path):
-    given = settings(budget=24, metrics="{right: max}", seed=1)
+    given = settings(**FEW, metrics="{right: max}", seed=1)
     _, found = sweep(hydra_sweep_runner, lambda cfg: {"right": cfg.x}, ["+x=1,2", *given], tmp_path)
     assert found.best_params == {"+x": "2"}
 
