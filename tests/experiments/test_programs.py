@@ -12,7 +12,7 @@ from experiments.programs import tables
 from racer.cli import main
 
 # budget, first test, elites, held-out instances
-SMALL = {"maxsat": (60, 2, 2, 3), "minisat": (44, 2, 2, 2)}
+SMALL = {"maxsat": (60, 2, 2, 3), "minisat": (24, 2, 2, 1)}
 
 
 @pytest.mark.parametrize("name", tables.PROGRAMS)

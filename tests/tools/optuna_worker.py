@@ -19,7 +19,7 @@ import optuna
 
 from racer.integrations.optuna import RacingPruner, finish, race_study
 
-N = 12
+N = 8
 
 
 def open_storage(url):
@@ -64,7 +64,7 @@ class InOrder(optuna.samplers.BaseSampler):
         return float(rng.uniform(distribution.low, distribution.high))
 
 
-def race(study, evaluate, budget=90):
+def race(study, evaluate, budget=60):
     """Drive races."""
     instances = [float(i) for i in range(N)]
     return race_study(study, evaluate, instances, suggest=suggest, budget=budget, trials=4, seed=3)
@@ -99,7 +99,7 @@ def work(kind, url, name, die_at):
     if kind == "race":
         race(study, evaluate)
     else:
-        take_part(study, evaluate, 10)
+        take_part(study, evaluate, 8)
 
 
 def answer(number):
@@ -110,7 +110,7 @@ def answer(number):
 def main():
     """Answer what is asked, until the end of the input."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    race(optuna.create_study(storage="sqlite://", sampler=InOrder()), Evaluate(-1), budget=24)
+    race(optuna.create_study(storage="sqlite://", sampler=InOrder()), Evaluate(-1), budget=16)
     for line in sys.stdin:
         do, *words = line.split()
         if do == "wait":

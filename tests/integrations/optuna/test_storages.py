@@ -89,7 +89,7 @@ def in_memory():
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     raced, pruned = study_in(None), study_in(None)
     race(raced, Evaluate(-1))
-    take_part(pruned, Evaluate(-1), 12)
+    take_part(pruned, Evaluate(-1), 8)
     return held(raced), held(pruned)
 
 
@@ -97,7 +97,7 @@ def in_memory():
 def test_one_process_leaves_the_same_in_every_storage(url, in_memory):
     raced, pruned = study_in(open_storage(url)), study_in(open_storage(url))
     race(raced, Evaluate(-1))
-    take_part(pruned, Evaluate(-1), 12)
+    take_part(pruned, Evaluate(-1), 8)
     assert held(reloaded(url, raced)) == in_memory[0]
     assert held(reloaded(url, pruned)) == in_memory[1]
     assert {"PRUNED", "COMPLETE"} == {row[0] for row in in_memory[1]}
@@ -107,12 +107,12 @@ def test_one_process_leaves_the_same_in_every_storage(url, in_memory):
 @shared
 def test_a_race_goes_on_after_its_process_was_killed(url, in_memory, ask):
     study = study_in(open_storage(url))
-    process = ask("start", "race", url, study.study_name, 37)
+    process = ask("start", "race", url, study.study_name, 25)
     assert ask("wait", process) == -signal.SIGKILL
     half_way = reloaded(url, study)
     assert TrialState.RUNNING in {trial.state for trial in half_way.trials}
     known = sum(len(t.intermediate_values) for t in half_way.trials)
-    assert known >= 37
+    assert known >= 25
     race(reloaded(url, study), Evaluate(-1))
     assert held(reloaded(url, study)) == in_memory[0]
 
@@ -121,7 +121,7 @@ def test_a_race_goes_on_after_its_process_was_killed(url, in_memory, ask):
 @shared
 def test_two_processes_share_a_study_and_one_is_killed(url, ask):
     study = study_in(open_storage(url))
-    dying, living = (ask("start", "pruner", url, study.study_name, at) for at in (20, -1))
+    dying, living = (ask("start", "pruner", url, study.study_name, at) for at in (13, -1))
     assert ask("wait", dying) == -signal.SIGKILL
     assert ask("wait", living) == 0
 
