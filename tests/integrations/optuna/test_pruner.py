@@ -83,7 +83,7 @@ def test_it_is_compared_with_all_and_not_with_the_luckiest(add, run):
     """Of twenty equal trials one is the luckiest: that alone is no evidence."""
     rng = np.random.default_rng(0)
     wilcoxon, racing = [], []
-    for _ in range(20):
+    for _ in range(14):
         values = rng.normal(size=(21, 30))
         for pruner, went in (
             (RacingPruner(instances=31), racing),
@@ -93,8 +93,8 @@ def test_it_is_compared_with_all_and_not_with_the_luckiest(add, run):
             for trial in values[:-1]:
                 add(study, trial)
             went.append(run(study, values[-1]) is not None)
-    assert sum(racing) <= 3  # 5 % of 20 are 1: more than 3 have probability 0.016
-    assert sum(wilcoxon) > 7
+    assert sum(racing) <= 2  # 5 % of 14 are .7: more than 2 have probability 0.03
+    assert sum(wilcoxon) > 5
 
 
 def test_who_leads_by_its_mean_is_not_pruned(add, run):
@@ -272,10 +272,10 @@ def test_memories_of_trials_that_ended_are_forgotten(add, run):
 
 
 def test_what_is_indistinguishable_from_the_best_goes_if_asked(add, run):
-    values = np.tile([1.0, 0.0], 80) + 0.001 * np.arange(160)
-    other = np.tile([0.0, 1.0], 80) + 0.001 * np.arange(160) + 0.0001
-    for epsilon, goes in ((0.0, False), (0.1, True)):
-        study = study_of(RacingPruner(epsilon=epsilon, instances=200))
+    values = np.tile([1.0, 0.0], 20) + 0.001 * np.arange(40)
+    other = np.tile([0.0, 1.0], 20) + 0.001 * np.arange(40) + 0.0001
+    for epsilon, goes in ((0.0, False), (0.2, True)):
+        study = study_of(RacingPruner(epsilon=epsilon, instances=60))
         add(study, values)
         assert (run(study, other) is not None) == goes
         assert run(study, other - 0.01) is None  # as close, but it leads
