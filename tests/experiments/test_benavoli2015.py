@@ -72,13 +72,11 @@ def test_figures_of_tables_2_and_3_are_those_printed():
     assert [str(setting) for setting in SETTINGS] == list(TABLE_3)
 
 
-@pytest.mark.parametrize("name", ["table1", "table2"])
-def test_runs_from_the_root(name, tmp_path):
+def test_runs_from_the_root(tmp_path):
     """As the README says: python scripts/<name>.py, warnings being errors."""
     path = tmp_path / "out.csv"
-    small = ["--draws", "1000"] if name == "table1" else SMALL
     done = subprocess.run(
-        [sys.executable, "-W", "error", f"scripts/{name}.py", *small, "--csv", str(path)],
+        [sys.executable, "-W", "error", "scripts/table2.py", *SMALL, "--csv", str(path)],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -87,9 +85,9 @@ def test_runs_from_the_root(name, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert "published" in done.stdout
-    assert "Takes about" in done.stdout or name == "table1"
+    assert "Takes about" in done.stdout
     assert re.search(r": (holds|does not hold|nothing to judge)", done.stdout)
-    assert len(rows(path)) == {"table1": 6, "table2": 3}[name]
+    assert len(rows(path)) == 3
 
 
 def test_table_1_is_met(tmp_path):
@@ -227,26 +225,26 @@ def test_table_3_is_more_than_there_can_be_at_little_noise():
 
 
 def test_a_recorded_row_comes_out_again(tmp_path):
-    """Sixty of the table's thousand repetitions, which are a sample of them.
+    """Twenty-five of the table's thousand repetitions, which are a sample of them.
 
     They were recorded with the same seed and no other change, by
-    python scripts/table2.py --settings 100,.1 --repetitions 60 --jobs 1 --csv ..
+    python scripts/table2.py --settings 100,.1 --repetitions 25 --jobs 1 --csv ..
     """
     path, decider = tmp_path / "table2.csv", "f-race-mean-rank"
     (chosen,) = parse_settings("100,.1")
-    design = Design(60, jobs=1, seed=1, protocol="rounds", reading="found")
+    design = Design(25, jobs=1, seed=1, protocol="rounds", reading="found")
     cell = run_cell(chosen, decider, design)
     write(path, table2.records({(chosen, decider): cell}, design))
     (again,) = rows(path)
-    recorded = rows(ROOT / "tests" / "data" / "table2_sixty.csv")
+    recorded = rows(ROOT / "tests" / "data" / "table2_recorded.csv")
     assert again in recorded
     table = {(r["q"], r["rho"], r["decider"]): r for r in rows(FOLDER / "table2_rounds_found.csv")}
     for row in recorded:
         whole = table[row["q"], row["rho"], row["decider"]]
         assert (whole["repetitions"], whole["seed"]) == ("1000", row["seed"])
         for column in ("iter", "mae", "observations", "halving"):
-            # of 60 out of 1 000, from the spread of all
-            error = float(whole[f"{column}_se"]) * np.sqrt(1000 / 60 - 1)
+            # of 25 out of 1 000, from the spread of all
+            error = float(whole[f"{column}_se"]) * np.sqrt(1000 / 25 - 1)
             assert abs(float(row[column]) - float(whole[column])) < 3.5 * error
 
 
@@ -255,8 +253,8 @@ def test_same_seed_same_file_whatever_the_jobs(tmp_path, protocol, jobs):
     files = []
     for number, (of_run, seed) in enumerate((("1", "7"), (jobs, "7"), ("1", "8"))):
         path = tmp_path / f"{number}.csv"
-        options = [*SMALL[:-1], of_run, "--protocol", protocol, "--csv", str(path)]
-        run("table2", *options, "--seed", seed)
+        options = ["--repetitions", "2", "--settings", "30,1", "--jobs", of_run]
+        run("table2", *options, "--protocol", protocol, "--csv", str(path), "--seed", seed)
         files.append(path.read_text())
     assert files[0] == files[1] != files[2]
 
@@ -295,7 +293,7 @@ def test_sequential_halving_finds_the_best_where_noise_is_small():
 
 def test_the_shortcut_for_sequential_halving_is_as_good_as_the_decider():
     """With 32 candidates and 320 observations both spend 64 in each of five rounds."""
-    world, seeds = NormalWorld(32, 1.0), range(120)
+    world, seeds = NormalWorld(32, 1.0), range(60)
     short = np.array([sequential_halving(world, seed, 320) for seed in seeds])
     played = []
     for seed in seeds:
