@@ -454,7 +454,7 @@ def test_a_larger_budget_goes_on_where_it_ended():
 
 
 @pytest.mark.slow
-def test_ctrl_c_comes_through_and_the_race_goes_on(capfd, monkeypatch, tmp_path):
+def test_ctrl_c_comes_through_and_the_race_goes_on(capfd, monkeypatch, folder):
     monkeypatch.setattr("sys.excepthook", sys.excepthook)  # put back after
 
     def interrupted(config, instance, seed):
@@ -463,10 +463,10 @@ def test_ctrl_c_comes_through_and_the_race_goes_on(capfd, monkeypatch, tmp_path)
         return evaluate(config, instance, seed)
 
     whole = in_order()
-    study = in_order(storage=f"sqlite:///{tmp_path}/study.db", study_name="solver")
-    raced(whole, budget=60)
+    study = in_order(storage=f"sqlite:///{folder}/study.db", study_name="solver")
+    raced(whole, budget=36)
     with pytest.raises(racer.RaceInterrupted) as stop:
-        raced(study, evaluate=interrupted, budget=60)
+        raced(study, evaluate=interrupted, budget=36)
     known = stop.value.result
     assert (known.study, known.evaluations, known.seed) == (study, evaluations(study), 3)
     assert (
@@ -475,30 +475,30 @@ def test_ctrl_c_comes_through_and_the_race_goes_on(capfd, monkeypatch, tmp_path)
     ) in str(stop.value)
     assert capfd.readouterr().err == f"racer: {stop.value}\n"
     assert stop.value.__suppress_context__
-    raced(study, budget=60)
+    raced(study, budget=36)
     assert held(study) == held(whole)
 
 
 @pytest.mark.slow
-def test_ctrl_c_interrupts_nothing_that_the_study_is_asked_or_told(tmp_path, monkeypatch):
+def test_ctrl_c_interrupts_nothing_that_the_study_is_asked_or_told(folder, monkeypatch):
     """An interrupted statement would keep SQLite locked, and a trial running for ever."""
     monkeypatch.setattr("sys.excepthook", sys.excepthook)
     whole = in_order()
-    study = in_order(storage=f"sqlite:///{tmp_path}/study.db", study_name="solver")
+    study = in_order(storage=f"sqlite:///{folder}/study.db", study_name="solver")
     statements = []
 
     def interrupt(connection, cursor, statement, *_):
         statements.append(statement)
-        if len(statements) in (150, 300, 450):
+        if len(statements) in (100, 200, 300):
             os.kill(os.getpid(), signal.SIGINT)
 
     sqlalchemy.event.listen(study._storage._backend.engine, "after_cursor_execute", interrupt)
-    raced(whole, budget=60)
+    raced(whole, budget=36)
     for _ in range(3):
         with pytest.raises(racer.RaceInterrupted):
-            raced(study, budget=60)
+            raced(study, budget=36)
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    raced(study, budget=60)
+    raced(study, budget=36)
     assert held(study) == held(whole)
 
 
@@ -1137,9 +1137,9 @@ def test_what_looks_misspelt_in_the_first_trials_is_warned_of(argument, warned):
     command = racer.Command([*PROGRAM, "{x}", "{instance}", *([argument] if argument else [])])
     study = optuna.create_study()
     with pytest.warns(racer.RacerWarning, match=warned) as caught:
-        race_study(study, command, range(3), suggest=also, budget=18)
+        race_study(study, command, range(3), suggest=also, budget=6, trials=2)
     assert len(caught) == 1
-    race_study(study, command, range(3), suggest=also, budget=24)  # not said again
+    race_study(study, command, range(3), suggest=also, budget=9, trials=2)  # not said again
 
 
 @pytest.mark.parametrize("study", ["study.db", None, [1], optuna.create_study])
