@@ -51,7 +51,8 @@ class PortfolioResult:
     evaluations, seed : int
         Evaluations used, without those on held-out instances; the seed that repeats it all.
     tunings : tuple of TuneResult
-        One for each member, and that of a further one if an interrupt or an error ended it all.
+        One for each member, and that of a further one if it found none, or if an interrupt or an
+        error ended it all.
     note : str
         What is missing: "" if nothing is.
 

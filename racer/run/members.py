@@ -11,6 +11,7 @@ import numpy as np
 
 from racer.core.blocks import Place
 from racer.core.budget import Budget
+from racer.core.pool import canonical_key
 from racer.errors import BudgetError, RaceInterrupted, RacerError, warn
 from racer.evaluate.objective import USELESS, Misbehaved, judge, without_spend
 from racer.evaluate.workers import outcomes_of, workers_for
@@ -137,9 +138,13 @@ class Members:
     _tunings: list[TuneResult] = field(default_factory=list)
     _tables: list[NDArray[np.float64]] = field(default_factory=list)
     _evaluated: list[Cell] = field(default_factory=list)
+    _fewer: str = ""  # why there are fewer than asked for
 
-    def add(self) -> None:
-        """Tune another member beside those so far, and evaluate it on all instances."""
+    def add(self) -> bool:
+        """Tune another member beside those so far, and evaluate it on all instances.
+
+        Return False, and add none, if the tuning found only configurations that are members.
+        """
         target, instances = self.evaluate, self.instances
         if self._members:
             table = np.hstack(self._tables)
@@ -148,8 +153,16 @@ class Members:
         seed = seed_for(self.seed, "member", len(self._members))
         tuning = self.tune(target, instances, seed=seed)
         self._tunings.append(tuning)
-        self._members.append(tuning.config(tuning.leaders[0]))
+        members = {canonical_key(member) for member in self._members}
+        found = (tuning.config(candidate) for candidate in tuning.leaders)
+        other = next((config for config in found if canonical_key(config) not in members), None)
+        if other is None:
+            n, asked, self.size = len(members), self.size, len(members)
+            self._fewer = f"{n} of {asked} members: the next tuning found no other configuration."
+            return False
+        self._members.append(other)
         self._tables.append(self._table(self._members[-1:], self.instances, self._evaluated))
+        return True
 
     def _table(
         self, members: Sequence[Any], instances: tuple[Any, ...], evaluated: list[Cell]
@@ -182,7 +195,7 @@ class Members:
             evaluations=sum(tuning.evaluations for tuning in self._tunings) + len(self._evaluated),
             seed=self.seed,
             tunings=tuple(self._tunings),
-            note=note,
+            note=" ".join(filter(None, [note, self._fewer])),
         )
 
     @contextmanager

@@ -61,7 +61,7 @@ def portfolio(
     space, evaluate, instances
         As in `racer.tune`; `evaluate` is a function or a program, of one number.
     size : int >= 1
-        Members.
+        Members; fewer, with a note, where a further tuning finds only those that are there.
     repeats : int >= 1, optional
         Evaluations of a member on each instance, with other seeds; 2, or 1 if `deterministic`.
     budget : int
@@ -131,5 +131,6 @@ def portfolio(
     found = Members(member, evaluate, places, size, times, seed, maximize, how)
     with found.kept():
         for _ in range(size):
-            found.add()
+            if not found.add():
+                break
         return found.result() if shown is None else found.tested(shown)

@@ -224,6 +224,15 @@ def test_members_that_add_nothing_gain_nothing_and_the_objective_is_not_blamed(r
     assert str(found.gain) == "0.0"
 
 
+def test_no_configuration_is_a_member_twice():
+    space = racer.Space({"x": racer.Categorical([1, 2])})
+    given = {"size": 4, "budget": 80, "deterministic": True, "seed": 1}
+    found = racer.portfolio(space, lambda config, i, seed: abs(config["x"] - i), [1, 2, 8], **given)
+    assert found.members == ({"x": 2}, {"x": 1})
+    assert str(found).startswith("2 of 4 members: the next tuning found no other configuration.")
+    assert len(found.tunings) == 3
+
+
 def test_a_member_costs_what_the_best_of_all_costs():
     beside = Complement(lambda c, i, s: c * i, (1.0, 2.0), (3.0, 1.0), maximize=False)
     assert [beside(2.0, 0, 0), beside(2.0, 1, 0)] == [2.0, 1.0]
