@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from optuna.trial import TrialState
 
-from racer._numerics import as_costs, one_blas_thread
+from racer._numerics import as_costs, one_blas_thread, power_near
 from racer.integrations.optuna.reports import is_feasible, values_of
 from racer.integrations.optuna.search_space import Axes, Presence, joined
 from racer.model.effects import Effects, effects
@@ -117,7 +117,8 @@ def costs_of(observations: Sequence[Observation]) -> NDArray[np.float64]:
         final = np.array([o.final for o in observations])
         pruned = np.array([o.pruned for o in observations])
         if not pruned.all():
-            usual = np.nanmedian(np.where(pruned, np.nan, final))
+            unit = power_near(final)  # or the mean of the two in the middle may overflow
+            usual = unit * np.nanmedian(np.where(pruned, np.nan, final / unit))
             final = np.where(pruned, np.maximum(final, usual), final)
         rows.append(final.tolist())
     table = np.array(rows, dtype=np.float64).reshape(len(rows), len(observations))

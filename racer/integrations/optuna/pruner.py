@@ -11,7 +11,7 @@ from optuna.pruners import BasePruner
 from optuna.trial import TrialState
 
 from racer._checks import check_epsilon, check_fraction, whole
-from racer._numerics import with_ties
+from racer._numerics import power_near, with_ties
 from racer.core.rules import is_due
 from racer.deciders.bayesian_best import BayesianBest
 from racer.deciders.best_for_budget import BestForBudget
@@ -195,6 +195,7 @@ class RacingPruner(BasePruner):
             return False
         steps = [memory.steps[i] for i in known.tolist()]
         costs = costs_on(steps, [trial, *opponents], maximize=maximize)
+        costs /= power_near(costs)  # sums of the largest floats overflow
         kind = kind_of(costs, by_instance=self.instances is not None)
         self._warn_once(kind)
         if kind in {"learning curve", "unclear"}:

@@ -495,11 +495,13 @@ def test_learning_curves_prune_nobody_and_are_said_once(add, run, recwarn, direc
     assert "instances=.." in said
 
 
-def test_two_curves_are_enough(add, run):
+@pytest.mark.filterwarnings("error:overflow")
+@pytest.mark.parametrize("unit", [1.0, 8e307])
+def test_two_curves_are_enough(add, run, unit):
     study = study_of()
-    add(study, curve(12, 0.2))
+    add(study, unit * curve(12, 0.2))
     with pytest.warns(RacerWarning, match="as on a learning curve"):
-        assert run(study, curve(12, 0.9)) is None
+        assert run(study, unit * curve(12, 0.9)) is None
 
 
 def test_instances_in_order_of_difficulty_are_raced_on_once_their_number_is_given(add, run):

@@ -344,7 +344,7 @@ def test_infinite_values_and_nothing_but_infinite_values():
     values[30:34] = -math.inf  # from 2.5 to 3.25
     assert abs(np.median(proposals(known(points, values))) - 2.9) < 0.5
     for only in (math.inf, -math.inf, 1e308, 0.0):
-        found = proposals(known(points, [only] * 41), 20)
+        found = proposals(known(points[:40], [only] * 40), 20)
         assert np.isfinite(found).all()
 
 
