@@ -216,8 +216,11 @@ def _by_index(frame: pd.DataFrame, found: Columns) -> tuple[pd.DataFrame, Column
 def _plain(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Return the table with strings as names of its columns, and the named levels of its index.
 
-    These become its first columns.
+    These become its first columns. A level of the columns that is the same in all is left out.
     """
+    for level in reversed(range(frame.columns.nlevels)):  # as a pivoted table has them
+        if frame.columns.nlevels > 1 and len({*frame.columns.get_level_values(level)}) == 1:
+            frame = frame.droplevel(level, axis="columns")
     frame = frame.set_axis([str(name) for name in frame.columns], axis="columns")
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):

@@ -333,7 +333,7 @@ def test_a_table_that_was_pivoted_has_columns_of_several_levels():
     long = pd.DataFrame({"db": list("xxyy"), "model": list("ABAB"), "error": [1.0, 2, 3, 4]})
     scores = read(long.pivot(index="db", columns="model"))  # noqa: PD010
     assert scores.data_sets == ("x", "y")
-    assert scores.algorithms == ("('error', 'A')", "('error', 'B')")
+    assert scores.algorithms == ("A", "B")
 
 
 def test_an_index_without_a_name_that_repeats_is_refused():
