@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from racer._numerics import as_costs, with_ties
-from racer.comparison.columns import ALGORITHM, DATA_SET, Columns, called, recognised, row_numbers
+from racer.comparison.columns import (
+    ALGORITHM,
+    DATA_SET,
+    Columns,
+    called,
+    is_numeric,
+    recognised,
+    row_numbers,
+)
 from racer.comparison.input_notes import input_notes
 from racer.errors import ScoresError
 from racer.stats._likelihoods import median_of_runs
@@ -366,6 +374,9 @@ def _labelled(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
             hint += (
                 f"; if the numbers in column {numbered!r} name algorithms, algorithm={numbered!r}"
             )
+        texts = [n for n in map(str, frame) if n not in keys and not is_numeric(frame[n])]
+        if texts:
+            hint += f"; if column {texts[0]!r} names algorithms, algorithm={texts[0]!r}"
         raise ScoresError(f"more than one row for data set {again[0][0]!r}{fold}{hint}")
     wide = frame.drop(columns=keys)
     named = None if found.data_set is None else list(data_sets)

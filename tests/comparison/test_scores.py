@@ -277,6 +277,10 @@ def test_failures_are_infinite():
             FOLDS.assign(classifier=[1, 2] * 4),
             "data set 'x', fold '1'; if the numbers in column 'classifier' name algorithms",
         ),
+        (
+            pd.DataFrame({"ds": list("xxyy"), "alg": list("ABAB"), "acc": [1, 2, 3, 4]}),
+            "row for data set 'x'.*; if column 'alg' names algorithms, algorithm='alg'",
+        ),
         (WIDE.assign(db=["x", None, "z"]), "column 'db' has no value in row 1"),
         (FOLDS.drop(columns="fold"), "more than one score for Data set 'x', classifier 'A'; if"),
         (pd.concat([FOLDS, FOLDS]), "Data set 'x', fold '1', classifier 'A'|classifier 'A', fold"),
