@@ -49,6 +49,12 @@ def is_real(value: Any) -> bool:
     return True
 
 
+def a_kind(value: object) -> str:
+    """Return the name of the type of `value` with its article: a dict, an int."""
+    name = type(value).__name__
+    return f"an {name}" if name[:1].lower() in {*"aeiou"} or name == "ndarray" else f"a {name}"
+
+
 def is_one_of(value: Any, options: Sequence[object]) -> bool:
     """Return whether `value` is one of `options`; an array, which is equal to nothing, is not."""
     return isinstance(value, Hashable) and value in options

@@ -69,7 +69,7 @@ CALLS = {
     "tests": (lambda: race(decider=Unknown()), "Unknown.tests='growign'"),
     "metrics": (lambda: race(maximize=True, metrics={"a": "min"}), "maximize=True beside"),
     "n_jobs": (lambda: race(n_jobs=0), "n_jobs=0"),
-    "executor": (lambda: race(executor=3), "executor is a int"),
+    "executor": (lambda: race(executor=3), "executor is an int"),
 }
 
 

@@ -183,7 +183,7 @@ def never(*argv):
         (["{x}"], [{"x": 1}, {"x": None}], [1], "candidate 1: parameter 'x' is None"),
         (["{x}"], [{"x": 1}, {"x": "a\0"}], [1], "candidate 1: .* NUL"),
         (["{x}"], [{"x": 1}, {"x": "\ud800"}], [1], "candidate 1: .* not text"),
-        (["{x}"], [1, 2], [1], "candidate 0: 1 is a int: a command takes mappings"),
+        (["{x}"], [1, 2], [1], "candidate 0: 1 is an int: a command takes mappings"),
         (["{x}"], [{"x": 1, "seed": 2}], [1], "called 'seed', which means something else"),
         (["{x}"], [{"x": 1, 3: 2}], [1], "3 is not the name"),
         (["{instance}"], [{"x": 1}, {"x": 2}], None, "there are no instances"),

@@ -31,7 +31,7 @@ ANSWERS = {
     "None": (None, "a NoneType, not a number: is a return missing"),
     "a string": ("0.5", "a str, not a number: '0.5'"),
     "two numbers": ((1.0, 2.0), r"a tuple, not a number: \(1.0, 2.0\)"),
-    "an array": (np.zeros(3), r"a ndarray, not a number: its shape is \(3,\)"),
+    "an array": (np.zeros(3), r"an ndarray, not a number: its shape is \(3,\)"),
     "not finite": (math.nan, "nan, not a finite number"),
 }
 
