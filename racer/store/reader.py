@@ -476,6 +476,8 @@ def look_at(path: str) -> bool:
 def no_race_in(path: str) -> StoreError:
     """Return the error for a store that does not exist, or that nothing was written to."""
     what = "there is no race in it" if os.path.lexists(path) else "there is no such file"
+    if os.path.exists(path) and os.path.getsize(path):  # noqa: PTH110, PTH202
+        what += f" (to copy a store in use, copy its log, {os.path.basename(path)}-wal, too)"  # noqa: PTH119
     return StoreError(
         f"store {path!r}: {what}; racer.race(.., store={path!r}), or racer.tune, begins one"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import sqlite3
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -182,7 +183,18 @@ def test_what_is_no_path_is_no_store_to_resume(store):
 def test_there_is_nothing_to_resume_without_a_race(tmp_path):
     missing, empty = tmp_path / "missing.db", tmp_path / "empty.db"
     empty.touch()
-    for path, why in ((missing, "there is no such file"), (empty, "there is no race in it")):
+    copied = tmp_path / "copied.db"
+    with closing(sqlite3.connect(tmp_path / "run.db")) as begun:
+        begun.execute("PRAGMA journal_mode = WAL")
+        begun.execute("CREATE TABLE settings (name)")
+        shutil.copy(tmp_path / "run.db", copied)
+    no_log = r"there is no race in it \(.*copy its log, copied.db-wal, too\); racer.race"
+    there_is_none = (
+        (missing, "no such file"),
+        (empty, "there is no race in it;"),
+        (copied, no_log),
+    )
+    for path, why in there_is_none:
         with pytest.raises(racer.StoreError, match=why):
             racer.resume(path, pytest.fail)
     assert not missing.exists()
