@@ -290,13 +290,18 @@ class TuneResult(Result):
         Raises
         ------
         SettingError
-            `ablation` is something else.
+            `ablation` is something else, or of another tuning.
         MissingExtraError, OSError
             As `RaceResult.report`.
         """
         if ablation is not None and not isinstance(ablation, AblationResult):
             raise SettingError(
                 f"ablation= is {a_kind(ablation)}: give the result of racer.ablation"
+            )
+        if ablation is not None and (ablation.space, ablation.seed) != (self.space, self.seed):
+            other = "seed" if ablation.space == self.space else "space"
+            raise SettingError(
+                f"ablation= is that of another tuning, by its {other}: give that of this one"
             )
 
         def sections() -> list[Section]:

@@ -314,6 +314,8 @@ def test_a_report_takes_no_ablation_of_another_tuning(tmp_path, other):
     assert (done.exit_code, page.exists()) == (1, False)
     words = f"{path} holds an ablation of another tuning than {store}, by its {other}: name"
     assert words in done.stderr
+    with pytest.raises(racer.SettingError, match=f"of another tuning, by its {other}"):
+        racer.load(store).report(page, ablation=racer.load(path))
 
 
 @pytest.mark.parametrize(("is_terminal", "most"), [(True, 40), (False, 80)])
