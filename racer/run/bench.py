@@ -339,6 +339,8 @@ def _named(programs: Any) -> dict[str, Program]:
         named = {}
         for program in programs:
             text = program if isinstance(program, str) else repr(program)
+            if not text.strip():
+                raise SettingError("a command is empty: give a program and its arguments")
             if not _is_command(program):
                 raise SettingError(f'{text} has no name: give {{"name": function, ..}}')
             again = sum(name == text or name.startswith(f"{text} #") for name in named)

@@ -179,10 +179,11 @@ class Tuner(AskTell):
         """Refuse a budget with which no race makes sense."""
         budget, least = self.rules.budgets[0].evaluations, self.least_budget
         if budget is not None and budget < least:
+            given = len(self._plan.initial)
             lower = "first_test" if self.rules.goal is None else "elites or first_test"
             raise BudgetError(
                 f"budget of {budget} evaluations: at least {least} are needed with "
-                f"{len(self._plan.initial)} initial candidates, the first test after "
+                f"{given} initial candidate{'s' * (given != 1)}, the first test after "
                 f"{self._plan.first_test} blocks; raise the budget, or lower {lower}"
             )
 

@@ -185,7 +185,8 @@ class Template:
                     if plain in known
                     else did_you_mean(name, [*known, *self.reserved])
                 )
-                raise ObjectiveError(f"{what % name}, which no candidate has{hint}")
+                which = "which no candidate has" if known else "and there are no parameters"
+                raise ObjectiveError(f"{what % name}, {which}{hint}")
 
 
 def _arguments(argv: Any) -> tuple[str, ...]:
