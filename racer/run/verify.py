@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from racer._checks import whole
+from racer._checks import check_jobs, whole
 from racer._files import as_path, read_bytes
 from racer.errors import RacerError, SettingError, StoreError
 from racer.evaluate.command.command import Command
@@ -92,6 +92,7 @@ def verify(
     ((), 10)
     """
     again, seed = whole(again, "again", least=0), check_seed(seed)
+    check_jobs(n_jobs)
     if sha256 is not None and not isinstance(sha256, str):
         raise SettingError(f"sha256={sha256!r}: give the text that racer.bundle returned")
     folder = None if folder is None else as_path(folder, "folder", "folder")

@@ -308,6 +308,11 @@ def test_candidates_that_json_cannot_hold_are_not_evaluated_anew(tmp_path, monke
         racer.verify(path, evaluate, again=3)
 
 
+def test_wrong_settings_are_refused_where_no_cell_is_evaluated(tmp_path):
+    with pytest.raises(racer.SettingError, match="n_jobs=0: give a whole number"):
+        racer.verify(tmp_path / "run.zip", n_jobs=0)
+
+
 def test_what_is_no_path_is_refused():
     result = racer.race(range(3), lambda x, i, seed: x + seed % 7, budget=30, seed=1)
     with pytest.raises(racer.SettingError, match="path="):
