@@ -11,29 +11,32 @@ import click
 from racer.cli.answer import FILE, refused_as, reported, say
 from racer.cli.stores import shown_program
 
-_SCENARIO = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command(short_help="Write a run into one file that others can check.")
 @click.argument("store", type=click.Path())
 @click.option("-o", "--output", type=FILE, required=True, help="The bundle, a zip file.")
-@click.option("--scenario", type=_SCENARIO, help="By default scenario.toml beside STORE, if there.")
+@click.option("--scenario", type=_FILE, help="By default scenario.toml beside STORE, if there.")
 def bundle(store: str, *, output: Path, scenario: Path | None) -> None:
     """Write the run in STORE, which is only read, into one file.
 
     With it go scenario, report, versions, and hashes of the program and the instances. The hash
     that is printed says that a bundle is this one: publish it.
     """
-    from racer.store.bundle import bundle as run  # noqa: PLC0415  (a second)
+    from racer.scenario.scenario import read_scenario  # noqa: PLC0415  (a second)
+    from racer.store.bundle import bundle as run  # noqa: PLC0415
 
     beside = Path(store).parent / "scenario.toml"
     with reported(), refused_as(output):
+        if scenario is not None:
+            read_scenario(str(scenario))  # an error for any other file
         found = run(store, output, scenario=scenario or (beside if beside.exists() else None))
         say(f"{output}\nSHA-256 {found}")
 
 
 @click.command(short_help="Check a bundle.")
-@click.argument("file", type=FILE)
+@click.argument("file", type=_FILE)
 @click.option("--sha256", help="The hash that racer bundle printed.")
 @click.option("--again", type=click.IntRange(0), default=0, help="Cells to evaluate anew.")
 @click.option("--folder", type=click.Path(file_okay=False), help="Where the program runs here.")

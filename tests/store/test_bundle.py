@@ -93,6 +93,14 @@ def test_a_store_without_a_name_is_refused(tmp_path, monkeypatch, store):
     assert "store=" in done.output or "store '" in done.output
 
 
+def test_a_file_that_is_no_scenario_is_none_of_a_bundle(tmp_path):
+    (tmp_path / "notes.txt").write_text("Nothing to be run\n")
+    words = ["bundle", "x.db", "-o", tmp_path / "x.zip", "--scenario", tmp_path / "notes.txt"]
+    done = CliRunner().invoke(main, list(map(str, words)))
+    assert done.exit_code == 1
+    assert "notes.txt, line 1" in done.stderr
+
+
 def test_a_scenario_that_is_not_there_is_named(tmp_path):
     words = ["bundle", "x.db", "-o", str(tmp_path / "x.zip"), "--scenario", "nofile"]
     done = CliRunner().invoke(main, words)
