@@ -36,7 +36,7 @@ _OF_A_PROGRAM = ("instances", "jobs", "deadline", "deterministic")
 
 
 @click.command(cls=_WithCommand, short_help="Find the best of given candidates.")
-@click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+@click.argument("path", metavar="FILE", type=click.Path(exists=True, path_type=Path))
 @click.option("--maximize", is_flag=True, help="Larger is better.")
 @click.option(
     "--decider",
@@ -138,7 +138,7 @@ def _recorded(path: Path, score: str | None) -> dict[str, Any]:
 def _by_program(path: Path, command: list[str], instances: str | None) -> dict[str, Any]:
     """Return the arguments of a race of a program's configurations."""
     from racer.evaluate.command.command import Command  # noqa: PLC0415  (a second)
-    from racer.scenario.scenario import instances_in  # noqa: PLC0415
+    from racer.scenario.scenario import check_line, instances_in  # noqa: PLC0415
     from racer.scenario.score_files import csv_lines  # noqa: PLC0415
 
     if path.suffix == ".json":
@@ -162,7 +162,9 @@ def _by_program(path: Path, command: list[str], instances: str | None) -> dict[s
     if not isinstance(configs, list) or not all(isinstance(config, dict) for config in configs):
         raise CandidateError(f"{path} is not a list of objects, one for each candidate")
     found = None if instances is None else instances_in(instances, None, "instances", is_line=False)
-    return {"candidates": configs, "evaluate": Command(command), "instances": found}
+    evaluate = Command(command)
+    check_line(evaluate, configs, found)
+    return {"candidates": configs, "evaluate": evaluate, "instances": found}
 
 
 def _found(result: RaceResult) -> str:

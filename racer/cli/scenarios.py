@@ -11,7 +11,6 @@ import click
 
 from racer._checks import read_json
 from racer.cli.answer import (
-    FILE,
     FOLDER,
     NAME,
     Growing,
@@ -319,7 +318,7 @@ def init(folder: Path) -> None:
 
 
 @click.command("import-irace", short_help="Convert a scenario of irace to scenario.toml.")
-@click.argument("scenario", type=FILE)
+@click.argument("scenario", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def import_irace(scenario: Path) -> None:
     """Write a scenario.toml beside SCENARIO, a scenario.txt of irace.
 

@@ -34,7 +34,7 @@ from racer.cli.answer import (
 )
 from racer.core.budget import Budget
 from racer.core.events import Ended
-from racer.errors import MissingExtraError, SettingError
+from racer.errors import CandidateError, MissingExtraError, SettingError
 from racer.evaluate.recorded import SCORES
 from racer.render.escape import one_line
 from racer.render.text import folded
@@ -574,7 +574,10 @@ def ablation(
         command, recorded = _program_of(store, "racer.ablation", yes=yes)
         settings["n_jobs"] = recorded.get("jobs", 1) if jobs is None else jobs
         own = into or _beside(store)
-        found = run(store, command, **ends, **settings, store=own, progress=not quiet)
+        try:
+            found = run(store, command, **ends, **settings, store=own, progress=not quiet)
+        except CandidateError as error:  # of --source or --target
+            raise SettingError(str(error)) from None
         give(found, {}, as_json=as_json)
 
 

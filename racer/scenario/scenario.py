@@ -8,6 +8,7 @@ import re
 import shlex
 import sys
 import tomllib
+import warnings
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from racer._files import SQLITE, beginning, read_bytes
 from racer.core.budget import Budget
 from racer.core.runtime import Runtime
-from racer.errors import BudgetError, ObjectiveError, SettingError
+from racer.errors import BudgetError, ObjectiveError, RacerWarning, SettingError
 from racer.evaluate.command.command import Command
 from racer.evaluate.objective import describe
 from racer.scenario.irace_options import THE_OPTIONS, from_irace, merged
@@ -27,7 +28,7 @@ from racer.space.space import Space
 from racer.store.load import load_record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping, Sequence
     from types import TracebackType
 
     from racer.evaluate.objective import Objective
@@ -87,10 +88,13 @@ class Scenario:
         """Return the arguments of `racer.tune`; RacerError for files that cannot be used."""
         given = self.settings
         space = self.space()
+        evaluate, instances = self.evaluate(space), self.instances("instances")
+        if isinstance(evaluate, Command):
+            check_line(evaluate, (), instances, space.parameters)
         found: dict[str, Any] = {
             "space": space,
-            "evaluate": self.evaluate(space),
-            "instances": self.instances("instances"),
+            "evaluate": evaluate,
+            "instances": instances,
             "budget": self._budget(),
             "n_jobs": given.get("jobs", 1),
             **{name: given[name] for name in _PASSED if name in given},
@@ -109,6 +113,14 @@ class Scenario:
         if given.get("store"):
             found["store"] = given["store"]
         return found
+
+    def _check_files(self) -> None:
+        """Raise SettingError for a file that is named and not there."""
+        for name in ("space", "forbidden", "default", "initial"):
+            given = self.settings.get(name) or []
+            for path in [given] if isinstance(given, str) else given:
+                if not Path(path).exists():
+                    raise SettingError(f"{name} = {path!r}: there is no such file")
 
     def space(self) -> Space:
         """Return the space of the parameter file, with the default of the scenario."""
@@ -132,12 +144,15 @@ class Scenario:
         path = self.settings.get("space")
         if not path:
             raise SettingError("no parameters are named: give space = .., a parameter file")
-        if path.endswith((".pcs", ".json")):
+        is_pcs, is_json = path.endswith(".pcs"), path.endswith(".json")
+        if is_pcs or is_json:
             if self.settings.get("forbidden"):
                 raise SettingError("forbidden is for parameter files of irace: put it into space")
             if "digits" in self.settings:
                 raise SettingError("digits is for parameter files of irace: leave it out")
-            return Space.read_pcs(path) if path.endswith(".pcs") else Space.read_configspace(path)
+        self._check_files()
+        if is_pcs or is_json:
+            return Space.read_pcs(path) if is_pcs else Space.read_configspace(path)
         digits = self.settings.get("digits", 4)
         return Space.read_irace(path, digits=digits, forbidden=self.settings.get("forbidden"))
 
@@ -217,6 +232,21 @@ class Scenario:
         command = Command(argv, switches=switches, protocol=runner, **settings)
         _check_script(argv[0])
         return command
+
+
+def check_line(
+    command: Command,
+    configs: Sequence[Any],
+    instances: Sequence[Any] | None,
+    parameters: Collection[str] = (),
+) -> None:
+    """Raise SettingError for what cannot be put on a command line; the run gives the warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RacerWarning)
+        try:
+            command.check(configs, instances, parameters)
+        except ObjectiveError as error:  # the command is a setting here
+            raise SettingError(str(error)) from None
 
 
 def instances_in(path: str, folder: str | None, where: str, *, is_line: bool) -> list[str]:

@@ -186,6 +186,14 @@ def test_no_option_is_advised_that_it_does_not_have(scores):
     assert done.stderr.rstrip().endswith(advice)
 
 
+def test_a_file_or_a_parameter_that_is_not_there_is_wrong_usage(tmp_path):
+    path = tmp_path / "configs.json"
+    assert run(path, "--budget", 10, "--", "true", "{x}").exit_code == 2
+    path.write_text('[{"x": 1}, {"x": 2}]')
+    done = run(path, "--budget", 10, "--", "true", "{y}")
+    assert (done.exit_code, "has {y}, which no candidate has" in done.stderr) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -318,6 +318,11 @@ def test_a_report_takes_no_ablation_of_another_tuning(tmp_path, other):
         racer.load(store).report(page, ablation=racer.load(path))
 
 
+def test_an_end_of_an_ablation_that_is_no_candidate_is_a_wrong_setting(store):
+    done = said("ablation", store, "--source", 999, "--yes", "-q")
+    assert (done.exit_code, "source=999: candidate 999: give" in done.stderr) == (2, True)
+
+
 @pytest.mark.parametrize(("is_terminal", "most"), [(True, 40), (False, 80)])
 def test_an_answer_is_as_narrow_as_its_terminal(tuned, monkeypatch, is_terminal, most):
     class Output(io.StringIO):

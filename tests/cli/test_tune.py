@@ -367,6 +367,22 @@ def test_values_of_irace_that_change_nothing_are_none_on_the_command_line(folder
     assert "the options: elitist = 0 cannot be used" in refused.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--default none.txt -- echo {x}", "default = '.*none.txt': there is no such file"),
+        ("--initial none.txt -- echo {x}", "initial = '.*none.txt': there is no such file"),
+        ("--forbidden none.txt -- echo {x}", "forbidden = '.*none.txt': there is no such file"),
+        ("-- echo {x} {y}", r"has \{y\}, which no candidate has"),
+        ("-- echo {instance}", r"has \{instance\}, but there are no instances"),
+    ],
+)
+def test_what_is_not_there_is_a_wrong_setting(folder, words, message):
+    done = said("tune", "--space", "parameters.txt", "--budget", 60, *words.split())
+    assert done.exit_code == 2
+    assert re.search(message, done.stderr)
+
+
 def test_wrong_usage_and_no_best(folder):
     done = said("tune", "--budget", 90)
     assert done.exit_code == 2

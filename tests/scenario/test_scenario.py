@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 import racer
-from racer.errors import BudgetError, ObjectiveError, SettingError, SpaceFileError
+from racer.errors import BudgetError, ObjectiveError, SettingError
 from racer.scenario.scenario import Scenario, read_scenario
 from racer.scenario.settings import SETTINGS, json_schema
 from racer.scenario.skeleton import SKELETON, as_toml
@@ -117,7 +117,7 @@ def test_files_of_a_folder_stay_one_argument_for_a_runner_of_irace(folder):
         ("deterministic = 1", SettingError, "give true or false"),
         ("budget = ", SettingError, "is not TOML"),
         ("", SettingError, "no parameters are named"),
-        ("space = 'none.txt'", SpaceFileError, "none.txt: the file cannot be read"),
+        ("space = 'none.txt'", SettingError, "none.txt': there is no such file"),
         ("space = 'parameters.txt'", SettingError, "no objective: set command"),
         ("space = 'parameters.txt'\ncommand = ['./no']", SettingError, "there is no such file"),
         ("space = 'parameters.txt'\nevaluate = 'no_such:f'", ObjectiveError, "cannot be imported"),
