@@ -55,6 +55,11 @@ def a_kind(value: object) -> str:
     return f"an {name}" if name[:1].lower() in {*"aeiou"} or name == "ndarray" else f"a {name}"
 
 
+def counted(n: int, what: str) -> str:
+    """Return a number of things: 1 block, 2 blocks."""
+    return f"{n} {what}{'s' * (n != 1)}"
+
+
 def is_one_of(value: Any, options: Sequence[object]) -> bool:
     """Return whether `value` is one of `options`; an array, which is equal to nothing, is not."""
     return isinstance(value, Hashable) and value in options

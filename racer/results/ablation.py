@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from racer._checks import counted
 from racer._numerics import as_json, impute_failed, mean_of, shown_probability
 from racer.plots import bars
 from racer.plots._canvas import empty
@@ -251,7 +252,7 @@ class AblationResult(AnyResult):
         n, why = len(self.known.failures), self.known.failures[0].message.splitlines()[:1]
         first = f", the first with {why[0]!r}" if why else ""
         costs = ": in gains each is worse than all values" if self.known.n_usable else ""
-        what = "1 evaluation" if n == 1 else f"{n} evaluations"
+        what = counted(n, "evaluation")
         return [f"{what} failed{first}{costs if self.rules.runtime is None else ''}."]
 
     def _pieces(self) -> list[Piece]:
@@ -269,7 +270,7 @@ class AblationResult(AnyResult):
         pieces: list[Piece] = [*self.verdict, Grid.of(head, rows, left="changed")]
         if not math.isnan(self.beats_target) and self.best is not None:
             pieces.append(Section(self._place_of_best, (parameters(self.best),)))
-        return [*pieces, f"{self.evaluations} evaluations; seed {self.seed}."]
+        return [*pieces, f"{counted(self.evaluations, 'evaluation')}; seed {self.seed}."]
 
     def _section(self) -> Section:
         """Return the sentences of a report."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from racer._checks import counted
 from racer.core.table import with_success
 from racer.evaluate.command.template import Template
 from racer.model.effects import effects
@@ -158,11 +159,11 @@ def _settings_section(result: Result) -> Section:
 def subtitle(result: Result) -> str:
     """Return the subject of the race in a line."""
     n = len(result.configs)
-    where = "" if result.instances is None else f", {len(result.instances)} instances"
+    where = "" if result.instances is None else f", {counted(len(result.instances), 'instance')}"
     of = result.provenance.get("evaluate")
     what = f" of {of}" if of else ""
     return (
-        f"{n} candidate{'s' * (n != 1)}{what}{where}; decider "
+        f"{counted(n, 'candidate')}{what}{where}; decider "
         f"{type(result.rules.decider).__name__}; seed {result.seed}"
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pandas as pd
 
-from racer._checks import check_fraction
+from racer._checks import check_fraction, counted
 from racer._numerics import as_costs, mean_of, means_of
 from racer.plots import by_instance
 from racer.results.aslib import write_scenario
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["PortfolioResult"]
 
 _DRAWS = 4000
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n} {what}{'s' * (n != 1)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +169,7 @@ class PortfolioResult:
 
     def __str__(self) -> str:
         lines = [f"#{i}: {config}" for i, config in enumerate(self.members)]
-        last = f"{_counted(self.evaluations, 'evaluation')}; seed {self.seed}."
+        last = f"{counted(self.evaluations, 'evaluation')}; seed {self.seed}."
         return "\n".join(
             [*filter(None, [self.note]), self._answer(), *lines, *self._failed(), last]
         )
@@ -189,7 +185,7 @@ class PortfolioResult:
         """Return the result in a sentence or two."""
         m, best = len(self.members), self.single_best
         has = f"has a mean of {self._means[best]:z.4g}"
-        answer = f"{_counted(m, 'member')} on {_counted(len(self.instances), 'instance')}: "
+        answer = f"{counted(m, 'member')} on {counted(len(self.instances), 'instance')}: "
         if m == 1:
             return f"{answer}it {has}."
         answer += f"the single best, #{best}, {has}"

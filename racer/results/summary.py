@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from racer._checks import counted
 from racer._numerics import as_json, as_plain, related_probability, shown_probability
 from racer.core.objective import Constrained, Within
 from racer.render.sections import Code, Grid, Section, number, parameters, value_shown
@@ -98,7 +99,8 @@ def _population(result: Result) -> str:
     if result.rules.generalizes(n):
         return f"That is about {unit}s like these {n} (generalize=True)."
     which = f"these {n} {unit}s" if n > 1 else f"this one {unit}"
-    return f"That is about {which}, not about others like them (generalize=False)."
+    others = f"others like {'them' if n > 1 else 'it'}"
+    return f"That is about {which}, not about {others} (generalize=False)."
 
 
 def _question(result: Result) -> str:
@@ -260,7 +262,8 @@ def cost(result: Result) -> str:
     budget = result.rules.budgets[-1].evaluations
     of = "" if budget is None else f" of a budget of {budget}"
     if budget is not None and result.ended == "decided" and result.evaluations < budget:
-        of += f" (the other {budget - result.evaluations} were not needed)"
+        other = budget - result.evaluations
+        of += f" (the other {other} {'was' if other == 1 else 'were'} not needed)"
     unused = result.unused
     ahead = (
         f", and {unused.cells} more ({number(unused.seconds, 4)} s) made ahead and not needed"
@@ -269,7 +272,8 @@ def cost(result: Result) -> str:
     )
     time = f"{number(result.seconds, 4)} s of evaluation{ahead}; "
     return (
-        f"{result.evaluations} evaluations{of}{failures}, on {len(result.known)} blocks; "
+        f"{counted(result.evaluations, 'evaluation')}{of}{failures}, "
+        f"on {counted(len(result.known), 'block')}; "
         f"{time if result.seconds or ahead else ''}{_spent(result)}seed {result.seed}."
     )
 
@@ -383,7 +387,7 @@ def race_table(result: Result, races: Sequence[RaceCompleted]) -> Section:
         "all races."
     )
     if after:
-        many = "1 evaluation" if after == 1 else f"{after} evaluations"
+        many = counted(after, "evaluation")
         note += f" After the last race {many} went to the elites, in the order of the model."
     return Section("Races", (Grid.of(head, rows, left="kind ended"), note))
 

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from racer._checks import counted
 from racer.core.events import BlockCompleted, CandidatesAdded, RaceCompleted, RaceEnded
 from racer.errors import warn
 from racer.render.text import folded
@@ -190,10 +191,8 @@ class Progress:
         begins = cells[0].held_out and not self.state.work.held_out
         self.state.asked(cells)
         if begins:
-            many = self.state.of.n_held_out
-            self.line(
-                f"{many} held-out instances, {len(cells)} configuration{'s' * (len(cells) != 1)} on each"
-            )
+            many = counted(self.state.of.n_held_out, "held-out instance")
+            self.line(f"{many}, {counted(len(cells), 'configuration')} on each")
 
     @_harmless
     def told(self, outcome: Outcome) -> None:

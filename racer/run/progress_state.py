@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from racer._checks import counted
 from racer.core.events import BlockCompleted, CandidatesAdded, RaceCompleted, RaceEnded
 from racer.results.base import Result
 from racer.results.front import FrontOfMeans
@@ -242,7 +243,7 @@ class ProgressState:
         if self.mean is not None and not self.front:
             leader += f", {self.of.mean_label} {self._mean()}"
         to_go, work = self.to_go(now), self.work
-        within = f"{self.blocks} blocks done"
+        within = f"{counted(self.blocks, 'block')} done"
         if self.of.kind == "ablation":
             within = f"{work.told} of {work.asked} cells"
         elif work.told < work.asked:
@@ -250,9 +251,9 @@ class ProgressState:
         within = self._held_out() or within
         left = f"; at most {readable(to_go)} left" if to_go else ""
         failed = f", {work.failures} failed" if work.failures else ""
-        many = f"{self.candidates} candidates"
+        many = counted(self.candidates, "candidate")
         if self.left is not None:
-            many = f"{self.left} candidate{'s' * (self.left != 1)} left"
+            many = f"{counted(self.left, 'candidate')} left"
         return f"{self._race()}{within}: {many}{leader}; {self._spent()} evaluations{failed}{left}"
 
     def _race(self) -> str:

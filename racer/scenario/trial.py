@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from racer._checks import counted
 from racer.evaluate.command.command import Command, failing_code, on_success_codes
 from racer.evaluate.outcome import Cell
 from racer.evaluate.workers import outcomes_of, workers_for
@@ -33,7 +34,8 @@ def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
     rules = {n: v for n, v in given.items() if n not in _NOT_THE_TUNERS}
     tuner = Tuner(space, instances, **rules | {"budget": budget})
     initial = tuner.settings["initial"]
-    yield f"{len(space.free)} parameters, {len(instances or ())} instances", False
+    named = counted(len(space.free), "parameter"), counted(len(instances or ()), "instance")
+    yield ", ".join(named), False
     if missing := scenario.missing_instances():
         yield f"note: instances that are not files: {len(missing)}, such as {missing[0]!r}", False
     if space.default is None:

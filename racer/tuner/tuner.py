@@ -6,7 +6,7 @@ import math
 import reprlib
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from racer._checks import a_kind, whole
+from racer._checks import a_kind, counted, whole
 from racer.core.blocks import InstanceOrder, Stream
 from racer.core.contest import Description
 from racer.core.events import Callback, Ended
@@ -179,11 +179,11 @@ class Tuner(AskTell):
         """Refuse a budget with which no race makes sense."""
         budget, least = self.rules.budgets[0].evaluations, self.least_budget
         if budget is not None and budget < least:
-            given = len(self._plan.initial)
+            given = counted(len(self._plan.initial), "initial candidate")
             lower = "first_test" if self.rules.goal is None else "elites or first_test"
             raise BudgetError(
                 f"budget of {budget} evaluations: at least {least} are needed with "
-                f"{given} initial candidate{'s' * (given != 1)}, the first test after "
+                f"{given}, the first test after "
                 f"{self._plan.first_test} blocks; raise the budget, or lower {lower}"
             )
 

@@ -282,3 +282,14 @@ def test_numbers_of_numpy_are_shown_as_numbers():
         expected = {"n": 0, "pair": [0, False]} if isinstance(configs[0], dict) else 0
         assert plain["best"] == plain["survivors"][0]["config"] == expected
         assert result.best is configs[0]
+
+
+def test_one_evaluation_and_one_block_are_no_plurals():
+    def text(**given):
+        found = racer.race([1, 2], lambda x, instance, seed: x + seed % 7, ["a"], seed=1, **given)
+        return str(found).replace("\n", " ")
+
+    assert "2 evaluations of a budget of 3, on 1 block;" in text(budget=3, first_test=1)
+    longer = text(budget=13, first_test=2)
+    assert "this one instance, not about others like it (gen" in longer
+    assert "(the other 1 was not needed)" in longer
