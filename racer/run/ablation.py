@@ -189,9 +189,10 @@ def _config(result: TuneResult, end: Any, name: str) -> dict[str, Any]:
         else:
             raise SettingError(f'{name}={end!r}: give "default", "best", a number or a dict')
         if found is None:
+            later = ", and to the next tuning Space(default=..)" if end == "default" else ""
             raise SettingError(
                 f"{name}={end!r}: there is none in this tuning; give a configuration, or the "
-                "number of a candidate, and to the next tuning Space(default=..)"
+                f"number of a candidate{later}"
             )
         return dict(found)
     try:

@@ -427,7 +427,17 @@ def test_what_cannot_be_ablated_is_said(tuned):
 def test_a_tuning_without_a_default_has_none_to_ablate_from():
     space = Space({"x": Real(0, 9)})
     result = racer.tune(space, lambda config, instance, seed: config["x"], range(5), budget=30)
-    with pytest.raises(racer.SettingError, match="source='default': there is none"):
+    with pytest.raises(racer.SettingError, match=r"source='default': there is none.*\(default="):
+        racer.ablation(result, pytest.fail)
+
+
+@pytest.mark.filterwarnings("ignore:evaluate returned")
+def test_a_tuning_without_a_best_has_none_to_go_to():
+    space = Space({"x": Real(0, 9)}, default={"x": 1})
+    result = racer.tune(space, lambda config, instance, seed: 1.0, range(5), budget=30)
+    with pytest.raises(
+        racer.SettingError, match=r"target='best': .*, or the number of a candidate$"
+    ):
         racer.ablation(result, pytest.fail)
 
 
