@@ -14,11 +14,13 @@ from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
 from racer.deciders.parts.gates import Evidence, Gate, Omnibus, as_gate, gated
 from racer.deciders.parts.model_based import chances, drop_unlikely
 from racer.deciders.parts.ranking import Order, RunningRanks
-from racer.stats._likelihoods import GivenScale, Likelihood
+from racer.stats._likelihoods import EvenLikelihood, GivenScale, Likelihood
 from racer.stats._sampling.model import climb
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+_MANY = 64  # candidates, from which on logarithms of products pay most
 
 
 @dataclass
@@ -125,7 +127,8 @@ class BradleyTerryRace(Decider):
         np.fill_diagonal(spread, 0.0)
         if not self.independent:
             spread *= 3.0 / (m + 1.0)
-        model = GivenScale(Likelihood(spread, np.zeros((m, m))), self.sigma, state.mode[places])
+        kind = EvenLikelihood if m >= _MANY else Likelihood
+        model = GivenScale(kind(spread, np.zeros((m, m))), self.sigma, state.mode[places])
         with one_blas_thread():
             laplace = climb(model)
         state.mode[places] = laplace.mode

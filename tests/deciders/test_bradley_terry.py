@@ -5,7 +5,7 @@ import pytest
 
 from racer.deciders import Blocks, BradleyTerryRace, Setting
 from racer.deciders.parts.model_based import chances
-from racer.stats._likelihoods import GivenScale, Likelihood, sum_to_zero
+from racer.stats._likelihoods import EvenLikelihood, GivenScale, Likelihood, sum_to_zero
 from racer.stats._sampling.model import climb
 
 WINS = np.array([[0.0, 8, 9, 12], [7, 0, 6.5, 11], [6, 8.5, 0, 10], [3, 4, 5, 0]])
@@ -34,6 +34,33 @@ def test_the_mode_does_not_depend_on_where_it_was_sought(start, sigma):
     mode = climb(model(sigma=sigma)).mode
     assert np.abs(model(sigma=sigma).gradient(mode[None])).max() < 1e-9
     np.testing.assert_allclose(climb(model(sigma=sigma, start=start)).mode, mode, atol=1e-9)
+
+
+@pytest.mark.parametrize("far", [0.0, 3.0, 200.0, 1e4])
+@pytest.mark.parametrize("k", [2, 3, 40, 41])
+def test_logarithms_of_products_are_sums_of_logarithms(k, far):
+    """Also where a product of few sums, or a sum itself, is too small for a float."""
+    rng, n = np.random.default_rng(1), 12.0
+    wins = np.triu(rng.uniform(0, n, (k, k)), 1)
+    wins += np.tril(n - wins.T, -1)
+    beta = rng.normal(size=(130, k)) * (1.0 + far)
+    args = (beta, np.zeros((1, 1)))
+    with np.errstate(divide="ignore"):
+        expected = Likelihood(wins, np.zeros((k, k))).log_likelihood(*args)
+        found = EvenLikelihood(wins, np.zeros((k, k))).log_likelihood(*args)
+    np.testing.assert_allclose(found, expected, rtol=1e-11)
+
+
+def test_many_candidates_are_decided_on_as_few_are(table, monkeypatch):
+    rng = np.random.default_rng(7)
+    costs = rng.normal(size=(15, 64)) + 0.1 * np.arange(64)
+    found = table.decide(BradleyTerryRace(), costs)
+    monkeypatch.setattr("racer.deciders.bradley_terry._MANY", 65)
+    drops = [(d.candidate, pytest.approx(d.probability)) for d in found.dropped]
+    assert [
+        (d.candidate, d.probability) for d in table.decide(BradleyTerryRace(), costs).dropped
+    ] == drops
+    assert drops
 
 
 def chances_of(wins, sigma=1.0, draws=20_000):
