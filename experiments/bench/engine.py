@@ -4,7 +4,12 @@
 block has all candidates. "as raced": races of candidates that are all alike, one after another
 until the evaluations are spent, in which candidates are dropped. Figures are medians over the repeats.
 The deciders that sample a posterior at a look, once the gate is open, are timed without a gate as
-well. --decider chooses some, and leaves out what is not about deciders.
+well. --decider chooses some, and leaves out what is not about deciders. All are deciders of one
+number per cell.
+
+--growth: races in which all stay, of 100, 1 000 and 10 000 candidates on 20 blocks, and of 10 candidates
+on 100 and 1 000 blocks, tested as often as by default. Deciders that hold something for each pair of
+candidates have no 10 000.
 """
 
 from __future__ import annotations
@@ -48,6 +53,8 @@ from racer.stats import joint_comparisons
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from racer.deciders.decider import Schedule
+
 __all__ = ["main"]
 
 TARGETS = {"f-race": 20.0, "t-race": 20.0, "bayesian-friedman": 60.0}
@@ -58,12 +65,18 @@ UNGATED: dict[str, Decider] = {
     "plackett-luce": PlackettLuceRace(gate=False),
     "signed-rank": SignedRankRace(gate=False),
 }
-GROWING = (  # for one number per cell; "anytime" bets on each pair, models take each into account
+PAIRED = ("anytime", "mean")  # bet on each pair of candidates
+MODELS = ("bradley-terry", "plackett-luce")  # fit all candidates together
+GROWING = (
     *("f-race", "f-race-sign", "f-race-mean-rank", "t-race", "correlated-t", "signed-rank"),
     *("bayesian-friedman", "bayesian-friedman-2015", "bayesian-best", "best-for-budget", "halving"),
-    "fixed-confidence",
+    *("fixed-confidence", *PAIRED),
+)
+NAMES = tuple(  # of the deciders of one number per cell
+    name for name in DECIDERS if "cost" in as_decider(name).objectives
 )
 _GROWTH, _BLOCKS = (100, 1000, 10_000), 20
+_LONGER, _CANDIDATES = (100, 1000), 10
 LOOK_TARGET = 10.0  # milliseconds, with 10 candidates
 
 
@@ -76,14 +89,16 @@ def median_cpu(repeats: int, work: Callable[..., int], *args: Any) -> float:
     return statistics.median(times)
 
 
-def all_stay(name: str, m: int, evaluations: int) -> int:
+def all_stay(name: str, m: int, evaluations: int, each_test: Schedule = 1) -> int:
     """One race in which all stay."""
+    decider = Withheld(as_decider(name))
     return racer.race(
         range(m),
         evaluate,
-        range(20),
-        decider=Withheld(as_decider(name)),
+        range(evaluations // m if decider.bounds else 20),  # means of items: each is used once
+        decider=decider,
         budget=evaluations,
+        each_test=each_test,
         seed=1,
     ).evaluations
 
@@ -95,8 +110,9 @@ def as_raced(name: str, m: int, evaluations: int) -> int:
         left = evaluations - done
         if left < 5 * m:
             break
+        items = left // m if as_decider(name).bounds else 20
         done += racer.race(
-            range(m), evaluate, range(20), decider=name, budget=left, seed=seed
+            range(m), evaluate, range(items), decider=name, budget=left, seed=seed
         ).evaluations
     return done
 
@@ -201,28 +217,49 @@ def import_seconds(repeats: int) -> float:
     return statistics.median(run("import racer") - run("pass") for _ in range(repeats))
 
 
-def _grown(name: str, m: int) -> tuple[float, float]:
-    """CPU microseconds per evaluation of races in which all stay, and the peak in MB: of one process."""
+def _grown(name: str, m: int, blocks: int, each_test: Schedule) -> tuple[float, float]:
+    """CPU microseconds per evaluation of races in which all stay, and the peak in MB: of one process.
+
+    The fastest of five races counts, of two of the longest.
+    """
     all_stay(name, 10, 100)  # loads the modules that are imported late
-    repeats = max(1, 20_000 // (m * _BLOCKS))
-    each = median_cpu(repeats, all_stay, name, m, m * _BLOCKS)
+    repeats = 5 if m * blocks <= 20_000 else 2
+    race = partial(median_cpu, 1, all_stay, name, m, m * blocks, each_test)
+    each = min(race() for _ in range(repeats))
     return each, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def growth(names: tuple[str, ...]) -> dict[str, float]:
-    """Print what an evaluation takes as candidates grow in number, and the peak of memory.
+    """Print what an evaluation takes as candidates and blocks grow in number, and peaks of memory.
 
-    Return the time with 1 000 candidates over that with 100 for each decider.
+    Return for each decider the time with 1 000 candidates over that with 100, and the same of
+    blocks.
     """
     ratios = {}
-    print_row("decider", *(f"{m} candidates, us" for m in _GROWTH), "peak, MB", head=True)
     context = get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context, max_tasks_per_child=1) as pool:
+
+        def grown(name: str, m: int, blocks: int, each_test: Schedule) -> tuple[float, float]:
+            return pool.submit(_grown, name, m, blocks, each_test).result()
+
+        sizes = [f"{m} candidates, us" for m in _GROWTH]
+        print_row("decider", *sizes, "1000 to 100", "10 000 to 100", "peak, MB", head=True)
         for name in names:
-            found = [pool.submit(_grown, name, m).result() for m in _GROWTH]
-            print_row(f"`{name}`", *(f"{us:.1f}" for us, _ in found), f"{found[-1][1]:.0f}")
-            took = dict(zip(_GROWTH, (us for us, _ in found), strict=True))
-            ratios[name] = took[1000] / took[100]
+            counts = _GROWTH[:-1] if name in (*PAIRED, *MODELS) else _GROWTH
+            found = [grown(name, m, _BLOCKS, 1) for m in counts]
+            rows = [f"{us:.1f}" for us, _ in found]
+            times = [us / found[0][0] for us, _ in found[1:]]
+            shown = [f"{ratio:.2f}" for ratio in times]
+            gap = ["-"] * (len(_GROWTH) - len(counts))
+            print_row(f"`{name}`", *rows, *gap, *shown, *gap, f"{found[-1][1]:.0f}")
+            ratios[f"{name}, candidates"] = times[0]
+        print()
+        print_row("decider", *(f"{n} blocks, us" for n in _LONGER), "ratio", head=True)
+        for name in names:
+            each_test = as_decider(name).tests
+            few, many = (grown(name, _CANDIDATES, n, each_test)[0] for n in _LONGER)
+            print_row(f"`{name}`", f"{few:.1f}", f"{many:.1f}", f"{many / few:.2f}")
+            ratios[f"{name}, blocks"] = many / few
     return ratios
 
 
@@ -238,18 +275,20 @@ def refuse_slower(ratios: dict[str, float], at_most: float | None) -> None:
 @click.command()
 @number_option("--evaluations", 50_000)
 @number_option("--repeats", 5)
-@click.option("--decider", "chosen", type=click.Choice(list(DECIDERS)), multiple=True)
+@click.option("--decider", "chosen", type=click.Choice(NAMES), multiple=True)
 @click.option(
     "--against",
     "other",
     type=click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path),
     help="Another checkout of racer, timed in turn with this one.",
 )
-@click.option("--growth", "grows", is_flag=True, help="Only races of up to 10 000 candidates.")
+@click.option(
+    "--growth", "grows", is_flag=True, help="Only races of ever more candidates and blocks."
+)
 @click.option(
     "--at-most",
     type=click.FloatRange(min=1),
-    help="Fail where a ratio is larger: of minima, here to there; of 1 000 to 100 candidates.",
+    help="Fail where a ratio is larger: of minima, here to there; of 1 000 to 100 candidates, and blocks.",
 )
 def main(
     *,
@@ -273,7 +312,7 @@ def main(
         return
     print(f"CPU us per evaluation beyond the objective, {evaluations} evaluations, n_jobs=1")
     print(f"{'decider':<20}{'candidates':>11}{'all stay':>10}{'as raced':>10}{'goal':>6}")
-    names = chosen or tuple(DECIDERS)
+    names = chosen or NAMES
     for name in names:
         for m in (10, 100):
             floor = median_cpu(repeats, objective_alone, m, evaluations)

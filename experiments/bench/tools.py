@@ -30,6 +30,11 @@ class Withheld(Decider):
 
     inner: Decider
 
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """Those of the decider inside."""
+        return self.inner.bounds
+
     def start(self, setting: Setting) -> Any:
         """Start the decider inside."""
         return self.inner.start(setting)
