@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import resource
 import shutil
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from experiments.tuner.problem import Draw, Problem
+    from racer import TuneResult
     from racer.space import Domain
 
     Config = Mapping[str, Any]
@@ -27,11 +30,11 @@ __all__ = ["CONTENDERS", "available", "overhead", "peak"]
 
 PER_TRIAL = 5  # instances, for those that average over some
 PER_CANDIDATE = 12  # evaluations, on average, of random candidates in a race
+_LEAST = 600  # evaluations of a short run of irace
 
 
-def by_racer(problem: Problem, budget: int, seed: int, **settings: Any) -> Config:
-    """Tune with racer; the first elite where nothing speaks for any."""
-    result = racer.tune(
+def _tuned(problem: Problem, budget: int, seed: int, **settings: Any) -> TuneResult:
+    return racer.tune(
         problem.space,
         problem,
         range(problem.tuning),
@@ -40,6 +43,11 @@ def by_racer(problem: Problem, budget: int, seed: int, **settings: Any) -> Confi
         deterministic=problem.deterministic,
         **settings,
     )
+
+
+def by_racer(problem: Problem, budget: int, seed: int, **settings: Any) -> Config:
+    """Tune with racer; the first elite where nothing speaks for any."""
+    result = _tuned(problem, budget, seed, **settings)
     return result.configs[(result.survivors or (0,))[0]] if result.best is None else result.best
 
 
@@ -173,8 +181,13 @@ def available(name: str) -> bool:
     return name != "irace" or shutil.which("Rscript") is not None
 
 
-def overhead(problem: Problem, budget: int, seed: int, **settings: Any) -> float:
-    """Return the CPU time of racer.tune per evaluation, without that of the objective; in us."""
+def overhead(
+    problem: Problem, budget: int, seed: int, contender: Callable[[Problem, int, int], Any] = _tuned
+) -> float:
+    """Return the CPU time of a contender per evaluation, without that of the objective; in us.
+
+    Nor of the clock, whose readings take long on some machines: about one for each evaluation.
+    """
     inside = 0.0
 
     def timed(config: Config, instance: int, seed: int) -> float:
@@ -185,16 +198,35 @@ def overhead(problem: Problem, budget: int, seed: int, **settings: Any) -> float
         return value
 
     start = time.process_time()
-    racer.tune(problem.space, timed, range(problem.tuning), budget=budget, seed=seed, **settings)
-    return (time.process_time() - start - inside) / budget * 1e6
+    contender(replace(problem, cost=timed), budget, seed)
+    end = time.process_time()
+    for _ in range(budget):
+        time.process_time()
+    clock = time.process_time() - end
+    return (end - start - inside - clock) / budget * 1e6
 
 
-def peak(draw: Draw, budget: int, seed: int) -> tuple[float, float]:
+def peak(draw: Draw, budget: int, seed: int, name: str = "racer") -> tuple[float, float]:
     """Return `overhead`, and the peak of this process's resident memory in MB; Linux only.
 
-    Of a process that has done nothing else, and imports no other problem.
+    Of a process that has done nothing else, and imports no other problem. irace's are those of its
+    own process, R, without the CPU time that a short run takes, in which R starts and loads irace;
+    Python's end of the socket is left out.
     """
-    overhead(draw(seed), 700, seed)  # loads the modules that are imported late
-    each = overhead(draw(seed), budget, seed)
+    if name == "irace":
+        first = _by_child(draw(seed), _LEAST, seed)
+        each = (_by_child(draw(seed), budget, seed) - first) / (budget - _LEAST) * 1e6
+        return each, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    contender = _tuned if name == "racer" else CONTENDERS[name]
+    overhead(draw(seed), 700, seed, contender)  # loads the modules that are imported late
+    each = overhead(draw(seed), budget, seed, contender)
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return each, int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+
+def _by_child(problem: Problem, budget: int, seed: int) -> float:
+    """Return the CPU seconds of the process in which irace runs."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    by_irace(problem, budget, seed)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

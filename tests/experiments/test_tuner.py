@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import shutil
 import statistics
+from concurrent.futures import Future
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from click.testing import CliRunner
 
 from experiments.page_tables import TABLES
 from experiments.tuner import algorithms
+from experiments.tuner import tables as costs
 from experiments.tuner.anytime import main as anytime
 from experiments.tuner.contenders import CONTENDERS, available, overhead
 from experiments.tuner.irace import _read, _written
@@ -88,8 +91,32 @@ def test_a_space_is_written_for_irace_and_its_answers_are_read():
     assert read == {"kind": "walksat", "noise": 0.25, "restart": 30, "age": True}
 
 
-def test_overhead_is_a_positive_number():
-    assert 0.0 < overhead(SUITE["sphere"].draw(1), 300, 1) < 1e6
+@pytest.mark.parametrize("name", ["racer", "random"])
+def test_overhead_is_a_positive_number(name):
+    assert 0.0 < overhead(SUITE["sphere"].draw(1), 300, 1, CONTENDERS[name]) < 1e6
+
+
+def test_costs_of_others_stand_beside_racers_in_one_table(monkeypatch):
+    monkeypatch.setattr(costs, "ProcessPoolExecutor", lambda *_, **__: nullcontext(InThisProcess))
+    monkeypatch.setattr(costs, "available", "irace".__ne__)  # it is not installed everywhere
+    monkeypatch.setattr(costs, "peak", lambda _, budget, seed, name: (seed + len(name), budget))
+    printed = CliRunner().invoke(costs.main, ["--costs"], catch_exceptions=False).output
+    rows = [[word.strip() for word in line.split("|")[1:-1]] for line in printed.splitlines()[2:]]
+    assert [row for row in rows if row[3] == "tpe"] == [
+        ["sphere", "5", "2000", "tpe", "3", "2000"],
+        ["many-parameters", "20", "2000", "tpe", "3", "2000"],
+    ]
+    assert len([row for row in rows if row[3] == "racer"]) == len(rows) - 2 == 6
+
+
+class InThisProcess:
+    """A pool without workers."""
+
+    @staticmethod
+    def submit(call, *args):
+        future = Future()
+        future.set_result(call(*args))
+        return future
 
 
 def test_regrets_are_above_the_reference_or_the_best_that_was_found():
