@@ -2,7 +2,7 @@
 
 The CPU time of the fastest repeat, the goal, and how the draws were made; then the
 Bayesian signed-rank test side by side with baycomp's, in turns, if that is installed
-(pip install 'racer-tuning[bench]').
+(pip install 'racer-tuning[bench]'). --compared times `racer.compare` of many algorithms instead.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
+import pandas as pd
 
+import racer
 from experiments.bench.tools import timed
 from experiments.options import number_option
 from experiments.report import markdown
@@ -82,6 +84,27 @@ def cases() -> Iterator[tuple[str, float | None, Callable[[], Any]]]:
         yield name, None, partial(front_posterior, costs)
 
 
+def compared() -> Iterator[tuple[str, float | None, Callable[[], Any]]]:
+    """Yield timed calls of `racer.compare`, and of printing what it returns."""
+    rng = np.random.default_rng(1)
+
+    def normal_scores(n: int, k: int, apart: float) -> pd.DataFrame:
+        table = rng.normal(size=(n, k)) + apart * np.arange(k) / (k - 1)
+        return pd.DataFrame(table, columns=[f"algorithm {i}" for i in range(k)])
+
+    many, one = normal_scores(200, 500, 1.0), normal_scores(1, 200, 3.0)
+    friedman = partial(racer.compare, many, method="friedman")
+    yield "Friedman's test, 500 algorithms on 200 data sets", 10.0, friedman
+    comparison = friedman()
+    yield "the same, printed", 0.5, lambda: str(comparison)
+    for posthoc in ("wilcoxon-hochberg", "nemenyi", "conover"):
+        yield f"the same, {posthoc}", 10.0, partial(friedman, posthoc=posthoc)
+    kruskal = partial(racer.compare, many, method="kruskal-wallis", design="unpaired")
+    yield "Kruskal-Wallis test, 500 algorithms, 200 scores each", 10.0, kruskal
+    plackett = partial(racer.compare, one, method="plackett-luce")
+    yield "Plackett-Luce, 200 algorithms on one data set", 5.0, plackett
+
+
 def how(result: Any) -> str:
     """Return how the draws of a model were made."""
     posterior = getattr(result, "posterior", None)
@@ -124,13 +147,16 @@ def beside_baycomp(repeats: int) -> str:
 
 @click.command()
 @number_option("--repeats", 5)
-def main(repeats: int) -> None:
+@click.option("--compared", "compares", is_flag=True, help="Only comparisons of many algorithms.")
+def main(repeats: int, *, compares: bool) -> None:
     """Print a table of CPU times."""
     lines = []
-    for name, goal, call in cases():
+    for name, goal, call in compared() if compares else cases():
         runs = [cpu_seconds(call) for _ in range(repeats)]
         fastest = min(taken for taken, _ in runs)
         wanted = "-" if goal is None else f"{goal:g}"
         lines.append([name, f"{fastest:.4f}", wanted, how(runs[0][1])])
     print(markdown(["", "CPU s", "goal", "draws"], lines), flush=True)
+    if compares:
+        return
     print(f"\n{beside_baycomp(repeats)}")
