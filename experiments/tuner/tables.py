@@ -135,9 +135,9 @@ def tables(rows: pd.DataFrame, contenders: Sequence[str] = tuple(CONTENDERS)) ->
     found = regrets(rows)
     own, *others = (name for name in contenders if name in found)
     means = found.groupby(["problem", "budget"], sort=False).mean().reset_index()
-    head, shown = ["mean regret", "evaluations", own, *others], means[[own, *others]].map(_shown)
+    columns, shown = ["mean regret", "evaluations", own, *others], means[[own, *others]].map(_shown)
     if len(others) > 1:
-        head.append("of the best other")
+        columns.append("of the best other")
         ratios = means[own] / means[others].min(axis=1)
         shown["ratio"] = ["-" if np.isnan(ratio) else f"{ratio:.2f}" for ratio in ratios]
     lines = [
@@ -146,7 +146,7 @@ def tables(rows: pd.DataFrame, contenders: Sequence[str] = tuple(CONTENDERS)) ->
             means.problem, means.budget, shown.to_numpy().tolist(), strict=True
         )
     ]
-    parts = [markdown(head, lines)]
+    parts = [markdown(columns, lines)]
     verdicts = []
     kinds = {"algorithms": (True,), "formulas": (False,), "all": (True, False)}
     for kind, counted in kinds.items():

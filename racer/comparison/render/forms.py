@@ -209,9 +209,10 @@ def _likeliest(comparison: ComparisonData) -> list[str]:
     """Return a sentence where the first by the method's order has not the largest P(best) shown."""
     if "probability_best" not in comparison.ranking:
         return []
-    names, probability = (comparison.ranking[of] for of in ("algorithm", "probability_best"))
-    likeliest = probability.idxmax()
-    first, largest = (f"{probability[row]:.2f}" for row in (0, likeliest))
+    names = comparison.ranking["algorithm"].tolist()
+    probability = comparison.ranking["probability_best"].tolist()
+    likeliest = probability.index(max(probability))
+    first, largest = f"{probability[0]:.2f}", f"{probability[likeliest]:.2f}"
     if first == largest:
         return []
     said = f"{names[likeliest]}, not {names[0]}, has the largest P(best), {largest}"
