@@ -89,7 +89,7 @@ class Actors(Submitter):
 
     def _add(self, queued: _Queued) -> None:
         self._queue.append(queued)
-        if self._watching is None:
+        if self._watching is None or self._watching.done():
             self._watching = asyncio.create_task(self._watch())
         self._feed()
 
@@ -100,6 +100,8 @@ class Actors(Submitter):
                 self._engine.check()
                 found = await self._engine.workers()
             except SettingError as error:
+                for worker in list(self._workers.values()):
+                    self._dismiss(worker, error)
                 self._fail(error)
                 return
             except Exception:  # noqa: BLE001  (the connection, which the engine may repair)
@@ -196,9 +198,7 @@ class Actors(Submitter):
         """Cancel what has not begun; an evaluation that runs goes on until it returns."""
         for future in futures:
             future.cancel()
-        with suppress(SettingError):
-            self._engine.check()
-            self._engine.call_soon(self._close)
+        self._engine.close(self._close)
 
     def _close(self) -> None:
         """Stop the actors, and release them."""

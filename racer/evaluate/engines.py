@@ -1,11 +1,13 @@
-"""Clusters that place actors, objects that live on a worker: Dask."""
+"""Clusters that place actors, objects that live on a worker: Dask and Ray."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
+import threading
 import time
 from concurrent.futures import Executor
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from racer.errors import SettingError
@@ -14,8 +16,10 @@ from racer.evaluate.transport import Call
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from concurrent.futures import Future
 
 _ONLY = {"pure", "retries"}  # options of Dask's executor that do not choose among workers
+_PATIENCE = 10.0  # seconds to wait at the end for a question to Ray
 
 
 class HasExecutor(Protocol):
@@ -25,7 +29,17 @@ class HasExecutor(Protocol):
         """Return an executor."""
 
 
-Cluster: TypeAlias = Executor | HasExecutor
+class HasNodes(Protocol):
+    """The module `ray`."""
+
+    def is_initialized(self) -> bool:
+        """Return True while it is connected."""
+
+    def nodes(self) -> Any:
+        """Return the nodes of its cluster."""
+
+
+Cluster: TypeAlias = Executor | HasExecutor | HasNodes
 Answers: TypeAlias = tuple[list[tuple[Any, str]], float]
 
 
@@ -48,6 +62,9 @@ class Engine(Protocol):
     def call_soon(self, function: Callable[..., Any], *args: Any) -> None:
         """Call a function in the event loop, from any thread."""
 
+    def close(self, last: Callable[[], Any]) -> None:
+        """Call a function in the event loop, if it is there: nothing else is called after it."""
+
     async def workers(self) -> Mapping[Any, int]:
         """Return the threads of each worker."""
 
@@ -56,10 +73,12 @@ class Engine(Protocol):
 
 
 def engine_of(executor: object) -> Engine | None:
-    """Return the cluster behind a Dask client or its executor; None if it has none.
+    """Return the cluster of Ray's module, of a Dask client or of its executor; None if it has none.
 
     An executor of Dask for some workers or resources keeps to its tasks.
     """
+    if executor is not None and executor is sys.modules.get("ray"):
+        return _Ray(executor)
     if (distributed := sys.modules.get("distributed")) is None:
         return None
     if isinstance(executor, distributed.Client):
@@ -120,6 +139,11 @@ class _Dask:
     def call_soon(self, function: Callable[..., Any], *args: Any) -> None:
         self._client.loop.add_callback(function, *args)
 
+    def close(self, last: Callable[[], Any]) -> None:
+        with suppress(SettingError):
+            self.check()
+            self.call_soon(last)
+
     async def workers(self) -> Mapping[Any, int]:
         cores: dict[str, int] = await self._client.scheduler.ncores(workers=None)
         return cores
@@ -131,3 +155,116 @@ class _Dask:
         with self._client.as_current():
             actor: Actor = await placed
         return actor
+
+
+class RayEvaluator(Evaluator):
+    """The one of Ray, which makes one call of `make` after the other, and `stop` beside them."""
+
+    def stop(self) -> None:
+        """Make no more calls: Ray cannot cancel those that have come to an actor."""
+        self.is_stopped = True
+
+
+class _Ray:
+    """Ray's module, whose connection stays open, in an event loop of a thread of racer's.
+
+    It connects by itself when it is asked for something: only ask while it is connected.
+    """
+
+    def __init__(self, ray: Any) -> None:
+        self._ray = ray
+        self._thread: threading.Thread | None = None
+        self.check()
+        if ray.util.client.ray.is_connected():
+            raise SettingError(
+                "executor is ray, connected by Ray Client (ray://): run the script on a machine of "
+                'the cluster, with ray.init("auto"), by `ray job submit` for example'
+            )
+
+    def check(self) -> None:
+        if not self._ray.is_initialized():
+            when = "first" if self._thread is None else "once, and ray.shutdown() after the run"
+            raise SettingError(f"executor is ray, which is not connected: call ray.init() {when}")
+
+    def call_soon(self, function: Callable[..., Any], *args: Any) -> None:
+        if self._thread is None:
+            self._loop, self._over = asyncio.new_event_loop(), asyncio.Event()
+            self._thread = threading.Thread(target=self._serve, name="racer-ray", daemon=True)
+            self._thread.start()
+        self._loop.call_soon_threadsafe(function, *args)
+
+    def close(self, last: Callable[[], Any]) -> None:
+        """Wait until all is over, as the user may disconnect next."""
+        if self._thread is not None and self._thread.is_alive():
+            self.call_soon(last)
+            self.call_soon(self._over.set)
+            self._thread.join(_PATIENCE)
+
+    def _serve(self) -> None:
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.run(self._over.wait())
+
+    async def workers(self) -> Mapping[Any, int]:
+        """Return a worker with one thread for each CPU, since threads share generators."""
+        nodes = await asyncio.to_thread(self._nodes)
+        cpus = {node["NodeID"]: node["Resources"].get("CPU", 0) for node in nodes if node["Alive"]}
+        return {(node, place): 1 for node, n in cpus.items() for place in range(int(n))}
+
+    def _nodes(self) -> Any:
+        self.check()
+        return self._ray.nodes()
+
+    async def hire(self, worker: Any) -> Actor:
+        """Place an actor on a node, once a CPU is free there."""
+        self.check()
+        affinity = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
+        place = self._ray.remote(
+            num_cpus=1,
+            max_restarts=0,
+            concurrency_groups={"stop": 1},
+            scheduling_strategy=affinity(worker[0], soft=False),
+        )
+        actor = _RayActor(self._ray, place(RayEvaluator).remote())
+        try:
+            await actor.run([])
+        except BaseException:  # also cancelled: it must not wait for its CPU any more
+            actor.kill()
+            raise
+        return actor
+
+
+class _RayActor:
+    def __init__(self, ray: Any, handle: Any) -> None:
+        self._ray = ray
+        self._handle = handle
+
+    async def run(self, calls: Sequence[bytes]) -> Answers:
+        if not self._ray.is_initialized():
+            raise ConnectionError("ray is not connected")
+        loop = asyncio.get_running_loop()
+        answers: asyncio.Future[Answers] = loop.create_future()
+
+        def answer(done: Future[Answers]) -> None:  # in a thread of Ray, also for nobody
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(_settle, answers, done)
+
+        self._handle.make.remote(list(calls)).future().add_done_callback(answer)
+        return await answers
+
+    def stop(self) -> None:
+        if self._ray.is_initialized():
+            self._handle.stop.options(concurrency_group="stop").remote()
+            self._handle.__ray_terminate__.remote()  # after the calls that have come to it
+
+    def kill(self) -> None:
+        if self._ray.is_initialized():
+            self._ray.kill(self._handle)
+
+
+def _settle(answers: asyncio.Future[Answers], done: Future[Answers]) -> None:
+    if answers.done():  # nobody waits any more
+        return
+    if (error := done.exception()) is not None:
+        answers.set_exception(error)
+    else:
+        answers.set_result(done.result())

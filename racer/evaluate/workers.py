@@ -218,7 +218,8 @@ def _submitter(executor: Cluster) -> Submitter:
     if isinstance(executor, Executor):
         return UserExecutor(executor)
     raise SettingError(
-        f"executor is {a_kind(executor)}: give a concurrent.futures.Executor or a Dask client"
+        f"executor is {a_kind(executor)}: give a concurrent.futures.Executor, a Dask client or "
+        "the module ray"
     )
 
 

@@ -137,9 +137,9 @@ def race(
         1 evaluates in this process; more, or -1 (all cores), in joblib workers: loky, unless
         `joblib.parallel_config` names another backend. Of a coroutine function, so many calls run
         at a time, in an event loop. The result is the same.
-    executor : concurrent.futures.Executor or Dask client, optional
+    executor : concurrent.futures.Executor, Dask client or the module ray, optional
         Evaluates instead, and stays open. Cells go to an executor one by one; on Dask each worker
-        has an actor, with a cell prefetched.
+        has an actor, with a cell prefetched, and on Ray each CPU.
     ahead : "auto" or int
         How many blocks free workers go ahead of the one that is waited for ("auto": 8, or as
         many as there are workers; of coroutines four times as many). Their outcomes are kept

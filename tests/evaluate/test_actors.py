@@ -44,6 +44,9 @@ class Engine:
     def call_soon(self, function, *args):
         self.loop.call_soon_threadsafe(function, *args)
 
+    def close(self, last):
+        self.call_soon(last)
+
     async def workers(self):
         return dict.fromkeys(self.alive, 1)
 

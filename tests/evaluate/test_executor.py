@@ -305,7 +305,7 @@ def test_a_stop_hands_out_no_more_and_finishes_what_runs():
 
 @pytest.mark.parametrize("executor", [2, "threads", ThreadPoolExecutor])
 def test_what_is_not_an_executor_is_refused(executor):
-    with pytest.raises(SettingError, match=r"^executor is a .*: give a concurrent\.futures"):
+    with pytest.raises(SettingError, match=r"^executor is an? .*: give a concurrent\.futures"):
         workers_for(evaluate, range(3), None, executor=executor)
 
 
