@@ -55,7 +55,7 @@ bench = Commands(
         ),
         "clusters": (
             "bench.clusters",
-            "Use of workers by engine: loky, Dask, MPI, ipyparallel",
+            "Use of workers by engine: loky, Dask, Ray, MPI, ipyparallel",
         ),
         "engine": ("bench.engine", "CPU time of an evaluation, the joint posterior, import"),
         "limits": ("bench.limits", "An evaluation in a process of its own, beside one without"),

@@ -82,6 +82,16 @@ def _dask_tasks(n_workers: int) -> Iterator[Any]:
 
 
 @contextmanager
+def _ray(n_workers: int) -> Iterator[Any]:
+    ray: Any = importlib.import_module("ray")
+    ray.init(num_cpus=n_workers, include_dashboard=False, log_to_driver=False)
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+@contextmanager
 def _mpi4py(n_workers: int) -> Iterator[Any]:
     futures: Any = importlib.import_module("mpi4py.futures")
     with futures.MPIPoolExecutor(n_workers) as executor:
@@ -100,6 +110,7 @@ ENGINES: dict[str, Callable[[int], Any]] = {
     "loky": _loky,
     "Dask": _dask,
     "Dask-tasks": _dask_tasks,
+    "Ray": _ray,
     "mpi4py": _mpi4py,
     "ipyparallel": _ipyparallel,
 }
