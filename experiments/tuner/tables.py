@@ -136,7 +136,7 @@ def tables(rows: pd.DataFrame, contenders: Sequence[str] = tuple(CONTENDERS)) ->
     own, *others = (name for name in contenders if name in found)
     means = found.groupby(["problem", "budget"], sort=False).mean().reset_index()
     columns, shown = ["mean regret", "evaluations", own, *others], means[[own, *others]].map(_shown)
-    if len(others) > 1:
+    if len(others) > 1 and not all(name.startswith(OWN) for name in others):
         columns.append("of the best other")
         ratios = means[own] / means[others].min(axis=1)
         shown["ratio"] = ["-" if np.isnan(ratio) else f"{ratio:.2f}" for ratio in ratios]

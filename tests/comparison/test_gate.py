@@ -59,6 +59,13 @@ def test_beside_a_closed_gate_no_prior_is_said_to_decide():
     assert "a prior" not in found.prose()
 
 
+def test_the_gate_is_not_asked_about_equivalence():
+    found = racer.compare(equals(5, 12, 4), "signed-rank", rope=3.0)
+    assert found.omnibus is not None
+    assert not found.omnibus.rejected
+    assert "equivalent" in set(found.pairs["decision"])
+
+
 def test_what_no_prior_decides_stays_indeterminate_past_the_gates():
     costs = np.arange(4.0)[:, None] + np.array([0.0, 0.0, 30.0])
     costs[:, 1] += np.where(np.arange(4) % 2, 1e-3, -1e-3)

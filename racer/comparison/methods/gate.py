@@ -48,8 +48,10 @@ def gated(
         frame, notes = analysis.pairs, [*analysis.notes]
         decision = frame["decision"]
         # of the signed-rank test: better by a prior of little weight, not by every one
-        nearly = (decision == "indeterminate") & (frame["probability"] > 1.0 - settings.alpha)
-        is_withheld = ((decision == "better") | nearly).to_numpy()
+        is_prior_dependent = (decision == "indeterminate") & (
+            frame["probability"] > 1.0 - settings.alpha
+        )
+        is_withheld = ((decision == "better") | is_prior_dependent).to_numpy()
         if omnibus.rejected:
             places = as_index(frame, scores.algorithms)
             is_withheld = is_withheld & ~pairs_differ(scores, *places, flips, settings.alpha)

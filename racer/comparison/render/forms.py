@@ -215,8 +215,8 @@ def _likeliest(comparison: ComparisonData) -> list[str]:
     first, largest = f"{probability[0]:.2f}", f"{probability[likeliest]:.2f}"
     if first == largest:
         return []
-    said = f"{names[likeliest]}, not {names[0]}, has the largest P(best), {largest}"
-    return [f"{said}: it compares the scores themselves."]
+    said = f"{names[likeliest]} comes first by P(best) ({largest})"
+    return [f"{said}, which compares the scores themselves."]
 
 
 def _sentences(texts: Iterable[str]) -> str:
