@@ -1,4 +1,4 @@
-"""A fault at every file operation, once and again during recovery: an identical race, or refused."""
+"""Faults at file operations, and again during recovery: an identical race, or a refusal."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def operations(faults, path, known=()):
     """Return the operations of a race without faults, and which are first or last at their place.
 
     All that SQLite does for one statement, frame after frame of its log, say, has one place; so has
-    what the race does block after block. Places that are `known` are left out.
+    what the race does block after block. Of places that are `known`, only the last is returned.
     """
     with faults.at(0):
         racer.race(POOL, evaluate, **SETTINGS, store=path)
@@ -61,12 +61,12 @@ def operations(faults, path, known=()):
     for number, place in enumerate(faults.places, start=1):
         if place not in known:
             first.setdefault(place, number)
-            last[place] = number
+        last[place] = number
     return faults.done, {*first.values(), *last.values()}
 
 
 def numbers(done, ends, how):
-    """Return every other operation at which a fault is not the same as at the next one.
+    """Return every other one of `ends` at which a fault is not the same as at the next operation.
 
     Those between have a fault of another kind.
     """
@@ -136,12 +136,11 @@ def resume_and_compare(path, before, stores, plain, *, look=True):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", KINDS)
-def test_a_fault_at_every_file_operation_and_again_during_recovery(
-    folder, faults, stores, plain, how
-):
+def test_a_fault_at_each_place_and_again_during_recovery(folder, faults, stores, plain, how):
     done, ends = operations(faults, folder / "plain.db")
     assert len(done) > 200
     second, came, tried = 0, 0, numbers(done, ends, how)
+    assert len(tried) > 15
     for number in tried:
         path = folder / f"{number}.db"
         came += attempt(faults, path, number, how, stores.told, plain)
@@ -182,8 +181,8 @@ def killed(path):
 # the disk failed while that entry was written: it was not recorded, and the race has said so
 @pytest.mark.filterwarnings("ignore:.*the last entry of its log:racer.RacerWarning")
 @pytest.mark.parametrize("how", KINDS)
-def test_a_fault_at_every_file_operation_of_recovery_and_again(folder, faults, stores, plain, how):
-    """At those that a new race does not have, too: they have had theirs in the test before."""
+def test_a_fault_at_each_place_of_recovery_and_again(folder, faults, stores, plain, how):
+    """Places that a new race has, too, had theirs in the test before: once more for the last."""
     operations(faults, folder / "new.db")
     of_a_new_race = {*faults.places}
     with killed(folder / "killed.db") as copy:
@@ -192,6 +191,7 @@ def test_a_fault_at_every_file_operation_of_recovery_and_again(folder, faults, s
         done, ends = operations(faults, copy("plain.db"), of_a_new_race)
         assert len(done) > 100
         came, tried = 0, numbers(done, ends, how)
+        assert len(tried) > 15
         for number in tried:
             path = copy(f"{number}.db")
             came += attempt(faults, path, number, how, stores.told, plain)
@@ -233,7 +233,7 @@ print(died)
 
 
 @pytest.mark.slow
-def test_the_driver_dies_at_every_file_operation_and_again(folder, faults, stores, plain):
+def test_the_driver_dies_at_each_place_and_again(folder, faults, stores, plain):
     from faults import __file__ as tool
 
     done, ends = operations(faults, folder / "plain.db")
