@@ -117,8 +117,8 @@ def test_equals_beside_one_that_is_better_are_told_apart_as_seldom_as_the_level_
         differ = pairs_differ(read(costs), i, j, signs(12, 500, seed), 0.05)
         among_equals += differ[i > 0].any()
         of_the_better += differ[i == 0].sum()
-    assert among_equals <= 8
-    assert of_the_better >= 280
+    assert among_equals <= 6  # 5 were found
+    assert of_the_better >= 300  # of 400; 320 were found
 
 
 def test_of_one_pair_it_is_the_test_by_sign_flips():
@@ -174,8 +174,8 @@ def test_missing_scores_keep_the_level_and_the_power():
             costs = rng.normal(size=(12, 5)) + shift * np.eye(5)[4]
             costs[rng.random(costs.shape) < 0.3] = np.nan
             rejected[shift] += omnibus_test(read(costs), SETTINGS).rejected
-    assert rejected[0.0] <= 6
-    assert rejected[1.5] >= 15
+    assert rejected[0.0] <= 4  # 2 were found
+    assert rejected[1.5] >= 13  # of 30; 15 were found
 
 
 @pytest.mark.parametrize("n", [13, 40])

@@ -136,7 +136,7 @@ def test_rotations_keep_the_level_on_given_instances_and_find_a_difference(n_ins
         ranks, instances = repeated(rng, n_instances, seeds, m, ahead)
         turns = rng.normal(size=(99, len(ranks) - n_instances + 1))
         rejected[ahead] += rotation_test(ranks, instances, turns).p_value <= 0.05
-    assert 2 <= rejected[0.0] <= 17  # 10, with a standard deviation of 3
+    assert 4 <= rejected[0.0] <= 15  # 12 were found
     assert rejected[1.5] >= 3 * rejected[0.0]
 
 
