@@ -139,7 +139,9 @@ def test_regrets_are_above_the_reference_or_the_best_that_was_found():
 @pytest.mark.parametrize("measured", ["chosen", "reported", "growth", "anytime", "noise"])
 def test_what_the_page_says_is_what_was_measured(measured):
     """Its tables are those of the files: see test_page_tables.py."""
-    assert {f"{measured}-regrets", f"{measured}-verdicts"} & set(TABLES)
+    shown = {f"{measured}-regrets", f"{measured}-verdicts"}
+    # one contender has no verdicts
+    assert shown - ({"growth-verdicts"} if measured == "growth" else set()) <= set(TABLES)
     rows = pd.read_csv(FOLDER / f"{measured}.csv")
     halves = {SUITE[name].half for name in rows.problem}
     expected = {"growth": {"chosen", "reported"}, "anytime": {"reported"}, "noise": {"reported"}}

@@ -279,7 +279,9 @@ def drive(script, tmp_path):
         os.kill(pid, signal.SIGKILL)
 
 
-@pytest.mark.parametrize("settings", [{}, {"n_jobs": 2}, {"n_jobs": 2, "timeout": 60}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{}, {"n_jobs": 2}, {"timeout": 60}, {"n_jobs": 2, "timeout": 60}], ids=str
+)
 def test_when_the_driver_dies_no_program_is_left(drive, settings):
     process, marks = drive(**settings)
     number = signal.SIGKILL if len(settings) % 2 else signal.SIGTERM

@@ -14,6 +14,8 @@ def deadly():
     """Return an objective that does what its configuration says, and travels by value."""
 
     def evaluate(config, instance, seed):
+        import ctypes
+        import faulthandler
         import os
         import signal
 
@@ -21,23 +23,27 @@ def deadly():
             os._exit(3)
         if config == "is killed":
             os.kill(os.getpid(), signal.SIGKILL)
+        if config == "segfault":
+            faulthandler.disable()
+            ctypes.string_at(0)
         return float(config)
 
     return evaluate
 
 
 def test_each_death_costs_its_own_cell():
-    pool = [1, "exits", 2, 3, "is killed", 4]
+    pool = [1, "exits", 2, "segfault", "is killed", 4]
     result = racer.race(pool, deadly(), [0], deterministic=True, first_test=1, budget=6, n_jobs=2)
     assert result.best == 1
     assert result.evaluations == 6
     assert result.failures[["block", "candidate", "status"]].to_numpy().tolist() == [
         [0, 1, "killed"],
+        [0, 3, "killed"],
         [0, 4, "killed"],
     ]
-    assert all(result.failures["message"])
-    assert result.table[[0, 2, 3, 5]].to_numpy().tolist() == [[1, 2, 3, 4]]
-    assert result.table[[1, 4]].isna().all(axis=None)
+    assert all(result.failures["message"].str.startswith("TerminatedWorkerError: A worker process"))
+    assert result.table[[0, 2, 5]].to_numpy().tolist() == [[1, 2, 4]]
+    assert result.table[[1, 3, 4]].isna().all(axis=None)
 
 
 def test_a_death_that_does_not_repeat_costs_nothing(tmp_path):

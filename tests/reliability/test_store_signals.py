@@ -166,7 +166,9 @@ def count_wal(stores, path):
         return 0
 
 
-@pytest.mark.parametrize(("number", "jobs"), [(signal.SIGINT, 2), (signal.SIGTERM, 1)])
+@pytest.mark.parametrize(
+    ("number", "jobs"), [(signal.SIGINT, 2), (signal.SIGTERM, 1), (signal.SIGHUP, 1)]
+)
 def test_the_second_stops_at_once(waiting, number, jobs):
     process, _, _ = waiting(jobs)
     os.kill(process.pid, number)
