@@ -199,7 +199,7 @@ def texts(folder: Path) -> dict[str, tuple[bytes, Callable[[Path], object]]]:
     from racer.scenario.scenario import read_scenario as scenario  # noqa: PLC0415
 
     toml = (
-        'space = "space.txt"\ncommand = ["./run.sh", "{x}", "{instance}"]\nbudget = 40\n'
+        'space = "space.txt"\ncommand = ["./run.sh", "{alpha}", "{instance}"]\nbudget = 40\n'
         'instances = ["a", "b"]\nseconds = 3.5\ndecider = "f-race"\nmaximize = true\nfirst_test = 3\n'
         'metrics = {error = "min", size = {direction = "max", bounds = [0, 1]}}\n'
         'objective = {pareto = ["error", "size"]}\n'

@@ -185,7 +185,7 @@ def test_a_resumed_tuning_shows_the_blocks_and_the_pace_of_one_never_stopped(
     def look(self, outcome):
         told(self, outcome)
         late = self.state._begun + 3600.0  # the first evaluation came after an hour
-        place = re.match(r"race \d+, (block \d+|\d+ blocks)", self.state.line(late))
+        place = re.match(r"race \d+, (block \d+|\d+ blocks?)", self.state.line(late))
         seen.append((place[0], self.state.to_go(late)))
 
     monkeypatch.setattr(Progress, "told", look)

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 
 class Mortal(ClassifierMixin, BaseEstimator):
-    """Predicts one class; with a flag, it kills its process always for x = 2, and once for x = 1."""
+    """Predicts one class; its process is killed, once or always, for one value of x."""
 
     def __init__(self, x=0, flag=""):
         self.x = x
@@ -20,10 +20,9 @@ class Mortal(ClassifierMixin, BaseEstimator):
 
     def fit(self, X, y):  # noqa: N803
         self.classes_ = np.unique(y)
-        if self.flag and self.x == 1 and not Path(self.flag).exists():
-            Path(self.flag).touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        if self.flag and self.x == 2:
+        if self.x == 2 and self.flag and (self.flag == "always" or not Path(self.flag).exists()):
+            if self.flag != "always":
+                Path(self.flag).touch()
             os.kill(os.getpid(), signal.SIGKILL)
         return self
 
