@@ -49,10 +49,10 @@ def is_real(value: Any) -> bool:
     return True
 
 
-def a_kind(value: object) -> str:
-    """Return the name of the type of `value` with its article: a dict, an int."""
+def with_article(value: object) -> str:
+    """Return the name of the type of `value` with its article: a dict, an int, a UUID."""
     name = type(value).__name__
-    return f"an {name}" if name[:1].lower() in {*"aeiou"} or name == "ndarray" else f"a {name}"
+    return f"an {name}" if name[:1].lower() in {*"aeio"} or name == "ndarray" else f"a {name}"
 
 
 def counted(n: int, what: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from racer._checks import a_kind
+from racer._checks import with_article
 from racer.errors import CandidateError
 
 
@@ -41,19 +41,19 @@ def as_sequence(items: Any, name: str) -> tuple[Any, ...]:
     """Return `items` as a tuple, if it is a non-empty sequence with a fixed order."""
     if isinstance(items, str | bytes | Mapping | AbstractSet):
         raise CandidateError(
-            f"{name} is {a_kind(items)}: give a list, whose order and length are plain"
+            f"{name} is {with_article(items)}: give a list, whose order and length are plain"
         )
     if hasattr(items, "to_dict") and hasattr(items, "columns"):  # a DataFrame, unimported
         raise CandidateError(f"{name} is a DataFrame: give {name}.to_dict('records')")
     if callable(items):
         raise CandidateError(
-            f"{name} is {a_kind(items)}: the order is (candidates, evaluate, instances)"
+            f"{name} is {with_article(items)}: the order is (candidates, evaluate, instances)"
         )
     if not isinstance(items, Sequence | np.ndarray) or (
         isinstance(items, np.ndarray) and items.ndim == 0
     ):
         how = f"list({name})" if isinstance(items, Iterable) else "a list"
-        raise CandidateError(f"{name} is {a_kind(items)}: give {how}")
+        raise CandidateError(f"{name} is {with_article(items)}: give {how}")
     if len(items) == 0:
         raise CandidateError(f"{name} is empty: give at least one")
     return tuple(items)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import cloudpickle
 import numpy as np
 
-from racer._checks import a_kind
+from racer._checks import with_article
 from racer.errors import ObjectiveError
 from racer.evaluate.outcome import MOST_SPEND
 
@@ -79,7 +79,7 @@ def check_objective(evaluate: object, *, timed: bool = False) -> None:
     """Raise ObjectiveError unless evaluate(config, instance, seed) can be called, `timed`: bound=."""
     if not callable(evaluate):
         raise ObjectiveError(
-            f"evaluate is {a_kind(evaluate)}, not a function: "
+            f"evaluate is {with_article(evaluate)}, not a function: "
             "give evaluate(config, instance, seed) -> float"
         )
     if inspect.isclass(evaluate):
@@ -173,7 +173,7 @@ def judge(answer: Any) -> tuple[Status, float | None, str]:
     if isinstance(answer, np.ndarray) and answer.ndim == 0:
         answer = answer[()]
     if isinstance(answer, _NOT_NUMBERS) or getattr(answer, "ndim", 0) != 0:
-        return "invalid", None, f"returned {a_kind(answer)}, not a number{_shown(answer)}"
+        return "invalid", None, f"returned {with_article(answer)}, not a number{_shown(answer)}"
     try:
         value = float(answer)
     except Exception as error:  # noqa: BLE001  (a __float__ of the user's may raise anything)
@@ -183,7 +183,7 @@ def judge(answer: Any) -> tuple[Status, float | None, str]:
         if inspect.iscoroutine(answer):
             answer.close()  # or it would warn of not being awaited
             hint = ": write async def, or await it"
-        return "invalid", None, f"returned {a_kind(answer)}, not a number{hint}"
+        return "invalid", None, f"returned {with_article(answer)}, not a number{hint}"
     message = "" if math.isfinite(value) else f"returned {value}, not a finite number"
     return ("invalid", None, message) if message else ("ok", value, "")
 
@@ -252,7 +252,7 @@ def judge_metrics(answer: Any, names: tuple[str, ...]) -> Judged:
         if inspect.iscoroutine(answer):
             return *judge(answer), None
         listed = ", ".join(f"{name!r}: .." for name in names)
-        what = f"{NO_MAPPING} but {a_kind(answer)}: metrics= asks for {{{listed}}}"
+        what = f"{NO_MAPPING} but {with_article(answer)}: metrics= asks for {{{listed}}}"
         return "invalid", None, what, None
     found = {}
     for name in names:

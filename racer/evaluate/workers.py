@@ -8,7 +8,7 @@ from collections import deque
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from racer._checks import a_kind, check_jobs, whole
+from racer._checks import check_jobs, whole, with_article
 from racer.errors import SettingError
 from racer.evaluate.attempt import WATCHER_DIED, Task, evaluate_cell, here, watched
 from racer.evaluate.command.command import Command
@@ -218,7 +218,7 @@ def _submitter(executor: Cluster) -> Submitter:
     if isinstance(executor, Executor):
         return UserExecutor(executor)
     raise SettingError(
-        f"executor is {a_kind(executor)}: give a concurrent.futures.Executor, a Dask client or "
+        f"executor is {with_article(executor)}: give a concurrent.futures.Executor, a Dask client or "
         "the module ray"
     )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racer._checks import a_kind
+from racer._checks import with_article
 from racer.deciders.decider import Blocks
 from racer.deciders.parts.gates import Omnibus
 from racer.deciders.parts.ranking import RunningRanks
@@ -296,7 +296,7 @@ class TuneResult(Result):
         """
         if ablation is not None and not isinstance(ablation, AblationResult):
             raise SettingError(
-                f"ablation= is {a_kind(ablation)}: give the result of racer.ablation"
+                f"ablation= is {with_article(ablation)}: give the result of racer.ablation"
             )
         if ablation is not None and (ablation.space, ablation.seed) != (self.space, self.seed):
             other = "seed" if ablation.space == self.space else "space"

@@ -6,7 +6,7 @@ import math
 import reprlib
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from racer._checks import a_kind, counted, whole
+from racer._checks import counted, whole, with_article
 from racer.core.blocks import InstanceOrder, Stream
 from racer.core.contest import Description
 from racer.core.events import Callback, Ended
@@ -340,7 +340,7 @@ def _with_default(space: Space, initial: tuple[dict[str, Any], ...]) -> tuple[di
 def _checked(space: Space, initial: Any) -> tuple[dict[str, Any], ...]:
     """Return the initial candidates as the space writes them, each once."""
     if not isinstance(initial, list | tuple):
-        raise CandidateError(f"initial is {a_kind(initial)}: give a list of dicts")
+        raise CandidateError(f"initial is {with_article(initial)}: give a list of dicts")
     checked: dict[Any, dict[str, Any]] = {}
     for index, config in enumerate(initial):
         try:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from collections import UserDict
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -188,6 +190,8 @@ def never(*argv):
         (["{x}"], [{"x": 1, 3: 2}], [1], "3 is not the name"),
         (["{instance}"], [{"x": 1}, {"x": 2}], None, "there are no instances"),
         (["{instance}"], [{"x": 1}, {"x": 2}], [1, {}], "instance 1 is {}, a dict"),
+        (["{instance}"], [{"x": 1}, {"x": 2}], [UUID(int=0)], r"UUID\(.*, a UUID: a command"),
+        (["{x}"], [{"x": 1}, {"x": UserDict()}], [1], "parameter 'x' is {}, a UserDict"),
     ],
 )
 def test_what_cannot_be_put_on_the_line_is_refused_before_the_race(

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from racer._checks import a_kind, choice, is_whole, suggesting
+from racer._checks import choice, is_whole, suggesting, with_article
 from racer.errors import ObjectiveError, SettingError, warn
 from racer.evaluate.command.process import printable, run
 from racer.evaluate.command.protocols import (
@@ -172,7 +172,7 @@ class Command:
             )
         if switches is not None and not isinstance(switches, Mapping):
             raise SettingError(
-                f"switches is {a_kind(switches)}: give a dict, from names of parameters "
+                f"switches is {with_article(switches)}: give a dict, from names of parameters "
                 "to the text before their values"
             )
         self._success_codes = _checked_codes(success_codes)

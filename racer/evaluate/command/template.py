@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from racer._checks import a_kind, did_you_mean
+from racer._checks import did_you_mean, with_article
 from racer.errors import ObjectiveError, SettingError
 from racer.evaluate.command.protocols import MARKS, PROTOCOLS, as_fixed, split_line
 
@@ -149,7 +149,7 @@ class Template:
         """Raise ObjectiveError unless this is a mapping from names that a command may have."""
         if not isinstance(config, Mapping):
             raise ObjectiveError(
-                f"{reprlib.repr(config)} is {a_kind(config)}: a command takes mappings "
+                f"{reprlib.repr(config)} is {with_article(config)}: a command takes mappings "
                 "from names of parameters to values"
             )
         for name in config:
@@ -241,7 +241,7 @@ def as_text(value: Any, what: str) -> str:
         text = str(value)
     else:
         raise ObjectiveError(
-            f"{what} is {reprlib.repr(value)}, {a_kind(value)}: a command takes text, "
+            f"{what} is {reprlib.repr(value)}, {with_article(value)}: a command takes text, "
             "numbers and paths"
         )
     if "\0" in text:

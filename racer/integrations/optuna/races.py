@@ -14,7 +14,7 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, IntD
 from optuna.storages import BaseStorage, InMemoryStorage
 from optuna.trial import BaseTrial
 
-from racer._checks import a_kind, flag, suggests, whole
+from racer._checks import flag, suggests, whole, with_article
 from racer.core.blocks import Order
 from racer.core.budget import Budget
 from racer.core.pool import as_sequence
@@ -78,7 +78,7 @@ def _checked(suggest: Suggest) -> Callable[[BaseTrial], Any]:
         return lambda trial: {name: _suggested(trial, name, d) for name, d in space.items()}
     if not callable(suggest):
         raise SettingError(
-            f"suggest is {a_kind(suggest)}: give suggest(trial) -> config, or "
+            f"suggest is {with_article(suggest)}: give suggest(trial) -> config, or "
             "{name: optuna distribution, ..}"
         )
     try:
