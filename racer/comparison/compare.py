@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 import pandas as pd
 
-from racer._checks import check_fraction, choice, flag, is_one_of, is_real, suggests
+from racer._checks import check_fraction, choice, counted, flag, is_one_of, is_real, suggests
 from racer._numerics import as_costs
 from racer.comparison.columns import Columns
 from racer.comparison.data import UNPAIRED, Design, LocalRope, Method, Posthoc
-from racer.comparison.methods.base import Analysis, Settings, many
+from racer.comparison.methods.base import Analysis, Settings
 from racer.comparison.methods.bayesian_friedman import bayesian_friedman
 from racer.comparison.methods.friedman import friedman
 from racer.comparison.methods.gate import gated
@@ -347,10 +347,10 @@ def _counted(table: Scores, ties: int, met: int) -> list[str]:
         are = "is" if table.n_missing == 1 else "are"
         notes.append(f"{table.n_missing} of {table.costs.size} scores {are} missing.")
     if table.n_folds > 1:
-        notes.append(f"Scores are {table.over_folds}s over up to {many(table.n_folds, 'fold')}.")
+        notes.append(f"Scores are {table.over_folds}s over up to {counted(table.n_folds, 'fold')}.")
     if table.n_uneven:
         notes.append(
-            f"{many(table.n_uneven, 'score')} {'is' if table.n_uneven == 1 else 'are'} "
+            f"{counted(table.n_uneven, 'score')} {'is' if table.n_uneven == 1 else 'are'} "
             "over fewer folds than another algorithm has on the same data set."
         )
     paired = table.design == "paired"

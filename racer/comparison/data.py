@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from racer._checks import counted
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -84,8 +86,7 @@ class ComparisonData:
             few, most = int(sizes.min()), int(sizes.max())
             size = f"{few} scores" if few == most else f"{few} to {most} scores"
             return f"independent samples of {size}"
-        n = len(self.data_sets)
-        return f"{n} data set" + ("" if n == 1 else "s")
+        return counted(len(self.data_sets), "data set")
 
     @property
     def explained(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from racer._checks import is_real
+from racer._checks import counted, is_real
 from racer.core.blocks import Order, Stream, as_groups
 from racer.core.contest import Description
 from racer.core.events import Callback, Elimination, Ended
@@ -344,7 +344,7 @@ class Race(AskTell):
             )
         if self.ended is Ended.BUDGET and fell_short(self.rules, self._state):
             n, due = self.tested_blocks, self._state.first_test
-            after = f"{n} usable block{'s' * (n != 1)}, before the first test ({due})"
+            after = f"{counted(n, 'usable block')}, before the first test ({due})"
             rest = "candidate", "fewer candidates"
             self._notes.append(too_short(self.rules, self.rules.one_budget, after, *rest))
 

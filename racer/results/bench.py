@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from racer._checks import counted
 from racer._numerics import as_json
 from racer.deciders.faster import FasterRace
 from racer.deciders.parts.e_processes import log_e_of_signs, median_interval
@@ -230,7 +231,7 @@ class BenchResult(Displayed):
         ]
 
     def _answer(self) -> str:
-        after = f"after {self.rounds} round{'s' * (self.rounds != 1)}"
+        after = f"after {counted(self.rounds, 'round')}"
         if self.ended == "failed":
             return "All programs failed."
         first, *rest = (line for line in self._lines if line.verdict != "failed")
@@ -264,8 +265,8 @@ class BenchResult(Displayed):
         return f"{_listed(names)} are still in: give more rounds, or a larger margin."
 
     def _pieces(self) -> list[Piece]:
-        rounds = f"{self.rounds} round{'s' * (self.rounds != 1)}"
-        runs = f"{self.evaluations} runs in {rounds}; seed {self.seed}."
+        rounds = counted(self.rounds, "round")
+        runs = f"{counted(self.evaluations, 'run')} in {rounds}; seed {self.seed}."
         return [" ".join(self.verdict), self._grid(), runs]
 
     def _grid(self) -> Grid:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from racer._checks import counted
 from racer._numerics import as_costs, mean_of, shown_probability
 from racer.errors import SettingError
 from racer.plots import bars, boxes, courses, front, parallel, quality, race, sampling
@@ -317,5 +318,5 @@ def _test(result: Result, ax: Axes | None) -> Axes:
     chosen = result.leaders[:_MOST]
     columns = [list(result.held_out.of(c).values()) for c in chosen]
     most = max(map(len, columns), default=0)
-    caption = f"value on {most} held-out instance{'s' * (most != 1)}"
+    caption = f"value on {counted(most, 'held-out instance')}"
     return _boxes(columns, _labels(result, chosen), caption, ax)

@@ -72,10 +72,9 @@ def _guess(result: Result) -> str:
     if result.guess is None:
         return ""
     chance = related_probability(result.probability_best[result.guess])
-    seen = len(result.known.of(result.guess))
+    seen = counted(len(result.known.of(result.guess)), "evaluation")
     return (
-        f" A guess, which no test supports, is #{result.guess}, by {seen} "
-        f"evaluation{'s' * (seen != 1)} of it: P(best) {chance}."
+        f" A guess, which no test supports, is #{result.guess}, by {seen} of it: P(best) {chance}."
     )
 
 
@@ -191,13 +190,13 @@ def survivors(result: Result, most: int | None = None) -> Grid:
     tables = {} if metrics is None else metrics.tables
     tables_tested = {} if metrics is None else metrics.held_out(result.held_out)
     value, *others = [*tables] or ["mean" if runtime is None else runtime.score_name]
-    blocks = f"{'common ' if runtime is None else ''}block{'s' * (n_common != 1)}"
+    blocks = counted(n_common, "common block" if runtime is None else "block")
     has_failed = runtime is None and any(result._run_times(c).failed for c in leaders)
     columns: list[tuple[str, Sequence[object]]] = [
         ("candidate", [f"#{c}, eliminated" if c in gone else f"#{c}" for c in chosen]),
         ("P(best)", [_chance_of(result, c) for c in chosen]),
         (
-            f"{value} on {n_common} {blocks}{', failures imputed' * has_failed}",
+            f"{value} on {blocks}{', failures imputed' * has_failed}",
             [number(means.get(c)) for c in chosen],
         ),
         *((name, shown_means(tables[name], leaders, chosen)) for name in others),

@@ -11,6 +11,7 @@ from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeGuard, TypeVar
 
+from racer._checks import counted
 from racer.core.contest import ContestResult, Unused
 from racer.core.events import Ended, RaceEnded
 from racer.core.prices import NO_SPEND
@@ -101,10 +102,10 @@ def drive(
     if stop.requested():
         raise _interrupted(result, store, stop.code)
     if result.ended is Ended.DEADLINE and _is_untested(result):
-        n, is_race = result.evaluations, contest.kind == "race"
+        seen, is_race = counted(result.evaluations, "evaluation"), contest.kind == "race"
         guess = "" if result.guess is None else ", and result.guess is the one to take nevertheless"
         warn(
-            f"the deadline passed after {n} evaluation{'s' * (n != 1)}, before the first test: no "
+            f"the deadline passed after {seen}, before the first test: no "
             f"candidate can be called the best{guess}; give more time, or "
             f"{'fewer candidates' if is_race else 'a lower first_test'}"
         )

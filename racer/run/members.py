@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from racer._checks import counted
 from racer.core.blocks import Place
 from racer.core.budget import Budget
 from racer.core.pool import canonical_key
@@ -81,8 +82,7 @@ def share_of_member(budget: Any, size: int, n_instances: int, times: int) -> int
     evaluations, tested = Budget.counted(budget, "a portfolio"), n_instances * times
     each = evaluations // size - tested
     if each < _LEAST:
-        members = f"{size} member{'s' * (size != 1)}"
-        places = f"{n_instances} instance{'s' * (n_instances != 1)}"
+        members, places = counted(size, "member"), counted(n_instances, "instance")
         often = "once" if times == 1 else f"{times} times"
         raise BudgetError(
             f"budget of {evaluations} evaluations: {members} on {places}, {often} each, "

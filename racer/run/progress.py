@@ -228,9 +228,8 @@ class Progress:
         elif isinstance(event, RaceCompleted):
             self.line(_race(event))
         elif isinstance(event, CandidatesAdded) and event.race:
-            many = len(event.configs)
-            new = "new candidate" + "s" * (many != 1)
-            self.line(f"race {event.race}: {many} {new}, from #{event.first} on")
+            new = counted(len(event.configs), "new candidate")
+            self.line(f"race {event.race}: {new}, from #{event.first} on")
         elif isinstance(event, BlockCompleted) and (
             (event.eliminated and self.state.of.kind != "tuning")
             or time.monotonic() - self._last >= _SILENT
@@ -258,9 +257,9 @@ def _left(eliminated: tuple[Elimination, ...]) -> list[str]:
     """Return a line for each candidate that left after a block, one for all if they are many."""
     if len(eliminated) > _EACH:
         reasons = Counter(drop.reason for drop in eliminated)
-        counted = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
+        why = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
         block = eliminated[0].block
-        return [f"block {block:>3}: dropped {len(eliminated)} candidates: {counted}"]
+        return [f"block {block:>3}: dropped {len(eliminated)} candidates: {why}"]
     return [_line(drop) for drop in eliminated]
 
 

@@ -107,7 +107,7 @@ class ProgressState:
             self._contest = contest
         what = f"race of {self.candidates} candidates" if contest.kind == "race" else contest.kind
         known = f", {result.evaluations} evaluations known" if result.evaluations else ""
-        hands = "" if workers is None else f", {workers} worker{'s' * (workers != 1)}"
+        hands = "" if workers is None else f", {counted(workers, 'worker')}"
         self.of = Subject(
             f"{what}: decider {type(rules.decider).__name__}, budget of {rules.budgets[-1]}, seed "
             f"{rules.seed}{hands}{known}",

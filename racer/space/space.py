@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racer._checks import did_you_mean, read_json, suggesting, whole
+from racer._checks import counted, did_you_mean, read_json, suggesting, whole
 from racer.errors import CandidateError, MissingExtraError, SettingError, SpaceFileError
 from racer.render.notebook import as_html
 from racer.render.sections import Grid
@@ -589,7 +589,7 @@ class Space(Structure):
             for name, p in self.parameters.items()
         ]
         pieces: list[Piece] = [
-            f"Space of {n} parameter{'s' * (n != 1)}{fixed}",
+            f"Space of {counted(n, 'parameter')}{fixed}",
             Grid.of(head, rows, left="parameter type values exists when"),
         ]
         if self.forbidden:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from racer._checks import counted
 from racer.errors import ScoresError, SettingError
 from racer.stats.pairs import pair_ranks
 
@@ -92,7 +93,7 @@ def left_out(scores: Scores) -> list[str]:
     if not dropped:
         return []
     one = dropped == 1
-    left, rest = many(dropped, "data set"), int(scores.complete.sum())
+    left, rest = counted(dropped, "data set"), int(scores.complete.sum())
     verb = "was" if one else "were"
     return [f"{left} with missing scores {verb} left out; the ranking rests on the other {rest}."]
 
@@ -143,11 +144,6 @@ def decide(probability: float, in_rope: float, alpha: float) -> Decision:
     if in_rope > 1.0 - alpha:
         return "equivalent"
     return "better" if probability > 1.0 - alpha else "undecided"
-
-
-def many(count: int, noun: str) -> str:
-    """Return "1 data set" or "2 data sets"."""
-    return f"{count} {noun}" + ("" if count == 1 else "s")
 
 
 def rank_frame(names: tuple[str, ...], **columns: NDArray[np.float64]) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from racer._checks import counted
 from racer.comparison.data import OmnibusTest
 from racer.comparison.methods.base import (
     ALIKE,
@@ -15,7 +16,6 @@ from racer.comparison.methods.base import (
     complete_costs,
     half_width,
     left_out,
-    many,
     places,
     rank_frame,
     refuse,
@@ -118,7 +118,7 @@ def _notes(gate: BayesianFriedmanResult, joint: JointComparisons, alpha: float) 
     if limit and 0.5**limit >= alpha:
         yield (
             "P(better) is at its limit, 1, wherever one won all data sets that did not tie, "
-            f"however few: with a prior win of the other, {many(limit, 'data set')} won would "
+            f"however few: with a prior win of the other, {counted(limit, 'data set')} won would "
             f"make it {1.0 - 0.5**limit:.3f}."
         )
     if not gate.rejected:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from racer._checks import counted
 from racer.comparison.data import OmnibusTest
-from racer.comparison.methods.base import ALIKE, INDETERMINATE, WITHHELD, as_index, many
+from racer.comparison.methods.base import ALIKE, INDETERMINATE, WITHHELD, as_index
 from racer.stats.friedman import RankSums, centred, iman_davenport_df
 from racer.stats.ranks import ranks_of
 from racer.stats.sign_flips import all_alike, signs
@@ -56,7 +57,7 @@ def gated(
             places = as_index(frame, scores.algorithms)
             is_withheld = is_withheld & ~pairs_differ(scores, *places, flips, settings.alpha)
             if n_left := np.count_nonzero(is_withheld):
-                notes.append(f"Sign flips: {many(int(n_left), 'pair')} undecided.")
+                notes.append(f"Sign flips: {counted(int(n_left), 'pair')} undecided.")
         else:
             notes.append(ALIKE)
         pairs = frame.assign(decision=decision.mask(is_withheld, "undecided"))

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from racer._checks import counted
 from racer.comparison.methods.base import (
     Analysis,
     Settings,
     compared,
     encounters,
-    many,
     places,
     rank_frame,
     refuse,
@@ -75,7 +75,7 @@ def hierarchical(scores: Scores, settings: Settings) -> Analysis:
     if dropped:
         one = len(rows) == 1
         notes.append(
-            f"{many(dropped, 'data set')} with fewer than two common folds "
+            f"{counted(dropped, 'data set')} with fewer than two common folds "
             f"{'was' if dropped == 1 else 'were'} left out{'' if one else ', over all pairs'}."
         )
     return Analysis(

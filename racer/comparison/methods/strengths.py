@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from racer._checks import counted
 from racer.comparison.methods.base import (
     Analysis,
     Settings,
@@ -14,7 +15,6 @@ from racer.comparison.methods.base import (
     decide,
     encounters,
     half_width,
-    many,
     refuse,
 )
 from racer.comparison.render.tables import DECIMALS
@@ -58,7 +58,7 @@ def _trust(posterior: Posterior) -> list[str]:
     """Return a warning where the chains have not converged."""
     if posterior.converged:
         return []
-    broken = many(posterior.divergences, "divergence")
+    broken = counted(posterior.divergences, "divergence")
     found = f"R-hat {posterior.r_hat:.3f}, {broken}"
     return [f"The chains have not met ({found}): do not rely on these figures."]
 
@@ -87,8 +87,8 @@ def by_bradley_terry(scores: Scores, settings: Settings) -> Analysis:
     frame = result.to_frame(rope=(0.5 - rope, 0.5 + rope))
     i, j = as_index(frame, names)
     met = encounters(scores.costs, i, j)
-    for name, counted in (("wins", table.wins[i, j]), ("losses", table.wins[j, i])):
-        met[name] = counted.astype(int)
+    for name, count in (("wins", table.wins[i, j]), ("losses", table.wins[j, i])):
+        met[name] = count.astype(int)
     met["ties"] = table.ties[i, j].astype(int)
     low, high = highest_density(result.strengths, 0.89)
     ranking = pd.DataFrame(
@@ -138,7 +138,7 @@ def by_plackett_luce(scores: Scores, settings: Settings) -> Analysis:
     notes: list[str] = []
     if result.n_failed:
         notes.append(
-            f"{many(result.n_failed, 'result')} that failed {'comes' if result.n_failed == 1 else 'come'} "
+            f"{counted(result.n_failed, 'result')} that failed {'comes' if result.n_failed == 1 else 'come'} "
             "after all others, in no order."
         )
     if scores.n_missing:

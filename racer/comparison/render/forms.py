@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import fill
 from typing import TYPE_CHECKING, NamedTuple
 
-from racer.comparison.methods.base import many
+from racer._checks import counted
 from racer.comparison.render import prose
 from racer.comparison.render.tables import as_grid, letters, matrix_grid, pairs_grid, scores_grid
 from racer.errors import SettingError
@@ -190,7 +190,7 @@ def _facts(comparison: ComparisonData) -> list[str]:
     """Return the subject, and the result of the omnibus test, if there is one."""
     folds = f" ({comparison.n_folds} folds)" if comparison.n_folds > 1 else ""
     facts = [
-        f"{many(len(comparison.algorithms), 'algorithm')} on "
+        f"{counted(len(comparison.algorithms), 'algorithm')} on "
         f"{comparison.basis}{folds}; "
         f"{'larger' if comparison.maximize else 'smaller'} is better"
         + (f"; control {comparison.control}" if comparison.control else "")

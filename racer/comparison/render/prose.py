@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from racer.comparison.methods.base import WITHHELD, many
+from racer._checks import counted
+from racer.comparison.methods.base import WITHHELD
 from racer.comparison.render.cite import EFFECT_SIZE, in_prose
 from racer.comparison.render.tables import DECIMALS, shown
 
@@ -23,7 +24,7 @@ def compared(comparison: ComparisonData) -> str:
     better = "Larger" if comparison.maximize else "Smaller"
     methods = [key for key in comparison.references if key != EFFECT_SIZE]
     return (
-        f"{many(others, 'algorithm')} {'was' if others == 1 else 'were'} compared{control} on "
+        f"{counted(others, 'algorithm')} {'was' if others == 1 else 'were'} compared{control} on "
         f"{comparison.basis}{folds} by the "
         f"{comparison.title} ({in_prose(methods)}). {better} scores are better."
     )
