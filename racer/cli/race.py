@@ -138,7 +138,7 @@ def _recorded(path: Path, score: str | None) -> dict[str, Any]:
 def _by_program(path: Path, command: list[str], instances: str | None) -> dict[str, Any]:
     """Return the arguments of a race of a program's configurations."""
     from racer.evaluate.command.command import Command  # noqa: PLC0415  (a second)
-    from racer.scenario.scenario import check_line, instances_in  # noqa: PLC0415
+    from racer.scenario.scenario import check_command_line, instances_in  # noqa: PLC0415
     from racer.scenario.score_files import csv_lines  # noqa: PLC0415
 
     if path.suffix == ".json":
@@ -163,7 +163,8 @@ def _by_program(path: Path, command: list[str], instances: str | None) -> dict[s
         raise CandidateError(f"{path} is not a list of objects, one for each candidate")
     found = None if instances is None else instances_in(instances, None, "instances", is_line=False)
     evaluate = Command(command)
-    check_line(evaluate, configs, found)
+    names = {name for config in configs for name in config}
+    check_command_line(evaluate, found, names or None)
     return {"candidates": configs, "evaluate": evaluate, "instances": found}
 
 

@@ -169,7 +169,9 @@ def _scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
             command = click.option(flag, f"{_IRACE}{name}", hidden=True)(command)
     for name, setting in reversed(list(SETTINGS.items())):
         command = _option(name, setting)(command)
-    return click.argument("scenario", type=click.Path(dir_okay=False), required=False)(command)
+    return click.argument("scenario", type=click.Path(exists=True, dir_okay=False), required=False)(
+        command
+    )
 
 
 def _scenario_of(ctx: click.Context, path: str | None, options: dict[str, Any]) -> Scenario:

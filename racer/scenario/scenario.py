@@ -8,7 +8,6 @@ import re
 import shlex
 import sys
 import tomllib
-import warnings
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from racer._files import SQLITE, beginning, read_bytes
 from racer.core.budget import Budget
 from racer.core.runtime import Runtime
-from racer.errors import BudgetError, ObjectiveError, RacerWarning, SettingError
+from racer.errors import BudgetError, ObjectiveError, SettingError
 from racer.evaluate.command.command import Command
 from racer.evaluate.objective import describe
 from racer.scenario.irace_options import THE_OPTIONS, from_irace, merged
@@ -90,7 +89,7 @@ class Scenario:
         space = self.space()
         evaluate, instances = self.evaluate(space), self.instances("instances")
         if isinstance(evaluate, Command):
-            check_line(evaluate, (), instances, space.parameters)
+            check_command_line(evaluate, instances, space.parameters)
         found: dict[str, Any] = {
             "space": space,
             "evaluate": evaluate,
@@ -234,19 +233,14 @@ class Scenario:
         return command
 
 
-def check_line(
-    command: Command,
-    configs: Sequence[Any],
-    instances: Sequence[Any] | None,
-    parameters: Collection[str] = (),
+def check_command_line(
+    command: Command, instances: Sequence[Any] | None, parameters: Collection[str] | None
 ) -> None:
-    """Raise SettingError for what cannot be put on a command line; the run gives the warnings."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RacerWarning)
-        try:
-            command.check(configs, instances, parameters)
-        except ObjectiveError as error:  # the command is a setting here
-            raise SettingError(str(error)) from None
+    """Raise SettingError for a place in the command, a setting here, that nothing can fill."""
+    try:
+        command.check_places(instances, parameters)
+    except ObjectiveError as error:
+        raise SettingError(str(error)) from None
 
 
 def instances_in(path: str, folder: str | None, where: str, *, is_line: bool) -> list[str]:

@@ -192,6 +192,8 @@ def test_a_file_or_a_parameter_that_is_not_there_is_wrong_usage(tmp_path):
     path.write_text('[{"x": 1}, {"x": 2}]')
     done = run(path, "--budget", 10, "--", "true", "{y}")
     assert (done.exit_code, "has {y}, which no candidate has" in done.stderr) == (2, True)
+    done = run(path, "--budget", 10, "--", "true", "{instance}")
+    assert (done.exit_code, "but there are no instances" in done.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -209,6 +211,22 @@ def test_candidates_are_a_list_of_objects(tmp_path, text, message):
     done = run(path, "--budget", 10, "--", "true", "{x}")
     assert done.exit_code == 1
     assert f"{path} {message}" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[{"x": [1]}, {"x": 2}]', "candidate 0: parameter 'x' is [1], a list"),
+        ('[{"x": 1}, {"y": 2}]', "candidate 1: there is no 'x' for the argument '{x}'"),
+        ('[{"x": 1, "seed": 1}, {"x": 2}]', "candidate 0: a parameter is called 'seed'"),
+        ("[]", "candidates is empty"),
+    ],
+)
+def test_a_file_with_wrong_candidates_is_an_error_not_wrong_usage(tmp_path, text, message):
+    path = tmp_path / "configs.json"
+    path.write_text(text)
+    done = run(path, "--budget", 10, "--", "true", "{x}")
+    assert (done.exit_code, message in done.stderr) == (1, True), done.stderr
 
 
 @pytest.mark.parametrize("index", [[0, 1, 2], [7, 5, 3], ["a", "b", "c"]])

@@ -233,6 +233,12 @@ def test_so_is_a_wrong_value_in_a_scenario(folder, line):
     assert said("tune", "-q", "--first-test", 2).exit_code == 2
 
 
+@pytest.mark.parametrize("command", ["import-irace", "verify", "check-scenario"])
+def test_a_file_that_is_not_there_is_wrong_usage(folder, command):
+    done = said(command, "none.txt")
+    assert (done.exit_code, "'none.txt'" in done.stderr) == (2, True)
+
+
 def test_names_of_folders_and_commands_do_not_change_that(tmp_path, monkeypatch):
     (tmp_path / "jobs").mkdir()
     monkeypatch.chdir(tmp_path / "jobs")

@@ -276,21 +276,17 @@ class Command:
                 "SIGCHLD is ignored in this process, so that no exit code of a program can be read: "
                 "call signal.signal(signal.SIGCHLD, signal.SIG_DFL)"
             )
-        takes_instance = "instance" in self._template.names
-        if takes_instance and (instances is None or not len(instances)):
-            raise ObjectiveError("the command has {instance}, but there are no instances")
         for index, config in enumerate(configs):
             with _named(f"candidate {index}"):
                 self._template.check_names(config)
         self._template.check_names(dict.fromkeys(parameters or ()))
         known = {*(parameters or ()), *(n for config in configs for n in config)}
-        if parameters is not None:
-            self._template.refuse_unknown(known)
+        self.check_places(instances, None if parameters is None else known)
         self._template.check_bound(configs, known)
         for index, config in enumerate(configs):
             with _named(f"candidate {index}"):
                 self._program_of(self.argv(config, "", 0))
-        if takes_instance:
+        if "instance" in self._template.names:
             for index, instance in enumerate(() if instances is None else instances):
                 as_text(instance, f"instance {index}")
                 if self._protocol is not None:
@@ -299,6 +295,22 @@ class Command:
         self._warn_of_parameters_without_place(known)
         if instances is not None:
             self._warn_of_instances_without_place(instances)
+
+    def check_places(
+        self, instances: Sequence[Any] | None, parameters: Collection[str] | None
+    ) -> None:
+        """Raise ObjectiveError for a place on the line that nothing can fill.
+
+        Parameters
+        ----------
+        instances : sequence or None
+        parameters : collection of str
+            Names that candidates may have; None: unknown.
+        """
+        if "instance" in self._template.names and (instances is None or not len(instances)):
+            raise ObjectiveError("the command has {instance}, but there are no instances")
+        if parameters is not None:
+            self._template.refuse_unknown(parameters)
 
     def check_some(self, configs: Sequence[Any]) -> None:
         """Warn RacerWarning of names that look misspelt in the first of many configurations.
