@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from racer.run.calls import tune as tune
     from racer.run.portfolio import portfolio as portfolio
     from racer.run.verify import verify as verify
+    from racer.scenario.bundle import bundle as bundle
     from racer.scenario.score_files import read_scores as read_scores
     from racer.space.expressions import Param as Param
     from racer.space.numeric import Integer as Integer
@@ -69,7 +70,6 @@ if TYPE_CHECKING:
     from racer.space.parameters import Categorical as Categorical
     from racer.space.parameters import Ordinal as Ordinal
     from racer.space.space import Space as Space
-    from racer.store.bundle import bundle as bundle
     from racer.store.load import load as load
     from racer.tuner.tuner import Tuner as Tuner
 
@@ -119,7 +119,7 @@ _HOME = {
     "Within": "racer.core.objective",
     "ablation": "racer.run.ablation",
     "bench": "racer.run.bench",
-    "bundle": "racer.store.bundle",
+    "bundle": "racer.scenario.bundle",
     "compare": "racer.comparison.compare",
     "load": "racer.store.load",
     "portfolio": "racer.run.portfolio",

@@ -24,13 +24,10 @@ def bundle(store: str, *, output: Path, scenario: Path | None) -> None:
     With it go scenario, report, versions, and hashes of the program and the instances. The hash
     that is printed says that a bundle is this one: publish it.
     """
-    from racer.scenario.scenario import read_scenario  # noqa: PLC0415  (a second)
-    from racer.store.bundle import bundle as run  # noqa: PLC0415
+    from racer.scenario.bundle import bundle as run  # noqa: PLC0415  (a second)
 
     beside = Path(store).parent / "scenario.toml"
     with reported(), refused_as(output):
-        if scenario is not None:
-            read_scenario(str(scenario))  # an error for any other file
         found = run(store, output, scenario=scenario or (beside if beside.exists() else None))
         say(f"{output}\nSHA-256 {found}")
 

@@ -13,8 +13,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from racer._files import read_bytes, written
+from racer._files import as_path, read_bytes, written
 from racer.errors import MissingExtraError, StoreError
+from racer.scenario.scenario import read_scenario
 from racer.store.archive import MANIFEST, MOST_BYTES, hashes_of, packed
 from racer.store.load import load_record
 from racer.store.reader import open_to_read
@@ -54,6 +55,8 @@ def bundle(
 
     Raises
     ------
+    SettingError
+        `scenario` is no scenario file.
     StoreError
         The store is not sound, cannot be replayed from the file alone, is too large, or the run has
         not come to its end.
@@ -70,8 +73,11 @@ def bundle(
     ...     racer.verify(path, sha256=sha256).problems
     ()
     """
-    result: Any = load_record(store).result
     members = {}
+    if scenario is not None:
+        read_scenario(as_path(scenario, "scenario"))  # an error for any other file
+        members["scenario.toml"] = read_bytes(scenario)
+    result: Any = load_record(store).result
     with tempfile.TemporaryDirectory() as folder:
         with open_to_read(os.fspath(store)) as reader:
             copy = f"{folder}/run.db"
@@ -84,8 +90,6 @@ def bundle(
                     f"{reader.how_to_resume()}"
                 )
         members["run.db"] = read_bytes(copy, MOST_BYTES)
-        if scenario is not None:
-            members["scenario.toml"] = read_bytes(scenario)
         with suppress(MissingExtraError, AttributeError):  # an ablation has none
             result.report(f"{folder}/report.html")
             members["report.html"] = read_bytes(f"{folder}/report.html")

@@ -93,7 +93,24 @@ def test_a_store_without_a_name_is_refused(tmp_path, monkeypatch, store):
     assert "store=" in done.output or "store '" in done.output
 
 
-def test_a_file_that_is_no_scenario_is_none_of_a_bundle(tmp_path):
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("notes.txt", "Nothing to be run\n", "notes.txt, line 1"),
+        ("notes.toml", "author = 'me'\n", "'author' is no setting"),
+        ("none.toml", None, "none.toml cannot be read"),
+    ],
+)
+def test_a_bundle_takes_no_file_for_a_scenario_that_is_none(tmp_path, name, text, message):
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    racer.race(POOL, evaluate, [1], budget=60, seed=1, store=tmp_path / "run.db")
+    with pytest.raises(racer.SettingError, match=message):
+        racer.bundle(tmp_path / "run.db", tmp_path / "run.zip", scenario=tmp_path / name)
+    assert not (tmp_path / "run.zip").exists()
+
+
+def test_so_does_the_command(tmp_path):
     (tmp_path / "notes.txt").write_text("Nothing to be run\n")
     words = ["bundle", "x.db", "-o", tmp_path / "x.zip", "--scenario", tmp_path / "notes.txt"]
     done = CliRunner().invoke(main, list(map(str, words)))
