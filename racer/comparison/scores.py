@@ -224,12 +224,9 @@ def _by_index(frame: pd.DataFrame, found: Columns) -> tuple[pd.DataFrame, Column
 def _plain(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Return the table with strings as names of its columns, and the named levels of its index.
 
-    These become its first columns. A level of the columns that is the same in all is left out.
+    These become its first columns.
     """
-    for level in reversed(range(frame.columns.nlevels)):  # as a pivoted table has them
-        if frame.columns.nlevels > 1 and len({*frame.columns.get_level_values(level)}) == 1:
-            frame = frame.droplevel(level, axis="columns")
-    frame = frame.set_axis([str(name) for name in frame.columns], axis="columns")
+    frame = frame.set_axis(_names_of(frame.columns), axis="columns")
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
         raise ScoresError(f"column {repeated[0]!r} occurs twice: give each algorithm its own name")
@@ -248,6 +245,25 @@ def _plain(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     if frame.empty:
         raise ScoresError(f"the table is empty: {len(frame)} rows, {frame.shape[1]} columns")
     return frame, named
+
+
+def _names_of(columns: pd.Index[Any]) -> list[str]:
+    """Return the names of columns; of several levels, as a pivoted table has, what differs.
+
+    A column that was a level of the index has a name in one level only.
+    """
+    if columns.nlevels == 1:
+        return [str(name) for name in columns]
+    own = [[part for part in label if part != ""] for label in columns]
+    pivoted = [label for label, parts in zip(columns, own, strict=True) if len(parts) != 1]
+    levels = [
+        level for level in range(columns.nlevels) if len({label[level] for label in pivoted}) > 1
+    ]
+    names = []
+    for label, parts in zip(columns, own, strict=True):
+        shown = parts if len(parts) == 1 else [label[level] for level in levels or [0]]
+        names.append(str(shown[0] if len(shown) == 1 else tuple(shown)))
+    return names
 
 
 def _label(value: object) -> str:
@@ -374,14 +390,23 @@ def _labelled(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
             hint += (
                 f"; if the numbers in column {numbered!r} name algorithms, algorithm={numbered!r}"
             )
-        texts = [n for n in map(str, frame) if n not in keys and not is_numeric(frame[n])]
-        if texts:
-            hint += f"; if column {texts[0]!r} names algorithms, algorithm={texts[0]!r}"
+        if (text := _names_algorithms(frame, keys)) is not None:
+            hint += f"; if column {text!r} names algorithms, algorithm={text!r}"
         raise ScoresError(f"more than one row for data set {again[0][0]!r}{fold}{hint}")
     wide = frame.drop(columns=keys)
     named = None if found.data_set is None else list(data_sets)
     columns = {name: _numbers(wide[name], name, named) for name in map(str, wide)}
     return pd.DataFrame(columns, index=labels)
+
+
+def _names_algorithms(frame: pd.DataFrame, keys: Sequence[str]) -> str | None:
+    """Return the column of text beside one of scores, if it tells rows with the same keys apart."""
+    rest = [name for name in map(str, frame) if name not in keys]
+    texts = [name for name in rest if not is_numeric(frame[name])]
+    labels = frame[[*keys, *texts]].astype(str)
+    if len(rest) != 2 or len(texts) != 1 or labels.duplicated().any():
+        return None
+    return texts[0] if labels[texts[0]].duplicated().any() else None
 
 
 def _scores(wide: pd.DataFrame, *, maximize: bool) -> Scores:

@@ -340,6 +340,30 @@ def test_a_table_that_was_pivoted_has_columns_of_several_levels():
     assert scores.algorithms == ("A", "B")
 
 
+@pytest.mark.parametrize("level", [0, 1])
+def test_so_it_has_with_its_index_as_columns(level):
+    wide = FOLDS.pivot(index=["Data set", "fold"], columns="classifier")  # noqa: PD010
+    scores = read(wide.reset_index(col_level=level))
+    same(scores, read(FOLDS))
+    assert scores.n_folds == 2
+    counts = FOLDS.groupby(["Data set", "classifier"]).agg({"accuracy": ["mean"]})
+    assert read(counts.reset_index()).algorithms == ("A", "B")
+
+
+def test_levels_in_which_columns_differ_are_kept():
+    columns = pd.MultiIndex.from_tuples([("db", ""), ("a", 1), ("a", 2), ("b", 1)])
+    scores = read(pd.DataFrame([["x", 1, 2, 3], ["y", 3, 2, 1]], columns=columns))
+    assert scores.algorithms == ("('a', 1)", "('a', 2)", "('b', 1)")
+    assert scores.data_sets == ("x", "y")
+
+
+@pytest.mark.parametrize("note", [["new", "old", "new"], ["a", "b", "c"], [[1], [2], [3]]])
+def test_a_column_of_text_in_a_wide_table_is_not_taken_for_algorithms(note):
+    for frame in (WIDE, WIDE.drop(columns="B")):
+        with pytest.raises(ScoresError, match=r"data set 'x'.*fold=\.\.$"):
+            read(frame.assign(db=["x", "y", "x"], note=note))
+
+
 def test_an_index_without_a_name_that_repeats_is_refused():
     wide = WIDE[["A", "B"]]
     with pytest.raises(
