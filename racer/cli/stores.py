@@ -40,7 +40,7 @@ from racer.render.escape import one_line
 from racer.render.text import folded
 from racer.results.ablation import AblationResult
 from racer.results.base import Result
-from racer.results.tuning import TuneResult
+from racer.results.tuning import TuneResult, difference
 from racer.space.space import Space
 
 if TYPE_CHECKING:
@@ -157,8 +157,7 @@ def _ablation_in(path: Path, store: str, result: TuneResult) -> AblationResult:
             f"{path} holds a {kind}, not an ablation: name the store of the ablation by --ablation, "
             "or move this one elsewhere"
         )
-    if (found.space, found.seed) != (result.space, result.seed):
-        other = "seed" if found.space == result.space else "space"
+    if other := difference(found, result):
         raise click.ClickException(
             f"{path} holds an ablation of another tuning than {store}, by its {other}: name the "
             "store of the right one by --ablation, or move this one elsewhere"

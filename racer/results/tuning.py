@@ -290,7 +290,7 @@ class TuneResult(Result):
         Raises
         ------
         SettingError
-            `ablation` is something else, or of another tuning.
+            `ablation` is something else, or of a tuning with another space or seed.
         MissingExtraError, OSError
             As `RaceResult.report`.
         """
@@ -298,8 +298,7 @@ class TuneResult(Result):
             raise SettingError(
                 f"ablation= is {with_article(ablation)}: give the result of racer.ablation"
             )
-        if ablation is not None and (ablation.space, ablation.seed) != (self.space, self.seed):
-            other = "seed" if ablation.space == self.space else "space"
+        if ablation is not None and (other := difference(ablation, self)):
             raise SettingError(
                 f"ablation= is that of another tuning, by its {other}: give that of this one"
             )
@@ -360,6 +359,17 @@ class TuneResult(Result):
         import pandas as pd  # noqa: PLC0415
 
         return pd.DataFrame([vars(race) for race in self.completed_races])
+
+
+def difference(ablation: AblationResult, tuning: TuneResult) -> str:
+    """Return by what an ablation is that of another tuning, its space or its seed; or nothing.
+
+    Instances and objective are not compared: an ablation has some of the instances only, and a
+    function may have another name where it is imported.
+    """
+    if ablation.space != tuning.space:
+        return "space"
+    return "seed" if ablation.seed != tuning.seed else ""
 
 
 def compared(
