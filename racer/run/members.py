@@ -138,12 +138,25 @@ class Members:
     _tunings: list[TuneResult] = field(default_factory=list)
     _tables: list[NDArray[np.float64]] = field(default_factory=list)
     _evaluated: list[Cell] = field(default_factory=list)
-    _fewer: str = ""  # why there are fewer than asked for
 
-    def add(self) -> bool:
+    def found(self, test_instances: tuple[Any, ...] | None) -> PortfolioResult:
+        """Tune all members, and return the result, on held-out instances if there are any.
+
+        An interrupt or an error has the result so far.
+        """
+        note = ""
+        with self._kept(lambda: f"after {len(self._tables)} of {self.size} members."):
+            while len(self._members) < self.size and not note:
+                note = self._add()
+            if test_instances is None:
+                return self._of_tuning(note)
+        with self._kept(lambda: f"on held-out instances: {_NOT_HELD_OUT}.", note):
+            return self._tested(test_instances, note)
+
+    def _add(self) -> str:
         """Tune another member beside those so far, and evaluate it on all instances.
 
-        Return False, and add none, if the tuning found only configurations that are members.
+        Return a note, and add none, if each configuration of the tuning is a member, or fails.
         """
         target, instances = self.evaluate, self.instances
         if self._members:
@@ -154,15 +167,16 @@ class Members:
         tuning = self.tune(target, instances, seed=seed)
         self._tunings.append(tuning)
         members = {canonical_key(member) for member in self._members}
-        found = (tuning.config(candidate) for candidate in tuning.leaders)
+        found = (tuning.config(candidate) for candidate in best_first(tuning))
         other = next((config for config in found if canonical_key(config) not in members), None)
         if other is None:
-            n, asked, self.size = len(members), self.size, len(members)
-            self._fewer = f"{n} of {asked} members: the next tuning found no other configuration."
-            return False
+            return (
+                f"{len(members)} of {self.size} members: the next tuning found no other "
+                "configuration that can be evaluated."
+            )
         self._members.append(other)
         self._tables.append(self._table(self._members[-1:], self.instances, self._evaluated))
-        return True
+        return ""
 
     def _table(
         self, members: Sequence[Any], instances: tuple[Any, ...], evaluated: list[Cell]
@@ -170,20 +184,21 @@ class Members:
         given = (self.evaluate, members, instances, self.times, self.seed, self.how)
         return member_table(*given, evaluated)
 
-    def result(self, note: str = "") -> PortfolioResult:
-        """Return the result of the members in the table."""
+    def _of_tuning(self, note: str) -> PortfolioResult:
+        """Return the result on the instances of the tunings, of the members in the table."""
         return self._result(np.hstack(self._tables), self.instances, note)
 
-    def tested(self, instances: tuple[Any, ...]) -> PortfolioResult:
+    def _tested(self, instances: tuple[Any, ...], note: str) -> PortfolioResult:
         """Return the result on held-out instances; with a warning, not on these if all fail."""
         values = self._table(self._members, instances, [])
         if np.isfinite(values).any():
-            return self._result(values, instances)
+            return self._result(values, instances, note)
         warn(f"all evaluations on held-out instances failed: {_NOT_HELD_OUT}")
-        return self.result(f"All evaluations on held-out instances failed: {_NOT_HELD_OUT}.")
+        failed = f"All evaluations on held-out instances failed: {_NOT_HELD_OUT}."
+        return self._of_tuning(f"{failed} {note}".rstrip())
 
     def _result(
-        self, values: NDArray[np.float64], instances: tuple[Any, ...], note: str = ""
+        self, values: NDArray[np.float64], instances: tuple[Any, ...], note: str
     ) -> PortfolioResult:
         from racer.results.portfolio import PortfolioResult  # noqa: PLC0415  (pandas)
 
@@ -195,12 +210,12 @@ class Members:
             evaluations=sum(tuning.evaluations for tuning in self._tunings) + len(self._evaluated),
             seed=self.seed,
             tunings=tuple(self._tunings),
-            note=" ".join(filter(None, [note, self._fewer])),
+            note=note,
         )
 
     @contextmanager
-    def kept(self) -> Iterator[None]:
-        """Let an interrupt or an error have the result so far."""
+    def _kept(self, where: Callable[[], str], note: str = "") -> Iterator[None]:
+        """Let an interrupt or an error have the result so far; `where` says where it came."""
         try:
             yield
         except KeyboardInterrupt as stop:
@@ -208,17 +223,26 @@ class Members:
                 self._tunings.append(stop.result)
             if not self._tunings:
                 raise
-            raise RaceInterrupted(self._so_far("Interrupted"), seed=self.seed) from None
+            result = self._so_far(f"Interrupted {where()} {note}")
+            raise RaceInterrupted(result, seed=self.seed) from None
         except RacerError as error:
             if self._tunings:
-                error.result = self._so_far("Ended by an error")
+                error.result = self._so_far(f"Ended by an error {where()} {note}")
             raise
 
-    def _so_far(self, how: str) -> PortfolioResult | TuneResult:
+    def _so_far(self, note: str) -> PortfolioResult | TuneResult:
         """Return the result of the members so far; the first tuning, if there are none."""
-        n = len(self._tables)
-        if not n or not np.isfinite(np.hstack(self._tables)).any():
+        if not self._tables or not np.isfinite(np.hstack(self._tables)).any():
             return self._tunings[0]
-        if n == self.size:
-            return self.result(f"{how} on held-out instances: {_NOT_HELD_OUT}.")
-        return self.result(f"{how} after {n} of {self.size} members.")
+        return self._of_tuning(note.rstrip())
+
+
+def best_first(tuning: TuneResult) -> list[int]:
+    """Return the leaders, then the other candidates that succeeded: on most blocks, by means."""
+    known, sign = tuning.known, -1.0 if tuning.rules.maximize else 1.0
+    ranks = {}
+    for candidate in set(range(len(tuning.configs))) - known.rejected - {*tuning.leaders}:
+        n_blocks = sum(outcome.value is not None for outcome in known.of(candidate).values())
+        if (mean := known.mean(candidate)) is not None:
+            ranks[candidate] = -n_blocks, sign * mean, candidate
+    return [*tuning.leaders, *sorted(ranks, key=ranks.__getitem__)]

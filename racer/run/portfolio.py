@@ -61,7 +61,7 @@ def portfolio(
     space, evaluate, instances
         As in `racer.tune`; `evaluate` is a function or a program, of one number.
     size : int >= 1
-        Members; fewer, with a note, where a further tuning finds only those that are there.
+        Members; fewer, with a note, where all that a further tuning finds are members, or fail.
     repeats : int >= 1, optional
         Evaluations of a member on each instance, with other seeds; 2, or 1 if `deterministic`.
     budget : int
@@ -128,9 +128,4 @@ def portfolio(
         callbacks=callbacks,
         **how,
     )
-    found = Members(member, evaluate, places, size, times, seed, maximize, how)
-    with found.kept():
-        for _ in range(size):
-            if not found.add():
-                break
-        return found.result() if shown is None else found.tested(shown)
+    return Members(member, evaluate, places, size, times, seed, maximize, how).found(shown)

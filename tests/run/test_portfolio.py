@@ -8,7 +8,7 @@ import pytest
 
 import racer
 from racer.evaluate.objective import Misbehaved
-from racer.run.members import Complement
+from racer.run.members import Complement, best_first
 
 SPACE = racer.Space({"x": racer.Integer(0, 9)})
 INSTANCES = [(kind, size) for kind in (1, 5, 9) for size in (1, 2, 3, 4)]
@@ -229,8 +229,42 @@ def test_no_configuration_is_a_member_twice():
     given = {"size": 4, "budget": 80, "deterministic": True, "seed": 1}
     found = racer.portfolio(space, lambda config, i, seed: abs(config["x"] - i), [1, 2, 8], **given)
     assert found.members == ({"x": 2}, {"x": 1})
-    assert str(found).startswith("2 of 4 members: the next tuning found no other configuration.")
+    assert str(found).startswith(
+        "2 of 4 members: the next tuning found no other configuration that can be evaluated."
+    )
     assert len(found.tunings) == 3
+    tested = racer.portfolio(
+        space, lambda config, i, seed: abs(config["x"] - i), [1, 2, 8], test_instances=[3], **given
+    )
+    assert (tested.note, tested.instances) == (found.note, (3,))
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_the_next_member_is_the_best_that_is_none_yet(maximize):
+    """Of all that the tuning found, not of those that survived it alone."""
+
+    def evaluate(config, instance, seed):
+        if config["x"] == 5:
+            raise Misbehaved("rejected", "no")
+        return abs(config["x"] - instance) * (-1 if maximize else 1)
+
+    space = racer.Space({"x": racer.Integer(0, 6)})
+    given = {"budget": 80, "deterministic": True, "maximize": maximize, "seed": 10}
+    found = racer.portfolio(space, evaluate, [1, 2], size=4, **given)
+    members = [member["x"] for member in found.members]
+    assert len(members) == 4
+    assert found.note == ""
+    assert {*members[:2]} == {1, 2}
+    assert len({*members} - {5}) == 4
+    first = found.tunings[0]
+    assert first.known.rejected
+    order = best_first(first)
+    assert {*order} == {*range(len(first.configs))} - first.known.rejected
+    of = first.configurations.loc[order[len(first.leaders) :]]
+    means = of["mean"].abs().to_list()
+    assert means == sorted(means)
+    assert (of["blocks"] == 2).all()
+    assert len({*means}) > 1
 
 
 def test_a_member_costs_what_the_best_of_all_costs():
