@@ -163,8 +163,8 @@ def _by_program(path: Path, command: list[str], instances: str | None) -> dict[s
         raise CandidateError(f"{path} is not a list of objects, one for each candidate")
     found = None if instances is None else instances_in(instances, None, "instances", is_line=False)
     evaluate = Command(command)
-    names = {name for config in configs for name in config}
-    check_command_line(evaluate, found, names or None)
+    known = {name for config in configs for name in config}
+    check_command_line(evaluate, found, known or None)
     return {"candidates": configs, "evaluate": evaluate, "instances": found}
 
 
