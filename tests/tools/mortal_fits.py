@@ -44,17 +44,18 @@ class Sleeper(ClassifierMixin, BaseEstimator):
 
 
 class Greedy(ClassifierMixin, BaseEstimator):
-    """Predicts one class; on some rows, it sleeps for a minute for x = 2, or takes 240 MB for x = 3."""
+    """Predicts one class; for x = 2 it sleeps for a minute, or takes 400 MB, on some rows."""
 
-    def __init__(self, x=0):
+    def __init__(self, x=0, takes="time"):
         self.x = x
+        self.takes = takes
 
     def fit(self, X, y):  # noqa: N803
         self.classes_ = np.unique(y)
         if self.x == 2 and X[0, 0] == 0:
-            time.sleep(60)
-        if self.x == 3 and X[0, 0] == 0:
-            self.held_ = np.ones(30_000_000)
+            if self.takes == "time":
+                time.sleep(60)
+            self.held_ = np.ones(50_000_000)
         return self
 
     def predict(self, X):  # noqa: N803
