@@ -199,23 +199,10 @@ def test_a_file_or_a_parameter_that_is_not_there_is_wrong_usage(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "cannot be read"),
-        ('{"x": 1}', "is not a list of objects"),
-        ("[1, 2]", "is not a list of objects"),
-        ('[{"x": 1, "x": 2}, {"x": 3}]', "cannot be read: the key 'x' is there twice"),
-    ],
-)
-def test_candidates_are_a_list_of_objects(tmp_path, text, message):
-    path = tmp_path / "configs.json"
-    path.write_text(text)
-    done = run(path, "--budget", 10, "--", "true", "{x}")
-    assert done.exit_code == 1
-    assert f"{path} {message}" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
+        ("{", "FILE cannot be read"),
+        ('{"x": 1}', "FILE is not a list of objects"),
+        ("[1, 2]", "FILE is not a list of objects"),
+        ('[{"x": 1, "x": 2}, {"x": 3}]', "FILE cannot be read: the key 'x' is there twice"),
         ('[{"x": [1]}, {"x": 2}]', "candidate 0: parameter 'x' is [1], a list"),
         ('[{"x": 1}, {"y": 2}]', "candidate 1: there is no 'x' for the argument '{x}'"),
         ('[{"x": 1, "seed": 1}, {"x": 2}]', "candidate 0: a parameter is called 'seed'"),
@@ -226,7 +213,8 @@ def test_a_file_with_wrong_candidates_is_an_error_not_wrong_usage(tmp_path, text
     path = tmp_path / "configs.json"
     path.write_text(text)
     done = run(path, "--budget", 10, "--", "true", "{x}")
-    assert (done.exit_code, message in done.stderr) == (1, True), done.stderr
+    assert done.exit_code == 1, done.stderr
+    assert message.replace("FILE", str(path)) in done.stderr
 
 
 @pytest.mark.parametrize("index", [[0, 1, 2], [7, 5, 3], ["a", "b", "c"]])

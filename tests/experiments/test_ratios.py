@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
 from contextlib import nullcontext
 
 import click
 import pytest
 from click.testing import CliRunner
+from inline_pool import InlinePool
 
 from experiments.bench import engine
 from experiments.bench.engine import NAMES, PAIRED, all_stay, as_raced, main, refuse_slower
@@ -40,7 +40,7 @@ def test_growth_is_of_candidates_and_of_blocks(monkeypatch):
         asked.append((name, m, blocks, each_test))
         return float(m + blocks), 1.0
 
-    monkeypatch.setattr(engine, "ProcessPoolExecutor", lambda *_, **__: nullcontext(InThisProcess))
+    monkeypatch.setattr(engine, "ProcessPoolExecutor", lambda *_, **__: nullcontext(InlinePool))
     monkeypatch.setattr(engine, "_grown", grown)
     words = ["--growth", "--decider", "mean", "--decider", "f-race", "--at-most"]
     found = CliRunner().invoke(main, [*words, "9"])
@@ -56,13 +56,3 @@ def test_growth_is_of_candidates_and_of_blocks(monkeypatch):
     assert largest == {"mean": 1000, "f-race": 10_000}
     assert "mean" in PAIRED
     assert {each for *_, blocks, each in asked if blocks == 1000} == {1, "growing"}
-
-
-class InThisProcess:
-    """A pool without workers."""
-
-    @staticmethod
-    def submit(call, *args):
-        future = Future()
-        future.set_result(call(*args))
-        return future

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import shutil
 import statistics
-from concurrent.futures import Future
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from inline_pool import InlinePool
 
 from experiments.page_tables import TABLES
 from experiments.tuner import algorithms
@@ -97,7 +97,7 @@ def test_overhead_is_a_positive_number(name):
 
 
 def test_costs_of_others_stand_beside_racers_in_one_table(monkeypatch):
-    monkeypatch.setattr(costs, "ProcessPoolExecutor", lambda *_, **__: nullcontext(InThisProcess))
+    monkeypatch.setattr(costs, "ProcessPoolExecutor", lambda *_, **__: nullcontext(InlinePool))
     monkeypatch.setattr(costs, "available", "irace".__ne__)  # it is not installed everywhere
     monkeypatch.setattr(costs, "peak", lambda _, budget, seed, name: (seed + len(name), budget))
     printed = CliRunner().invoke(costs.main, ["--costs"], catch_exceptions=False).output
@@ -107,16 +107,6 @@ def test_costs_of_others_stand_beside_racers_in_one_table(monkeypatch):
         ["many-parameters", "20", "2000", "tpe", "3", "2000"],
     ]
     assert len([row for row in rows if row[3] == "racer"]) == len(rows) - 2 == 6
-
-
-class InThisProcess:
-    """A pool without workers."""
-
-    @staticmethod
-    def submit(call, *args):
-        future = Future()
-        future.set_result(call(*args))
-        return future
 
 
 def test_regrets_are_above_the_reference_or_the_best_that_was_found():
