@@ -29,7 +29,7 @@ import pytest
 from coverage import CoverageData
 
 ROOT = Path(__file__).resolve().parent.parent
-PYTEST = ["-q", "-x", "-p", "no:cacheprovider", "-m", "not slow"]
+PYTEST = ["-q", "-x", "-p", "no:cacheprovider"]
 LONGEST = 300  # seconds for the tests of one mutant
 TWINS = [(ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.Is, ast.IsNot)]
 TWINS += [(ast.In, ast.NotIn), (ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.And, ast.Or)]

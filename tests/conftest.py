@@ -140,10 +140,10 @@ def _has_room_for_programs(memory):
 
 
 def pytest_collection_modifyitems(items):
-    """Put tests marked as slow first, then the other long ones: no worker ends on one of them."""
+    """Put thorough tests first, then the other long ones: no worker ends on one of them."""
     items.sort(
         key=lambda item: (
-            item.get_closest_marker("slow") is None,
+            item.get_closest_marker("thorough") is None,
             PLACE.get(item.path, len(PLACE)),
             item.path,  # whichever was collected first
         )

@@ -331,7 +331,7 @@ def test_a_study_is_exported_without_a_lock_of_its_own(store, tmp_path, monkeypa
     assert done.exit_code == 0, done.output
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="replaces Linux's system calls")
 def test_damage_and_faults_in_small(capsys):
     """Large: python scripts/study.py damage, and faults."""

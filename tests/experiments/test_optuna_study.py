@@ -63,7 +63,7 @@ def test_the_regret_is_that_of_the_mean_over_the_instances():
     assert problem.regret(config) == pytest.approx(noise_free(config) - noise_free(best))
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_tables_are_printed(monkeypatch):
     few = {name: LADDERS[name] for name in ("WilcoxonPruner", "anytime")}
     monkeypatch.setattr(tables, "LADDERS", few)

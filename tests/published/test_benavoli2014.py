@@ -27,7 +27,7 @@ def parts():
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", [1, 2])
 @pytest.mark.parametrize("l1", losses.L1)
 def test_losses_within_their_standard_errors(parts, number, l1):

@@ -134,7 +134,7 @@ def resume_and_compare(path, before, stores, plain, *, look=True):
     assert not look or check_store(path).problems == []
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("how", KINDS)
 def test_a_fault_at_each_place_and_again_during_recovery(folder, faults, stores, plain, how):
     done, ends = operations(faults, folder / "plain.db")
@@ -177,7 +177,7 @@ def killed(path):
     yield copy
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 # the disk failed while that entry was written: it was not recorded, and the race has said so
 @pytest.mark.filterwarnings("ignore:.*the last entry of its log:racer.RacerWarning")
 @pytest.mark.parametrize("how", KINDS)
@@ -232,7 +232,7 @@ print(died)
 """
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_driver_dies_at_each_place_and_again(folder, faults, stores, plain):
     from faults import __file__ as tool
 

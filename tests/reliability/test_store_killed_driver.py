@@ -14,7 +14,7 @@ from experiments import stress
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_killed_at_random_moments_and_resumed_the_result_is_the_same(tmp_path):
     """With workers and limits; of costs: test_store_tune.py, without workers: the next test."""
     kills, wrong = stress.killed_and_resumed(
@@ -31,7 +31,7 @@ def test_killed_at_random_moments_and_resumed_the_result_is_the_same(tmp_path):
     assert kills == 1
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_killed_at_every_statement_and_again_while_resuming(folder, stores):
     settings = {**stores.SETTINGS, "budget": 6, "first_test": 2}  # two verdicts
     pool = stores.POOL[:2]

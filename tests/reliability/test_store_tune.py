@@ -403,7 +403,7 @@ def test_another_sample_than_recorded_stops(recorded, monkeypatch):
         tune(recorded.path)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_killed_at_random_moments_and_resumed_the_result_is_the_same(tmp_path, monkeypatch):
     script, store = tmp_path / "script.py", tmp_path / "run.db"
     script.write_text(RUN, encoding="utf-8")

@@ -94,6 +94,7 @@ def test_a_tuning_of_evil_names(evil):
     assert "P(best)" in text
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="Chromium is not installed")
 def test_a_browser_runs_nothing_of_it(evil, tmp_path):
     options = [

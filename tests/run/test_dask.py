@@ -121,7 +121,7 @@ def test_a_client_that_would_wait_for_itself_is_refused(client, monkeypatch):
     monkeypatch.undo()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_an_evaluation_that_kills_its_worker_costs_its_own_cell(executor, monkeypatch):
     def deadly(config, instance, seed):
         import os
@@ -188,7 +188,7 @@ def test_finished_tasks_are_released(cluster, executor, monkeypatch):
     wait_for_at_most(0)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore:Sending large graph:UserWarning")
 def test_a_large_evaluate_is_sent_to_each_worker_not_with_each_cell(client, executor, tmp_path):
     arrivals = tmp_path / "arrivals"
@@ -219,7 +219,7 @@ def test_a_large_evaluate_is_sent_to_each_worker_not_with_each_cell(client, exec
     assert str(os.getpid()) not in workers  # Dask's scheduler is here
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_ctrl_c_does_not_wait(executor, tmp_path):
     begun, ended, release = (tmp_path / name for name in ("begun", "ended", "release"))
 
@@ -249,7 +249,7 @@ def test_ctrl_c_does_not_wait(executor, tmp_path):
         thread.join()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 def test_both_workers_killed_change_nothing(cluster, client, monkeypatch):
     settings = SETTINGS | {"budget": 90}

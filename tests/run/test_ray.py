@@ -126,7 +126,7 @@ def test_it_waits_while_others_have_all_cpus(tmp_path):
     wait_until_no_cpu_is_taken()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_ctrl_c_does_not_wait_and_what_runs_goes_on(tmp_path):
     begun, ended, release = (tmp_path / name for name in ("begun", "ended", "release"))
     begun.mkdir()
@@ -161,7 +161,7 @@ def test_ctrl_c_does_not_wait_and_what_runs_goes_on(tmp_path):
     assert len(list(begun.iterdir())) == len(list(ended.iterdir()))
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_actors_killed_every_second_change_nothing(tmp_path):
     over, killed = threading.Event(), set()
 
@@ -186,7 +186,7 @@ def test_actors_killed_every_second_change_nothing(tmp_path):
     wait_until_no_cpu_is_taken()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_connection_that_is_closed_during_a_race_ends_it():
     def close(event):
         ray.shutdown()

@@ -162,7 +162,7 @@ def test_only_those_who_can_judge_one_say_so():
     assert can == {"anytime"}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @each_form
 def test_an_equal_challenger_of_many_lucky_ones_is_rarely_ever_dropped(form):
     rng = np.random.default_rng(11)

@@ -9,6 +9,8 @@ from optuna.testing.pytest_samplers import (
 
 from racer.integrations.optuna import RacingSampler
 
+pytestmark = pytest.mark.thorough
+
 
 class TestRacingSampler(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):
     @pytest.fixture

@@ -103,7 +103,7 @@ def test_one_process_leaves_the_same_in_every_storage(url, in_memory):
     assert {"PRUNED", "COMPLETE"} == {row[0] for row in in_memory[1]}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @shared
 def test_a_race_goes_on_after_its_process_was_killed(url, in_memory, ask):
     study = study_in(open_storage(url))
@@ -117,7 +117,7 @@ def test_a_race_goes_on_after_its_process_was_killed(url, in_memory, ask):
     assert held(reloaded(url, study)) == in_memory[0]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @shared
 def test_two_processes_share_a_study_and_one_is_killed(url, ask):
     study = study_in(open_storage(url))

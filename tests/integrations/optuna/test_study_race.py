@@ -453,7 +453,7 @@ def test_a_larger_budget_goes_on_where_it_ended():
     assert 248 < evaluations(study) <= 260
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_ctrl_c_comes_through_and_the_race_goes_on(capfd, monkeypatch, folder):
     monkeypatch.setattr("sys.excepthook", sys.excepthook)  # put back after
 
@@ -479,7 +479,7 @@ def test_ctrl_c_comes_through_and_the_race_goes_on(capfd, monkeypatch, folder):
     assert held(study) == held(whole)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_ctrl_c_interrupts_nothing_that_the_study_is_asked_or_told(folder, monkeypatch):
     """An interrupted statement would keep SQLite locked, and a trial running for ever."""
     monkeypatch.setattr("sys.excepthook", sys.excepthook)
@@ -594,7 +594,7 @@ def crash_at(study, monkeypatch, at, after):
     return lambda: done
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::racer.RacerWarning")
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_a_crash_at_any_write_changes_nothing(monkeypatch, after):

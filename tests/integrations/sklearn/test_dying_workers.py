@@ -42,7 +42,7 @@ def test_a_worker_that_dies_once_changes_nothing(tmp_path):
 HALF = [(np.arange(30), np.arange(30, 60))]
 
 
-@pytest.mark.slow  # each death costs the start of a worker
+@pytest.mark.thorough  # each death costs the start of a worker
 @pytest.mark.filterwarnings("ignore:One or more:UserWarning")
 def test_a_fit_that_always_kills_its_worker_is_one_that_failed():
     with pytest.warns(FitFailedWarning, match="1 fits failed(.|\n)*killed: TerminatedWorkerError"):

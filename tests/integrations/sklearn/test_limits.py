@@ -19,7 +19,7 @@ from racer.integrations.sklearn import RacingSearchCV, TunedSearchCV
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="limits of memory need /proc"),
-    pytest.mark.slow,  # workers have to start
+    pytest.mark.thorough,  # workers have to start
 ]
 
 ROWS = np.arange(8.0)[:, None]  # the training part of the last of two folds begins with row 0

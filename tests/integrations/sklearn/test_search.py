@@ -241,6 +241,7 @@ def test_verbose_says_who_was_dropped_and_when(capsys):
     assert all(f"block {folds[c] - 1:>3}: dropped #{c}, " in said for c in gone)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(
     "on_fail" not in inspect.signature(estimator_checks.check_estimator).parameters,
     reason="check_estimator of scikit-learn before 1.6 tells no results",
