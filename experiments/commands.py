@@ -105,7 +105,6 @@ study = Commands(
             "How often the exact posterior is right in single worlds",
         ),
         "items": ("items.tables", "Races on scores of items, right or wrong or graded"),
-        "gepa": ("gepa_acceptance", "Acceptance of proposals in GEPA, by sums and by races"),
         "irace-commands": ("programs.irace35", "Command lines of irace 3.5 and racer, compared"),
         "known-truth": ("importance.known_truth", "Importance and ablation against the truth"),
         "money": ("money.tables", "Races on a budget of money, with prices from 1 to 30"),
