@@ -8,17 +8,12 @@ from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from racer._checks import counted
-from racer.core.table import with_success
 from racer.evaluate.command.template import Template
-from racer.model.effects import effects
+from racer.plots._canvas import shortened
 from racer.render.html import as_page
 from racer.render.sections import Code, Drawing, Grid, Section, number, value_shown
-from racer.results.agreement import instance_name, instance_section
 from racer.results.means import has_means, means_section
-from racer.results.pictures import final_order
 from racer.results.summary import (
     configuration,
     configurations,
@@ -103,6 +98,14 @@ def _eliminations(result: Result) -> list[Section]:
     return [found] if result._eliminations else []
 
 
+def _instance_name(result: Result, block: int) -> str:
+    """Return the instance of a block, as it is written."""
+    index = result.stream.place(block).instance
+    if index is None or result.instances is None:
+        return "-"
+    return shortened(value_shown(result.instances[index]), 100)
+
+
 def _failure_section(result: Result) -> Section:
     """Return the failures, with command lines where a program was run."""
     failures = result.known.failures
@@ -111,7 +114,7 @@ def _failure_section(result: Result) -> Section:
     line = command_line(result.provenance)
     rows = []
     for failure in failures[:_MOST]:
-        instance = instance_name(result, failure.block)
+        instance = _instance_name(result, failure.block)
         row = [str(failure.block), f"#{failure.candidate}", instance]
         rows.append([*row, failure.status, failure.message])
         if line is not None:
@@ -179,9 +182,8 @@ def race_sections(result: Result) -> list[Section]:
         *_eliminations(result),
         drawing(result, "ranks", "Mean rank so far, of those still in."),
     ]
-    order = final_order(result)
     race = Section("The race", tuple(pieces))
-    return [race, _survivor_section(result), instance_section(result, order)]
+    return [race, _survivor_section(result)]
 
 
 def tuning_sections(
@@ -212,18 +214,7 @@ def tuning_sections(
         Section("Sampled values", sampled),
         Section("Importance of the parameters", tuple(mattered)),
         *([] if ablation is None else [ablation._section()]),
-        instance_section(result, expected_order(result)),
     ]
-
-
-def expected_order(result: Result) -> list[int]:
-    """Return all candidates, best first by an additive model of blocks and candidates."""
-    known = [c for c in range(len(result.configs)) if result.known.of(c)]
-    costs = with_success(result.known.all_costs(known))
-    if not len(costs):
-        return list(range(len(result.configs)))
-    first = [known[i] for i in np.argsort(effects(costs).value, kind="stable").tolist()]
-    return list(dict.fromkeys([*first, *range(len(result.configs))]))
 
 
 def page(title: str, result: Result, own_sections: Callable[[], list[Section]]) -> str:

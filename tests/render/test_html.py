@@ -86,7 +86,7 @@ def test_a_tuning_of_evil_names(evil):
     assert data["survivors"][0]["held_out_blocks"] == 1
     for title in (
         *("The best", "The races", "Elites", "Sampled values", "Importance of the parameters"),
-        *("Instances", "Failures", "Settings and cost"),
+        *("Failures", "Settings and cost"),
     ):
         assert f"<h2>{title}</h2>" in text
     assert text.count("<figcaption>") >= 6

@@ -15,7 +15,6 @@ from playing import eliminated
 import racer
 from racer import Race
 from racer.results import scores
-from racer.results.agreement import agreement
 from racer.results.summary import configurations, eliminations
 
 
@@ -225,16 +224,6 @@ def test_failures_of_the_survivors_are_a_column(racing):
     rows = {row["candidate"]: row["failed"] for row in result.to_dict()["survivors"]}
     assert rows.get(0, 1) == 1
     assert set(rows.values()) <= {0, 1}
-
-
-def test_failures_share_a_rank_in_the_agreement_of_instances(racing):
-    """Three of six fail on a block: they have the rank 5 in common, not 6 each."""
-    race = Race(range(6), decider=racing.Scripted({}), budget=12, min_survivors=5, first_test=2)
-    others = [2.0, None, 0.0, None, 1.0, None]
-    result = racing.play(race, lambda cell: others[cell.config] if cell.block else cell.config)
-    assert result.failures["candidate"].tolist() == [1, 3, 5]
-    expected = np.corrcoef([3, 5, 1, 5, 2, 5], range(6))[0, 1]
-    assert agreement(result, range(6)) == pytest.approx({0: 1.0, 1: expected})
 
 
 @pytest.mark.parametrize("n", [1, 2])
