@@ -13,7 +13,6 @@ from racer.stats.friedman import (
     FriedmanResult,
     bayesian_friedman_test,
     friedman_test,
-    probability_smallest_rank,
 )
 from racer.stats.hierarchical import HierarchicalResult, Regions, hierarchical_t_test
 from racer.stats.joint import JointComparisons, Statement, joint_comparisons
@@ -86,7 +85,6 @@ __all__ = [
     "nemenyi_critical_difference",
     "plackett_luce",
     "plackett_luce_by_budget",
-    "probability_smallest_rank",
     "rank_biserial",
     "rank_blocks",
     "shaffer",

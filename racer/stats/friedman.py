@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from racer._checks import check_draws, check_fraction, check_strength
-from racer.seeding import check_seed, rng_for
+from racer._checks import check_fraction, check_strength
 from racer.stats._validation import complete_blocks, frozen
 from racer.stats.ranks import ranks_of
 
@@ -352,54 +351,3 @@ def bayesian_friedman_test(
         n_blocks=n,
         n_dropped=blocks.dropped,
     )
-
-
-def probability_smallest_rank(
-    scores: ArrayLike, *, draws: int = 10_000, seed: int = 0, maximize: bool = False
-) -> NDArray[np.float64]:
-    """Posterior probability that each candidate has the smallest expected rank.
-
-    The fraction of Dirichlet draws of the block weights (eq. 15); candidates that tie in a draw
-    share it. The prior's strength does not matter: its atom has all candidates equal.
-
-    Parameters
-    ----------
-    scores : array_like, shape (n, m)
-        One row per block, one column per candidate; smaller is better. Blocks with NaN are left
-        out.
-    draws : int >= 100
-    seed : int >= 0
-        Same seed, same answer.
-    maximize : bool
-        Larger is better.
-
-    Returns
-    -------
-    ndarray, shape (m,)
-        Sums to 1.
-
-    Raises
-    ------
-    ScoresError
-        Fewer than two candidates, no complete block, or values that are not numbers.
-    SettingError
-        draws or seed out of range.
-
-    References
-    ----------
-    Benavoli et al. (ICML 2015), eq. 15.
-
-    Examples
-    --------
-    >>> probability_smallest_rank([[0, 1, 1]] * 8).tolist()
-    [1.0, 0.0, 0.0]
-    """
-    check_draws(draws)
-    rng = rng_for(check_seed(seed), "probability-best")
-    ranks = centred(ranks_of(complete_blocks(scores, maximize=maximize).costs))
-    total = np.zeros((draws, ranks.shape[1]))
-    for start in range(0, len(ranks), 256):
-        part = ranks[start : start + 256]
-        total += rng.standard_exponential((draws, len(part))) @ part
-    best = total <= total.min(axis=1, keepdims=True) + 1e-9 * len(ranks)
-    return np.asarray((best / best.sum(axis=1, keepdims=True)).mean(axis=0))

@@ -6,7 +6,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from racer.errors import SettingError
-from racer.stats import bayesian_friedman_test, friedman_test, probability_smallest_rank
+from racer.stats import bayesian_friedman_test, friedman_test
 from racer.stats.friedman import least_p_value
 
 LAW = settings(max_examples=60, deadline=None, derandomize=True)
@@ -202,83 +202,3 @@ def test_increasing_transforms_per_block_change_nothing(scores, data):
     steps = data.draw(arrays(np.float64, (len(scores), 4), elements=st.floats(0.01, 1e6)))
     moved = np.take_along_axis(np.cumsum(steps, axis=1), scores.astype(int), axis=1)
     assert_same(bayesian_friedman_test(scores), bayesian_friedman_test(moved))
-    np.testing.assert_array_equal(
-        probability_smallest_rank(scores, draws=100), probability_smallest_rank(moved, draws=100)
-    )
-
-
-class TestProbabilityBest:
-    @pytest.mark.parametrize("strength", [0.0, 2.0])
-    @pytest.mark.parametrize("n", [6, 300])
-    def test_against_sampled_weights(self, n, strength):
-        """Whatever the strength of the prior; 300 blocks are more than are drawn at a time."""
-        scores, draws = noisy(7, n, 3), 30_000
-        ranks = stats.rankdata(scores, axis=1)
-        rng = np.random.default_rng(n)
-        sums = np.zeros((draws, 3))
-        for row in ranks:
-            sums += rng.standard_exponential((draws, 1)) * row
-        if strength:
-            sums += rng.standard_gamma(strength, (draws, 1)) * 2.0
-        shares = np.bincount(sums.argmin(axis=1), minlength=3) / draws
-        found = probability_smallest_rank(scores, draws=draws)
-        error = 4 * np.sqrt(2 * shares * (1 - shares) / draws)
-        assert (np.abs(found - shares) <= error).all()
-
-    def test_two_candidates_are_the_sign_test(self):
-        draws = 400_000
-        found = probability_smallest_rank([[0, 1]] * 7 + [[1, 0]] * 3 + [[1, 1]] * 4, draws=draws)
-        expected = stats.beta.sf(0.5, 7, 3)
-        assert found[0] == pytest.approx(
-            expected, abs=4 * np.sqrt(expected * (1 - expected) / draws)
-        )
-
-    @pytest.mark.parametrize(
-        ("block", "shares"),
-        [
-            ([0, 1, 1], [1.0, 0.0, 0.0]),
-            ([1, 1, 2], [0.5, 0.5, 0.0]),
-            ([5, 5, 5, 5], [0.25] * 4),
-            ([np.inf, 3, np.inf], [0.0, 1.0, 0.0]),
-        ],
-    )
-    @pytest.mark.parametrize("n", [1, 8, 700])
-    def test_blocks_alike(self, block, shares, n):
-        assert probability_smallest_rank([block] * n, draws=100).tolist() == shares
-
-    def test_identical_candidates_share(self):
-        scores = noisy(8, 10, 3)[:, [0, 1, 1, 2]]
-        found = probability_smallest_rank(scores, draws=500)
-        assert found[1] == found[2]
-
-    def test_same_seed_same_answer(self):
-        scores = noisy(9, 10, 4)
-        first = probability_smallest_rank(scores, draws=500, seed=1)
-        np.testing.assert_array_equal(first, probability_smallest_rank(scores, draws=500, seed=1))
-        assert (first != probability_smallest_rank(scores, draws=500, seed=2)).any()
-
-    @LAW
-    @given(TIED)
-    def test_sums_to_one(self, scores):
-        found = probability_smallest_rank(scores, draws=200)
-        assert found.sum() == pytest.approx(1.0, abs=1e-12)
-        assert (found >= 0.0).all()
-
-    @LAW
-    @given(TIED, st.randoms(use_true_random=False))
-    def test_permuting_candidates_permutes_the_result(self, scores, random):
-        order = list(range(scores.shape[1]))
-        random.shuffle(order)
-        np.testing.assert_allclose(
-            probability_smallest_rank(scores[:, order], draws=200),
-            probability_smallest_rank(scores, draws=200)[order],
-            atol=1e-12,
-        )
-
-    @LAW
-    @given(TIED)
-    def test_maximize_is_negation(self, scores):
-        np.testing.assert_array_equal(
-            probability_smallest_rank(scores, draws=200, maximize=True),
-            probability_smallest_rank(-scores, draws=200),
-        )

@@ -20,7 +20,6 @@ EQUAL = np.array([[PLAIN, PLAIN, 1.0], [PLAIN, PLAIN, 2.0], *[[PLAIN, PLAIN, 0.1
         stats.conover_posthoc,
         stats.mean_rank_posthoc,
         stats.joint_comparisons,
-        stats.probability_smallest_rank,
         stats.win_table,
         stats.plackett_luce,
     ],

@@ -11,7 +11,6 @@ from racer.stats import (
     friedman_test,
     joint_comparisons,
     mean_rank_posthoc,
-    probability_smallest_rank,
     rank_blocks,
 )
 
@@ -22,7 +21,7 @@ COUNTING = [
     joint_comparisons,
     mean_rank_posthoc,
 ]
-TABLE_FUNCTIONS = [*COUNTING, probability_smallest_rank, rank_blocks]
+TABLE_FUNCTIONS = [*COUNTING, rank_blocks]
 every_function = pytest.mark.parametrize("function", TABLE_FUNCTIONS)
 
 SCORES = np.array(
@@ -145,25 +144,22 @@ def test_confidence_out_of_range(function, confidence):
         function(SCORES, confidence=confidence)
 
 
-@pytest.mark.parametrize("function", [probability_smallest_rank, joint_comparisons])
 @pytest.mark.parametrize("draws", [0, 99, -1, 1e4, True, "1000", None])
-def test_draws_out_of_range(function, draws):
+def test_draws_out_of_range(draws):
     with pytest.raises(SettingError, match=r"draws=.*whole number >= 100"):
-        function(SCORES, draws=draws)
+        joint_comparisons(SCORES, draws=draws)
 
 
-@pytest.mark.parametrize("function", [probability_smallest_rank, joint_comparisons])
 @pytest.mark.parametrize("seed", [-1, 0.5, "0", False])
-def test_seed_out_of_range(function, seed):
+def test_seed_out_of_range(seed):
     with pytest.raises(SettingError, match=r"seed=.*whole number >= 0"):
-        function(SCORES, seed=seed)
+        joint_comparisons(SCORES, seed=seed)
 
 
-@pytest.mark.parametrize("function", [probability_smallest_rank, joint_comparisons])
-def test_numpy_integers_are_whole_numbers(function):
+def test_numpy_integers_are_whole_numbers():
     same(
-        function(SCORES, draws=np.int32(200), seed=np.uint64(3)),
-        function(SCORES, draws=200, seed=3),
+        joint_comparisons(SCORES, draws=np.int32(200), seed=np.uint64(3)),
+        joint_comparisons(SCORES, draws=200, seed=3),
     )
 
 
