@@ -42,7 +42,6 @@ from racer.deciders import (
     BradleyTerryRace,
     Decider,
     FixedConfidence,
-    PlackettLuceRace,
     Setting,
     SignedRankRace,
     as_decider,
@@ -62,11 +61,10 @@ UNGATED: dict[str, Decider] = {
     "anytime": AnytimeRace(),
     "fixed-confidence": FixedConfidence(),
     "bradley-terry": BradleyTerryRace(gate=False),
-    "plackett-luce": PlackettLuceRace(gate=False),
     "signed-rank": SignedRankRace(gate=False),
 }
 PAIRED = ("anytime", "mean")  # bet on each pair of candidates
-MODELS = ("bradley-terry", "plackett-luce")  # fit all candidates together
+MODELS = ("bradley-terry",)  # fits all candidates together
 GROWING = (
     *("f-race", "f-race-sign", "f-race-mean-rank", "t-race", "correlated-t", "signed-rank"),
     *("bayesian-friedman", "bayesian-friedman-2015", "bayesian-best", "best-for-budget", "halving"),

@@ -33,7 +33,7 @@ __all__ = ["GATED", "main"]
 
 NAMES = (
     *("bayesian-friedman", "f-race", "f-race-sign", "f-race-mean-rank"),
-    *("bradley-terry", "plackett-luce", "signed-rank"),
+    *("bradley-terry", "signed-rank"),
 )
 GATED: Mapping[str, Decider] = {
     **{name: as_decider(name) for name in NAMES},

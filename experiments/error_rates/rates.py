@@ -18,7 +18,6 @@ from racer.deciders import (
     BestForBudget,
     BradleyTerryRace,
     FRace,
-    PlackettLuceRace,
     SequentialHalving,
     SignedRankRace,
     TRace,
@@ -80,7 +79,6 @@ SLOWER: Mapping[type, float] = {
     BayesianFriedman: 2.5,
     AnytimeRace: 4.0,
     BradleyTerryRace: 2.0,
-    PlackettLuceRace: 20.0,
     SignedRankRace: 2.0,
 }  # per block, than an F-race
 

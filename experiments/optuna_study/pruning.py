@@ -24,7 +24,6 @@ from racer.deciders import (
     BayesianFriedman,
     BradleyTerryRace,
     FRace,
-    PlackettLuceRace,
     SignedRankRace,
     TRace,
 )
@@ -63,7 +62,6 @@ LADDERS: Mapping[str, Callable[[float], BasePruner]] = {
     "f-race-mean-rank": lambda level: _racing(FRace("mean-rank", alpha=level)),
     "t-race": lambda level: _racing(TRace(alpha=level)),
     "bradley-terry": lambda level: _racing(BradleyTerryRace(threshold=level)),
-    "plackett-luce": lambda level: _racing(PlackettLuceRace(threshold=level)),
     "signed-rank": lambda level: _racing(SignedRankRace(confidence=1.0 - level)),
 }
 DEFAULTS: Mapping[str, float] = {"WilcoxonPruner": 0.1, **dict.fromkeys(list(LADDERS)[1:], 0.05)}

@@ -82,7 +82,7 @@ def decider_targets() -> Iterator[Target]:
 _DECIDERS = {
     *("AnytimeRace", "BayesianBest", "BayesianFriedman", "BayesianFront", "BestForBudget"),
     *("BradleyTerryRace", "ConstrainedRace", "CorrelatedTRace", "FRace", "FrontRace", "MeanRace"),
-    *("PlackettLuceRace", "SequentialHalving", "SignedRankRace", "TRace", "WithinRace"),
+    *("SequentialHalving", "SignedRankRace", "TRace", "WithinRace"),
 }
 _TABLES: list[Any] = [
     *(None, 3, "abc", [], [[]], [["a", "b"]], [[1, 2], [3]], {}, {1, 2}, THING, NAN, True),

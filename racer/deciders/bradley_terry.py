@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,15 +12,26 @@ from racer._checks import check_draws, check_fraction, flag
 from racer._numerics import one_blas_thread
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
 from racer.deciders.parts.gates import Evidence, Gate, Omnibus, as_gate, gated
-from racer.deciders.parts.model_based import chances, drop_unlikely
 from racer.deciders.parts.ranking import Order, RunningRanks
+from racer.deciders.parts.verdicts import drops
+from racer.seeding import rng_for
 from racer.stats._likelihoods import EvenLikelihood, GivenScale, Likelihood
+from racer.stats._sampling.engine import weigh
 from racer.stats._sampling.model import climb
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from racer.stats._sampling.model import Laplace, Model
+
 _MANY = 64  # candidates, from which on logarithms of products pay most
+
+
+class Chances(NamedTuple):
+    """The probability of each of being the best, (m,), and how many draws that is worth."""
+
+    best: NDArray[np.float64]
+    effective_draws: float
 
 
 @dataclass
@@ -132,7 +143,30 @@ class BradleyTerryRace(Decider):
         with one_blas_thread():
             laplace = climb(model)
         state.mode[places] = laplace.mode
-        found = chances(model, laplace, lambda points: points, self.draws, state.seed)
+        found = chances(model, laplace, self.draws, state.seed)
         probability = order.averaged(found.best)
-        dropped = drop_unlikely(ranks.candidates, standing, probability, self.threshold)
+        dropped = _drop_unlikely(ranks.candidates, standing, probability, self.threshold)
         return dropped, {"effective_draws": found.effective_draws}
+
+
+def chances(model: Model, laplace: Laplace, draws: int, seed: int) -> Chances:
+    """Return how probably each of m has the largest strength."""
+    m = len(laplace.mode)
+    with one_blas_thread():
+        points, weights = weigh(model, laplace, draws, rng_for(seed, "points", m))
+    best = np.bincount(np.argmax(points, axis=1), weights, minlength=m)
+    return Chances(best.astype(np.float64), float(1.0 / (weights**2).sum()))
+
+
+def _drop_unlikely(
+    candidates: NDArray[np.intp],
+    standing: NDArray[np.float64],
+    best: NDArray[np.float64],
+    threshold: float,
+) -> tuple[Drop, ...]:
+    """Drop whose probability of being best is below threshold / m, but none that stands first."""
+    eliminated = (best < threshold / len(best)) & (standing > standing.min())
+    order = np.lexsort((-standing, best))
+    order = order[eliminated[order]]
+    leader = int(standing.argmin())
+    return drops(candidates, order, "unlikely", leader, best[order], "posterior")

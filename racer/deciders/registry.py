@@ -15,7 +15,6 @@ from racer.deciders.front import FrontRace as FrontRace
 from racer.deciders.goal_for_budget import GoalForBudget as GoalForBudget
 from racer.deciders.halving import SequentialHalving as SequentialHalving
 from racer.deciders.mean import MeanRace as MeanRace
-from racer.deciders.plackett_luce import PlackettLuceRace as PlackettLuceRace
 from racer.deciders.signed_rank import SignedRankRace as SignedRankRace
 from racer.deciders.t_race import TRace as TRace
 from racer.deciders.within import WithinRace as WithinRace

@@ -117,7 +117,7 @@ def race(
         "front"), "within" or "constrained"; with a store, the recorded one. Or one of
         "best-for-budget", "f-race", "f-race-sign", "f-race-mean-rank", "t-race", "correlated-t",
         "halving", "anytime", "fixed-confidence", "mean" (scores that have bounds: answers right or wrong, grades),
-        "bradley-terry", "plackett-luce", "signed-rank", .., or an object from
+        "bradley-terry", "signed-rank", .., or an object from
         `racer.deciders`.
     maximize : bool
         Larger is better; with `metrics`, leave it out.

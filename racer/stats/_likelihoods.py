@@ -357,23 +357,11 @@ class ChoiceModel:
     def log_density(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the log-density at points (k, d), shape (k,)."""
         eta = self.log_weights(points)
-        return np.asarray(eta @ self._chosen - self._log_sums(eta))
-
-    def _log_sums(self, eta: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the sum over sets at risk of the log of their weight, log weights (k, K), (k,)."""
         total = np.exp(eta) @ self._at_risk.T
-        return np.asarray(np.log(total, out=total) @ self._times)
+        return np.asarray(eta @ self._chosen - np.log(total, out=total) @ self._times)
 
     def gradient(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return its gradient, shape (k, d)."""
         e = np.exp(self.log_weights(points))
         rate = (self._times / (e @ self._at_risk.T)) @ self._at_risk
         return np.asarray((self._chosen - e * rate) @ self._basis)
-
-    def precision(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return minus its Hessian at one point, shape (d, d)."""
-        chance = self._at_risk * np.exp(self.log_weights(point[None])[0])
-        chance /= chance.sum(axis=1, keepdims=True)
-        expected = chance * self._times[:, None]
-        spread = np.diag(expected.sum(axis=0)) - chance.T @ expected
-        return np.asarray(self._basis.T @ spread @ self._basis)

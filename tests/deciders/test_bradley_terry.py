@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from racer.deciders import Blocks, BradleyTerryRace, Setting
-from racer.deciders.parts.model_based import chances
+from racer.deciders.bradley_terry import chances
+from racer.deciders.parts.ranking import Order, RunningRanks
 from racer.stats._likelihoods import EvenLikelihood, GivenScale, Likelihood, sum_to_zero
 from racer.stats._sampling.model import climb
 
@@ -65,7 +66,7 @@ def test_many_candidates_are_decided_on_as_few_are(table, monkeypatch):
 
 def chances_of(wins, sigma=1.0, draws=20_000):
     there = model(wins, sigma)
-    return chances(there, climb(there), lambda points: points, draws, seed=3)
+    return chances(there, climb(there), draws, seed=3)
 
 
 @pytest.mark.parametrize(("won", "lost"), [(5.0, 0.0), (9.0, 3.0), (3.5, 6.5)])
@@ -106,6 +107,21 @@ def test_a_race_decides_by_these_chances(table):
     assert drop.probability == pytest.approx(chances_of(wins, draws=100_000).best[4], abs=0.003)
     assert drop.probability < 0.05 / 5
     assert drop.against == verdict.best
+
+
+def test_copies_have_the_same_chance():
+    """Draws are dealt out by position; shares of those alike are averaged."""
+    costs = np.random.default_rng(7).normal(size=(12, 3))
+    costs = np.column_stack([costs[:, 0], costs, costs[:, 0]])
+    ranks = RunningRanks(5)
+    ranks.update(Blocks(np.arange(5), costs))
+    order = Order.sorted_from(ranks)
+    there = model(ranks.wins[np.ix_(order.places, order.places)])
+    found = chances(there, climb(there), 300, seed=1)
+    shares = order.averaged(found.best)
+    assert shares[0] == shares[1] == shares[4]
+    assert shares.sum() == pytest.approx(1.0)
+    assert len(set(found.best.tolist())) == 5
 
 
 def test_meetings_of_a_block_count_less_than_independent_ones(table):

@@ -18,7 +18,6 @@ from racer.deciders import (
     BradleyTerryRace,
     FixedConfidence,
     FRace,
-    PlackettLuceRace,
     Setting,
     SignedRankRace,
     TRace,
@@ -39,7 +38,6 @@ EAGER = {
     "t-race, holm": TRace(correction="holm"),
     "bradley-terry, no gate": BradleyTerryRace(gate=False),
     "bradley-terry, independent, no gate": BradleyTerryRace(gate=False, independent=True),
-    "plackett-luce, no gate": PlackettLuceRace(gate=False),
     "signed-rank, no gate": SignedRankRace(gate=False),
 }
 EVERY = {
@@ -48,7 +46,7 @@ EVERY = {
     **SIGNS,
     "anytime, rank": AnytimeRace(form="rank"),
 }
-UNLIKELY = [name for name in EVERY if name.startswith(("bradley-terry", "plackett-luce"))]
+UNLIKELY = [name for name in EVERY if name.startswith("bradley-terry")]
 # t-race looks at costs, f-race at those of the last two, the signed-rank race at how differences compare over blocks, and so do bets
 BY_SIZE = ("t-race", "correlated-t", "anytime", "fixed-confidence", "signed-rank", "f-race")
 RANK_BASED = [name for name in NAMED if name not in BY_SIZE] + list(SIGNS)

@@ -13,12 +13,9 @@ from racer.deciders import (
     BradleyTerryRace,
     FixedConfidence,
     FRace,
-    PlackettLuceRace,
     SignedRankRace,
     TRace,
 )
-
-MODELS = (BradleyTerryRace, PlackettLuceRace)
 
 
 @pytest.mark.parametrize(
@@ -43,15 +40,14 @@ MODELS = (BradleyTerryRace, PlackettLuceRace)
         *[(kind, {"correction": c}) for kind in (FRace, TRace) for c in ("bh", "", "Holm", False)],
         (FRace, {"correction": "shaffer"}),
         (TRace, {"correction": "shaffer"}),
-        *[(kind, {"threshold": t}) for kind in MODELS for t in (0.0, 1.0, -1, math.nan, "5")],
+        *[(BradleyTerryRace, {"threshold": t}) for t in (0.0, 1.0, -1, math.nan, "5")],
         *[(BradleyTerryRace, {"sigma": s}) for s in (0.0, -1.0, 1e9, math.inf, math.nan, None)],
-        *[(PlackettLuceRace, {"prior": a}) for a in (0.0, -1.0, 1e-9, math.inf, math.nan, None)],
         *[(SignedRankRace, {"confidence": c}) for c in (0.5, 1.0, math.nan)],
         *[(SignedRankRace, {"ignorance": s}) for s in (-0.1, math.inf, math.nan)],
-        *[(kind, {"draws": 99}) for kind in (*MODELS, SignedRankRace)],
+        *[(kind, {"draws": 99}) for kind in (BradleyTerryRace, SignedRankRace)],
         *[
             (kind, {"gate": g})
-            for kind in (*MODELS, SignedRankRace, FRace)
+            for kind in (BradleyTerryRace, SignedRankRace, FRace)
             for g in (1, None, "no")
         ],
         (BradleyTerryRace, {"independent": 0}),
@@ -77,8 +73,6 @@ def test_a_setting_that_cannot_work_is_named_with_its_value(decider, settings):
         (AnytimeRace, {"alpha": 1e-300, "form": "rank"}),
         (BradleyTerryRace, {"threshold": 0.999, "sigma": 1e-3, "draws": 100}),
         (BradleyTerryRace, {"threshold": 1e-9, "sigma": 1e3, "gate": False, "independent": True}),
-        (PlackettLuceRace, {"threshold": 0.999, "prior": 1e-3, "draws": 100}),
-        (PlackettLuceRace, {"threshold": 1e-9, "prior": 1e6, "gate": False}),
         (SignedRankRace, {"confidence": 0.501, "ignorance": 0.0, "draws": 100}),
         (SignedRankRace, {"confidence": 0.999, "ignorance": 100, "gate": False}),
     ],

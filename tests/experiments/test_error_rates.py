@@ -58,7 +58,7 @@ def test_every_decider_has_a_row():
 def test_levels_are_those_of_the_deciders():
     assert rates.level("f-race") == 0.05
     assert rates.level("f-race-0.01") == 0.01
-    assert rates.level("plackett-luce") == 0.05
+    assert rates.level("bradley-terry") == 0.05
     assert rates.level("bayesian-friedman-0.99") == pytest.approx(0.01)
     assert np.isnan(rates.level("halving"))
 

@@ -251,7 +251,7 @@ def test_a_tuner_never_compares_times_under_different_caps(in_series):
 @pytest.mark.parametrize(
     ("decider", "fits"),
     [
-        *((name, True) for name in ("bayesian-friedman", "bradley-terry", "plackett-luce")),
+        *((name, True) for name in ("bayesian-friedman", "bradley-terry")),
         *((name, True) for name in ("f-race-sign", "f-race-mean-rank", "bayesian-best")),
         *((racer.deciders.AnytimeRace(form=form), True) for form in ("rank", "sign")),
         (racer.deciders.FRace(last_two="sign"), True),

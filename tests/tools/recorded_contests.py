@@ -49,7 +49,7 @@ FILE = Path(__file__).parents[1] / "data" / "recorded_contests.json.gz"
 
 # -- what is used of racer: if a name changes, it is adapted here and nowhere else
 
-NAMES = (  # in this order, so that the decider of a case remains the same
+NAMES = (  # in this order, so that the decider of a case remains the same; None: it has left
     "bayesian-friedman",
     "bayesian-friedman-2015",
     "best-for-budget",
@@ -62,7 +62,7 @@ NAMES = (  # in this order, so that the decider of a case remains the same
     "halving",
     "anytime",
     "bradley-terry",
-    "plackett-luce",
+    None,
     "signed-rank",
 )
 TAKE_CAPPED = {
@@ -72,10 +72,10 @@ TAKE_CAPPED = {
     "f-race-sign",
     "f-race-mean-rank",
     "bradley-terry",
-    "plackett-luce",
 }
+FIRST = {"races": 0, "stores": 9_000, "jobs": 8_000}  # number of the race of case 0
 PLAN = {"best-for-budget", "bayesian-best", "halving"}  # with a number of evaluations
-if missing := [name for name in NAMES if name not in DECIDERS]:
+if missing := [name for name in NAMES if name and name not in DECIDERS]:
     raise LookupError(f"no deciders of these names: {missing}")
 
 Race, Tuner, Space, Param = racer.Race, racer.Tuner, racer.Space, racer.Param
@@ -1075,10 +1075,10 @@ def play_store(number):
 def contest_in_store(number, way, path, at, watch):
     """Race or tune, go on with `racer.resume`, and load: how the first ended, parts, result."""
     if way == "race":
-        world, m, instances, rules = race_settings(9_000 + number, driven=True)
+        world, m, instances, rules = race_settings(FIRST["stores"] + number, driven=True)
         run, subject, of = racer.race, list(range(m)), of_result
     else:
-        world, subject, instances, rules = tuning_settings(9_000 + number, driven=True)
+        world, subject, instances, rules = tuning_settings(FIRST["stores"] + number, driven=True)
         run, of = racer.tune, of_tuning
     settings = {**as_rules(rules), "store": path, "callbacks": [watch]}
     budget = settings.pop("budget")
@@ -1116,10 +1116,10 @@ def ablation_in_store(number, path, at, watch):
 def play_jobs(number):
     """Run a race, or every fourth time a tuning, with one worker and with two: all is the same."""
     if number % 4 == 3:
-        world, subject, instances, rules = tuning_settings(8_000 + number, driven=True)
+        world, subject, instances, rules = tuning_settings(FIRST["jobs"] + number, driven=True)
         run, of = racer.tune, of_tuning
     else:
-        world, m, instances, rules = race_settings(8_000 + number, driven=True)
+        world, m, instances, rules = race_settings(FIRST["jobs"] + number, driven=True)
         subject, run, of = list(range(m)), racer.race, of_result
     world = dataclasses.replace(world, kind="")
     cases = []
@@ -1155,8 +1155,17 @@ def play(name):
     how_many, play_one = KINDS[kind]
     if not number.isdecimal() or int(number) >= how_many:
         raise LookupError(f"no case {name!r}: {kind} are numbered from 0 to {how_many - 1}")
+    if has_left(name):
+        raise LookupError(f"no case {name!r}: its decider has left")
     with threadpool_limits(1):
         return play_one(int(number))
+
+
+def has_left(name):
+    """Return whether a case is a race by a decider that has left."""
+    kind, _, number = name.partition("/")
+    is_race = {"races": True, "stores": int(number) % 3 == 0, "jobs": int(number) % 4 != 3}
+    return is_race.get(kind, False) and NAMES[(FIRST[kind] + int(number)) % len(NAMES)] is None
 
 
 def found(name):
@@ -1176,6 +1185,7 @@ def names_of(kinds=None, first=None):
         f"{kind}/{number}"
         for kind in (kinds or counts)
         for number in range(min(counts[kind], first or counts[kind]))
+        if not has_left(f"{kind}/{number}")
     ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 _ROWS = 256  # points at a time, so that what a model spreads out stays small
 _STEP = 1e-4
 _DECIDED = 1e-12  # twice the gain of a step after which the next one is below rounding
-_SHRUNK = 0.25  # of the gain of a step, that of the next one at most
 _HALVINGS = 0.5 ** np.arange(16)
 _SEEN = 1e-6  # twice the gain of a step below which the density's rounding hides it
 _GRID = 2.0**-16  # of a standard deviation: far below what matters, far above rounding
@@ -167,32 +165,6 @@ def climb(model: Curved, *, steps: int = 100) -> Laplace:
         least_gain=_DECIDED,
     )
     return _laplace(x, model.precision(x))
-
-
-def climb_from_near(model: Curved, *, steps: int = 12) -> Laplace:
-    """As `climb`, with two curvatures only where `start` is so near that steps by its own shrink."""
-    from scipy.linalg import solve_triangular  # noqa: PLC0415
-
-    def factor_at(x: NDArray[np.float64]) -> NDArray[np.float64]:
-        root = cholesky(model.precision(x))
-        return np.asarray(solve_triangular(root, np.eye(len(x)), lower=True).T, np.float64)
-
-    def step_from(x: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-        whitened = factor.T @ in_parts(model.gradient, x[None])[0]
-        return factor @ whitened, float(whitened @ whitened)
-
-    x, last = model.start, np.inf
-    with suppress(np.linalg.LinAlgError):  # so far away that the curvature is lost in rounding
-        factor = factor_at(x)
-        for _ in range(steps):
-            step, gain = step_from(x)
-            if not gain < _SHRUNK * last:  # also NaN, where a step led too far
-                break
-            x, last = x + step, gain
-            if gain < _SEEN:
-                factor = factor_at(x)
-                return Laplace(x + step_from(x)[0], factor)
-    return climb(model)
 
 
 def _laplace(mode: NDArray[np.float64], precision: NDArray[np.float64]) -> Laplace:

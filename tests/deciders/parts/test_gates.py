@@ -10,14 +10,13 @@ from racer.deciders import (
     Blocks,
     BradleyTerryRace,
     FRace,
-    PlackettLuceRace,
     Setting,
     SignedRankRace,
 )
 from racer.deciders.parts.gates import Omnibus
 from racer.deciders.parts.ranking import RunningRanks
 
-GATED = [BayesianFriedman, FRace, BradleyTerryRace, PlackettLuceRace, SignedRankRace]
+GATED = [BayesianFriedman, FRace, BradleyTerryRace, SignedRankRace]
 
 
 def ranks_of(costs):
