@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from racer.core.budget import Budget
     from racer.core.contest import Contest, Kind
-    from racer.core.rules import Rules
     from racer.evaluate.outcome import Cell, Outcome
 
 _ENOUGH = 20  # evaluations that show the pace of a resumed run
@@ -40,7 +39,6 @@ class Subject:
     n_held_out: int = 0  # instances
     deadline: Deadline = field(default_factory=Deadline)
     is_watched: bool = False  # by another process, which does not know when it began
-    has_races: bool = True  # of a tuning; False where a watcher cannot know them
 
 
 @dataclass
@@ -73,11 +71,6 @@ class ProgressState:
         self._means: FrontOfMeans | None = None
         self.front: tuple[int, ...] = ()  # of the means, in a race to the front
 
-    def aim_at(self, rules: Rules) -> FrontOfMeans | None:
-        """Track the front, if that is the goal."""
-        self._means = FrontOfMeans(rules.aim) if rules.is_front and rules.aim is not None else None
-        return self._means
-
     def begin(
         self,
         contest: Contest[Any],
@@ -98,7 +91,8 @@ class ProgressState:
         self.best = result.best_index
         failed = len(result.known.failures)
         self.work = Work(result.evaluations, failed, result.seconds, spent=result.spent)
-        if (means := self.aim_at(rules)) is not None:
+        if rules.is_front and rules.aim is not None:
+            means = self._means = FrontOfMeans(rules.aim)
             for block, candidate, outcome in result.known.cells():
                 if block not in result.known.incomplete:  # its event brings all of them
                     means.add(candidate, outcome.metrics or {})
@@ -129,15 +123,10 @@ class ProgressState:
     def end(self, result: Result) -> None:
         """Take the figures of a contest that has ended from its result."""
         self._take_best(result)
-        self.forget_races(len(result.known) - len(result.known.incomplete))
+        self.blocks = len(result.known) - len(result.known.incomplete)
         self.left = len(result.survivors)
         failed = len(result.known.failures)
         self.work = Work(result.evaluations, failed, result.seconds, spent=result.spent)
-
-    def forget_races(self, blocks: int) -> None:
-        """Show the blocks of all races, and no candidates left: these are not known."""
-        self.race = self._completed = self._earlier = 0
-        self.blocks, self.left = blocks, None
 
     def _take_best(self, result: Result) -> None:
         self.best = result.best_index
@@ -257,9 +246,9 @@ class ProgressState:
         return f"{self._race()}{within}: {many}{leader}; {self._spent()} evaluations{failed}{left}"
 
     def _race(self) -> str:
-        """Return the number of the race of a tuning, unless it is over for a watcher, or not known."""
-        is_shown = self.of.has_races and not (self.of.is_watched and self.ended)
-        return f"race {self.race}, " if self.of.kind == "tuning" and is_shown else ""
+        """Return the number of the race of a tuning; a watcher does not know it."""
+        is_shown = self.of.kind == "tuning" and not self.of.is_watched
+        return f"race {self.race}, " if is_shown else ""
 
     def _held_out(self) -> str:
         """Return which held-out instance is evaluated, if one is."""

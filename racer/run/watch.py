@@ -14,28 +14,24 @@ from rich.live import Live
 from rich.text import Text
 
 from racer.core.budget import Budget
-from racer.core.events import BlockCompleted, Ended
+from racer.core.events import Ended
 from racer.core.objective import Aim
-from racer.errors import RacerError, StoreError
+from racer.errors import StoreError
 from racer.render.escape import printable
 from racer.results.ablation import AblationResult
 from racer.results.front import FrontOfMeans
 from racer.run.progress import Screen
 from racer.run.progress_state import ProgressState, Subject, Work, readable
-from racer.store.contest import contest_from_store, decode_setting
+from racer.store.contest import decode_setting
 from racer.store.jsonable import is_plain
-from racer.store.load import load_record, why_not_replayed
+from racer.store.load import load_record
 from racer.store.reader import open_to_read, sense_made_of
-from racer.store.replay import follow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
+    from collections.abc import Callable, Iterator
 
     from rich.console import Console
 
-    from racer.core.contest import Contest
-    from racer.evaluate.outcome import Cell, CellKey
     from racer.store.reader import Reader
 
 
@@ -50,12 +46,11 @@ def watch(
 ) -> None:
     """Show the progress of the contest in a store until its end; nothing is written or locked."""
     console = console or Screen()
-    races = Races()
-    state = state_in(store, ProgressState(clock()), races)
+    state = state_in(store, ProgressState(clock()))
 
     def look_again() -> None:
         wait(interval)
-        state_in(store, state, races)
+        state_in(store, state)
 
     if not console.is_terminal and not once:
         for line in _lines(store, state, clock, look_again):
@@ -101,66 +96,10 @@ def _lines(
         look_again()
 
 
-class Races:
-    """The races of a tuning that another process runs: replayed, as a store does not record them."""
-
-    def __init__(self) -> None:
-        self._begin(None)
-
-    def _begin(self, budget: Any) -> None:
-        self._contest: Contest[Any] | None = None
-        self._budget = budget  # with which it is replayed
-        self._is_lost = False  # it cannot be replayed from the file alone
-        self._n_outcomes = self._n_blocks = 0
-        self._asked: frozenset[CellKey] = frozenset()
-
-    def follow(self, reader: Reader, state: ProgressState, n_outcomes: int) -> bool:
-        """Update the figures of the running race; False if they cannot be known."""
-        budget = reader.setup.settings["budget"]
-        if budget != self._budget:  # begun, or gone on with a larger one
-            self._begin(budget)
-            state.forget_races(0)
-        if not self._is_lost and n_outcomes != self._n_outcomes:
-            try:
-                self._is_lost = not self._catch_up(reader, state)
-            except (RacerError, TypeError):
-                self._is_lost = True
-            self._n_outcomes = n_outcomes
-        return not self._is_lost
-
-    def _catch_up(self, reader: Reader, state: ProgressState) -> bool:
-        """Pass the outcomes recorded since; return whether all recorded verdicts came."""
-        if self._contest is None:
-            if why_not_replayed(reader) is not None:
-                return False
-            self._contest = contest_from_store(reader, numbered=True)
-            state.aim_at(self._contest.rules)
-            self._contest.watch(state.update)
-            self._contest.watch(self._count)
-        n_verdicts = sum(1 for _ in reader.verdicts())
-        follow(self._contest, reader, self._note)
-        state.ended = ""  # the file says whether it has ended
-        remaining = len(self._contest.ask())
-        state.work.asked, state.work.told = len(self._asked), len(self._asked) - remaining
-        return self._n_blocks >= n_verdicts
-
-    def _count(self, event: object) -> None:
-        self._n_blocks += isinstance(event, BlockCompleted)
-
-    def _note(self, cells: Sequence[Cell]) -> None:
-        """Keep the keys of a request, of which only those without an outcome come again."""
-        keys = frozenset(cell.key for cell in cells)
-        if not keys <= self._asked:
-            self._asked = keys
-
-
-def state_in(store: str, state: ProgressState, races: Races | None = None) -> ProgressState:
-    """Bring the progress of the contest in a store up to date; StoreError if there is none.
-
-    `races` follows those of a tuning from one look to the next.
-    """
+def state_in(store: str, state: ProgressState) -> ProgressState:
+    """Bring the progress of the contest in a store up to date; StoreError if there is none."""
     with open_to_read(store) as reader, sense_made_of(reader.path):
-        _read(reader, state, races or Races())
+        _read(reader, state)
     if state.ended:
         with suppress(StoreError):  # with a decider of one's own
             result = load_record(store).result
@@ -186,19 +125,18 @@ def _read_front(reader: Reader, state: ProgressState, gone: set[int]) -> None:
     state.front = means.members(sorted({candidate for candidate, _ in cells} - gone))
 
 
-def _read(reader: Reader, state: ProgressState, races: Races) -> None:
+def _read(reader: Reader, state: ProgressState) -> None:
     setup = reader.setup
-    ((n_outcomes,),) = reader.rows("SELECT count(*) FROM outcomes")
-    ((n, failed, seconds, spent, block, seen),) = reader.rows(
-        "SELECT count(*), sum(value IS NULL), sum(seconds), sum(spend), max(block), "
-        "count(DISTINCT candidate) FROM outcomes WHERE NOT held_out"
+    verdicts = list(reader.verdicts())
+    state.best = verdicts[-1].best if verdicts else None
+    ((n, failed, seconds, spent, block, seen, mean),) = reader.rows(
+        "SELECT count(*), sum(value IS NULL), sum(seconds), "  # noqa: S608
+        "sum(spend), max(block), count(DISTINCT candidate), avg(CASE WHEN candidate = "
+        f"{-1 if state.best is None else int(state.best)} THEN value END) "
+        "FROM outcomes WHERE NOT held_out"
     )
     runtime = setup.settings["runtime"]
     timed = decode_setting(reader.path, "runtime", runtime) if is_plain(runtime) else None
-    before = state.of.before if state.of.is_watched else n
-    is_over = reader.is_out_of_time() or reader.ending() is not None
-    is_tuning = setup.kind == "tuning"
-    has_races = is_tuning and not is_over and races.follow(reader, state, n_outcomes)
     state.watch(
         Subject(
             kind=setup.kind,
@@ -207,21 +145,30 @@ def _read(reader: Reader, state: ProgressState, races: Races) -> None:
             mean_label="mean" if timed is None else timed.score_name,
             n_held_out=len(setup.settings.get("test_instances") or ()),
             is_watched=True,
-            has_races=has_races,
         ),
-        before,
+        state.of.before if state.of.is_watched else n,
     )
+    state.mean = mean if runtime is None else None
+    gone = reader.eliminated(verdicts)
+    _read_front(reader, state, gone)
+    asked = told = 0
+    if setup.kind == "tuning":  # who is left in a race is not recorded
+        state.candidates, state.left, state.blocks = (
+            len(list(reader.sampled())),
+            None,
+            len(verdicts),
+        )
+    else:
+        # an ablation makes them as it goes on
+        state.candidates = len(setup.candidates) if setup.kind == "race" else seen
+        state.left = state.candidates - len(gone)
+        block = -1 if block is None else block
+        ((told,),) = reader.rows(
+            f"SELECT count(*) FROM outcomes WHERE NOT held_out AND block = {int(block)}"  # noqa: S608
+        )
+        asked = max(state.left, told)
+        state.blocks = block + (told == asked)
     ((held_out,),) = reader.rows("SELECT count(DISTINCT block) FROM outcomes WHERE held_out")
-    asked, told = state.work.asked, state.work.told
-    if not is_tuning:
-        asked, told = _read_block(reader, state, seen, block)
-    elif not has_races:
-        verdicts = list(reader.verdicts())
-        state.forget_races(len(verdicts))
-        state.candidates = len(list(reader.sampled()))
-        state.best, state.mean = verdicts[-1].best if verdicts else None, None
-        _read_front(reader, state, reader.eliminated(verdicts))
-        asked = told = 0
     state.work = Work(n, failed or 0, seconds or 0.0, asked, told, spent, held_out)
     ending = reader.ending()
     if reader.is_out_of_time():
@@ -230,30 +177,3 @@ def _read(reader: Reader, state: ProgressState, races: Races) -> None:
         with suppress(ValueError):  # of a newer version
             state.ended = Ended(ending.ended).message
         state.ended = state.ended or ending.ended
-
-
-def _read_block(
-    reader: Reader, state: ProgressState, seen: int, block: int | None
-) -> tuple[int, int]:
-    """Bring the figures of a single race, or an ablation, up to date; return its latest block's cells.
-
-    Those are asked for, and evaluated.
-    """
-    setup = reader.setup
-    verdicts = list(reader.verdicts())
-    gone = reader.eliminated(verdicts)
-    # an ablation makes them as it goes on
-    state.candidates = len(setup.candidates) if setup.kind == "race" else seen
-    state.left = state.candidates - len(gone)
-    state.best = verdicts[-1].best if verdicts else None
-    block = -1 if block is None else block
-    ((told, mean),) = reader.rows(
-        f"SELECT sum(block = {int(block)}), avg(CASE WHEN candidate = "  # noqa: S608
-        f"{-1 if state.best is None else int(state.best)} THEN value END) "
-        "FROM outcomes WHERE NOT held_out"
-    )
-    state.mean = None if setup.settings["runtime"] is not None else mean
-    _read_front(reader, state, gone)
-    asked, told = max(state.left, told or 0), told or 0
-    state.blocks = block + (told == asked)
-    return asked, told

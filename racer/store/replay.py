@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from racer.core.events import Callback, Elimination, RaceCompleted
     from racer.core.rules import Rules
     from racer.evaluate.objective import Objective
-    from racer.evaluate.outcome import Cell, CellKey
+    from racer.evaluate.outcome import CellKey
     from racer.store.reader import Reader
     from racer.store.schema import Conclusion, OutcomeRow
     from racer.store.snapshot import Kept
@@ -307,18 +307,6 @@ def replay(
     return prefetched
 
 
-def follow(
-    contest: Contest[Any], reader: Reader, asked: Callable[[Sequence[Cell]], object]
-) -> None:
-    """Pass a contest the outcomes recorded since it was followed last; nothing is compared.
-
-    `asked` is called with the cells of each request that have no outcome yet.
-    """
-    with warnings.catch_warnings(), sense_made_of(reader.path):
-        warnings.simplefilter("ignore", RacerWarning)  # the run gives them
-        _tell_all(contest, reader, None, asked)
-
-
 def _kept(contest: Contest[Any], reader: Reader) -> Kept | None:
     """Return the outcomes of a contest that is told rows, by its snapshot; None without one."""
     if not isinstance(contest, Race) or not _has_plain_costs(contest.rules):
@@ -331,12 +319,10 @@ def _tell_all(
     contest: Contest[Any],
     reader: Reader,
     others: Iterable[OutcomeRow] | None,
-    asked: Callable[[Sequence[Cell]], object] = len,
 ) -> dict[CellKey, Outcome]:
     """Pass recorded outcomes in the order of requests; return the rest.
 
-    `others`: those that it has not been told, if it knows some. `asked` gets the cells of each
-    request.
+    `others`: those that it has not been told, if it knows some.
 
     Of a cell that was evaluated with several bounds, the smallest comes first, as it did then.
     """
@@ -348,7 +334,6 @@ def _tell_all(
         rows, last = _tell_rows(contest, reader, rows, known)
     missing = False
     while not missing and (cells := contest.ask()):
-        asked(cells)
         for cell in cells:
             key = cell.key
             while last <= key[:2] and (row := next(rows, None)) is not None:

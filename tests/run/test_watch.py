@@ -13,7 +13,7 @@ import racer
 from racer import _files
 from racer.cli import main, stores
 from racer.run.progress_state import ProgressState, Subject
-from racer.run.watch import Races, state_in, watch
+from racer.run.watch import state_in, watch
 
 
 def stops(at):
@@ -102,69 +102,25 @@ def test_a_tuning_is_watched_too(tmp_path):
     assert "race" not in state.line(0.0)
 
 
-def watched_while_it_runs(path, looks, space):
-    """Run a tuning that is interrupted; return its own progress, and what a watcher saw at each look."""
-    own, races, state, calls, seen = ProgressState(0.0), Races(), ProgressState(0.0), [], []
+def test_a_running_tuning_is_watched_without_its_races(tmp_path):
+    path, own, calls, seen = str(tmp_path / "run.db"), ProgressState(0.0), [], []
 
     def evaluate(config, instance, seed):
         calls.append(seed)
-        if len(calls) in looks:
-            state_in(path, state, races)
-            seen.append((figures(own), figures(state)))
-        if len(calls) == looks[-1]:
+        if len(calls) == 144:  # the last block has ended with a best
+            seen.append((own.candidates, own.best, own.mean))
             raise KeyboardInterrupt
         return config["x"] + seed % 7 / 20
 
+    space = racer.Space({"x": racer.Real(0, 1)}, repair=dict)
     settings = {"budget": 600, "seed": 1, "store": path, "callbacks": [own.update]}
     with pytest.raises(racer.RaceInterrupted):
         racer.tune(space, evaluate, range(9), **settings)
-    return state, seen
-
-
-def figures(state):
-    return state.race, state.left, state.candidates, state.blocks, state.best, state.mean
-
-
-def test_the_running_race_of_a_tuning_is_shown_as_by_the_tuning_itself(tmp_path):
-    path = str(tmp_path / "run.db")
-    space = racer.Space({"x": racer.Real(0, 1)})
-    state, seen = watched_while_it_runs(path, (40, 110, 111, 190), space)
-    assert {own[0] for own, _ in seen} == {0, 1, 2}
-    assert all(own == watched for own, watched in seen)
-    assert f"race {state.race}, block " in state.line(0.0)
-    assert f"race {state.race}, block " in state.text(0.0)
-    assert 0 <= state.work.told < state.work.asked <= state.left
-    assert figures(state_in(path, ProgressState(0.0))) == figures(state)
-
-
-def test_a_tuning_that_goes_on_with_a_larger_budget_is_watched_on(tmp_path):
-    path, races, state, calls, seen = str(tmp_path / "run.db"), Races(), ProgressState(0.0), [], []
-
-    def evaluate(config, instance, seed):
-        calls.append(seed)
-        if len(calls) == 189:
-            raise KeyboardInterrupt
-        if len(calls) == 260:
-            state_in(path, state, races)
-            fresh = state_in(path, ProgressState(0.0), Races())
-            seen.append((state.ended, state.of.has_races, figures(state) == figures(fresh)))
-        return config["x"] + seed % 97 / 97
-
-    space, settings = racer.Space({"x": racer.Real(0, 1)}), {"seed": 1, "store": path}
-    with pytest.raises(racer.RaceInterrupted):
-        racer.tune(space, evaluate, range(20), budget=200, **settings)
-    state_in(path, state, races)
-    racer.resume(path, evaluate, budget=400)
-    assert seen == [("", True, True)]
-
-
-def test_a_tuning_that_cannot_be_replayed_is_watched_without_its_races(tmp_path):
-    path = str(tmp_path / "run.db")
-    space = racer.Space({"x": racer.Real(0, 1)}, repair=dict)
-    state, seen = watched_while_it_runs(path, (110,), space)
-    ((own, _),) = seen
-    assert (state.left, state.candidates, state.best) == (None, own[2], own[4])
-    assert re.match(r"\d+ blocks done: \d+ candidates; ", state.line(0.0))
+    state = state_in(path, ProgressState(0.0))
+    assert (state.left, state.work.evaluations) == (None, 143)
+    ((candidates, best, mean),) = seen
+    assert (state.candidates, state.best, state.mean) == (candidates, best, pytest.approx(mean))
+    assert re.match(r"\d+ blocks done: \d+ candidates, best #", state.line(0.0))
     assert "candidates left        - of" in state.text(0.0)
 
 
