@@ -16,7 +16,7 @@ from click.testing import CliRunner
 import racer
 from experiments.wrong_calls.kinds import judged
 from experiments.wrong_calls.tables import calls
-from racer import Integer, Param, Real, simulate, stats
+from racer import Integer, Param, Real, stats
 from racer.cli import main
 from racer.deciders import FRace
 from racer.testing import check_decider
@@ -232,11 +232,6 @@ FOUND = {
     "exact": (lambda: stats.front_posterior(np.ones((2, 3, 2)), exact=3), "exact=3"),
     "too large": (lambda: racer.compare([[HUGE, 1.0], [1.0, 2.0]]), "column"),
     "column": (lambda: racer.compare([[1.0, 2.0]] * 3, fold=[1]), r"fold=\[1\]"),
-    "no metrics": (
-        lambda: simulate.play("f-race", simulate.NormalWorld(3, 1.0), blocks=5, objective="a"),
-        "objective='a'",
-    ),
-    "noise": (lambda: simulate.MetricsWorld(3, 2, 1.0, correlation="x"), "correlation='x'"),
 }
 
 

@@ -20,8 +20,8 @@ from scipy.stats import binom, t
 
 import racer
 from experiments.options import jobs_option, number_option
-from racer.simulate.metrics import front_of
 from racer.stats.hypervolume import hypervolume
+from racer.stats.several import on_front
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -131,7 +131,7 @@ class Kept(NamedTuple):
 
 def dominated(means: Floats) -> NDArray[np.bool_]:
     """Return which of (m, d) another is better than in every metric."""
-    return ~front_of(means)
+    return ~on_front(np.asarray(means)[None])[0]
 
 
 def by_racer(decider: str, world: World) -> Kept:

@@ -22,8 +22,8 @@ import numpy as np
 
 import racer
 from experiments.options import jobs_option, number_option, words_option
-from racer.simulate.metrics import front_of
 from racer.stats.hypervolume import hypervolume
+from racer.stats.several import on_front
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -153,7 +153,7 @@ def by_racer(problem: str, budget: int, seed: int) -> list[Config]:
         objective=racer.Pareto("a", "b"),
     )
     means = result.front[["metric:a", "metric:b"]].to_numpy()
-    stays = front_of(np.asarray(means, dtype=np.float64))
+    stays = on_front(np.asarray(means, dtype=np.float64)[None])[0]
     known = result.front.index.to_numpy()
     chosen = {*result.survivors, *known[stays].tolist()}
     return [result.config(c) for c in sorted(chosen)]

@@ -1,7 +1,6 @@
 """Races on costs that are drawn or recorded: nothing runs, and the truth is known."""
 
 from racer.simulate.answers import answers
-from racer.simulate.metrics import MetricsWorld
 from racer.simulate.play import Play, play
 from racer.simulate.worlds import (
     CrossingRuntimesWorld,
@@ -21,7 +20,6 @@ __all__ = [
     "Drawn",
     "HeavyTailedWorld",
     "InteractionWorld",
-    "MetricsWorld",
     "NormalWorld",
     "Play",
     "RareFailuresWorld",

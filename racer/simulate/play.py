@@ -11,30 +11,23 @@ import numpy as np
 
 from racer._checks import check_epsilon, check_jobs, choice, whole
 from racer.core.budget import Budget
-from racer.deciders.named import as_decider, name_of
+from racer.deciders.named import as_decider
 from racer.errors import SettingError
 from racer.evaluate.outcome import Outcome
 from racer.racing.race import Race
 from racer.seeding import check_seed, seed_for
-from racer.simulate.metrics import front_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from racer.core.objective import Objective
     from racer.core.rules import Rules
     from racer.core.runtime import Runtime
-    from racer.deciders.decider import Decider, Goal, Schedule
+    from racer.deciders.decider import Decider, Schedule
     from racer.results.race import RaceResult
     from racer.simulate.worlds import Drawn, World
 
 Select = Literal["standing", "mean"]
-_GOALS = {
-    "front": "racer.Pareto(..)",
-    "within": "racer.Within(..)",
-    "constrained": "racer.Constrained(..)",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +46,8 @@ class Play:
         iter : blocks used, as a fraction of those allowed
         observations : evaluations used
         survivors : candidates left at the end
-        best_dropped : whether the best candidate by the objective was dropped (of several that
-            are equally good, or on the front, the fraction that was; not defined where no
-            candidate is acceptable)
+        best_dropped : whether the best candidate was dropped (of several that are equally good,
+            the fraction that was)
         indistinguishable : candidates dropped as indistinguishable
         truly_indistinguishable : the fraction of these that win against their opponent with
             probability within 1/2 +- epsilon
@@ -119,7 +111,6 @@ def play(
     each_test: Schedule | None = None,
     min_survivors: int = 1,
     runtime: Runtime | None = None,
-    objective: Objective | None = None,
     select: Select = "standing",
     epsilon: float = 0.05,
 ) -> Play:
@@ -128,7 +119,7 @@ def play(
     Parameters
     ----------
     decider : str, Decider or None
-        None: as the objective asks, as in `racer.race`.
+        None: that of `racer.race`.
     world : World
     repetitions : int >= 1
     n_jobs : int
@@ -142,8 +133,6 @@ def play(
         seconds: nothing is run, so there are none.
     first_test, each_test, min_survivors, runtime
         As in `racer.race`; with `runtime`, costs are seconds.
-    objective : str, Pareto, Within or Constrained, optional
-        The goal in a world of several metrics, which names them in `metrics`.
     select : {"standing", "mean"}
         Which survivor is taken, if there are several: the one with the best standing, as
         `RaceResult.leader`, or the one with the best mean cost, as in Benavoli et al. (2015).
@@ -182,19 +171,14 @@ def play(
             f"budget={budget}: nothing is run here, so no seconds go by and no money is spent; give "
             "evaluations only"
         )
-    chosen = None if decider is None else as_decider(decider)
-    names: tuple[str, ...] | None = getattr(world, "metrics", None)
-    _check_metrics(chosen, names, objective)
     settings: dict[str, Any] = {
-        "decider": chosen,
+        "decider": None if decider is None else as_decider(decider),
         "budget": most * world.n_candidates if budget is None else budget,
         "first_test": first_test,
         "each_test": each_test,
         "min_survivors": min_survivors,
         "runtime": runtime,
     }
-    if names is not None:
-        settings |= {"metrics": dict.fromkeys(names, "min"), "objective": objective}
     seeds = [seed_for(seed, "play", repetition) for repetition in range(repetitions)]
     Race(range(world.n_candidates), range(most), seed=0, deterministic=True, **settings)  # checks
     import joblib  # noqa: PLC0415
@@ -225,32 +209,9 @@ def _blocks(world: Any, blocks: int | None) -> int:
     return asked
 
 
-def _check_metrics(decider: Decider | None, names: Any, objective: Any) -> None:
-    """Refuse an objective and a decider of metrics that the world does not have."""
-    if objective is not None and names is None:
-        raise SettingError(
-            f"objective={reprlib.repr(objective)}: this world has no metrics; give one that has, such "
-            "as MetricsWorld(q, d, rho)"
-        )
-    if decider is None or "cost" in decider.objectives:
-        return
-    goals = " or ".join(_GOALS.get(kind, kind) for kind in decider.objectives)
-    if names is None:
-        raise SettingError(
-            f"the decider {name_of(decider)} is for several metrics, and this world has one cost: give "
-            f"a world such as MetricsWorld(q, d, rho), and objective={goals}"
-        )
-    if objective is None or isinstance(objective, str):
-        raise SettingError(
-            f"the decider {name_of(decider)} is for several metrics: give objective={goals}, of "
-            f"{', '.join(names)}"
-        )
-
-
 def _costs(drawn: Drawn, block: int, chosen: NDArray[np.intp], rules: Rules) -> NDArray[np.float64]:
     """Return the costs of some candidates on a block; refuse those that no race can use."""
-    names = rules.metric_names
-    shape = (len(drawn.quality), *(() if names is None else (len(names),)))
+    shape = (len(drawn.quality),)
     all_costs = np.asarray(drawn.costs(block))
     if all_costs.dtype.kind not in "biuf" or all_costs.shape != shape:
         raise SettingError(
@@ -259,7 +220,7 @@ def _costs(drawn: Drawn, block: int, chosen: NDArray[np.intp], rules: Rules) -> 
         )
     costs: NDArray[np.float64] = all_costs[chosen].astype(np.float64)
     if not np.isfinite(costs).all():
-        at, *_ = np.argwhere(~np.isfinite(costs))[0].tolist()
+        at = int((~np.isfinite(costs)).argmax())
         raise SettingError(
             f"the cost of candidate {chosen[at]} on block {block} of this world is {costs[at]}: give "
             "finite numbers"
@@ -283,8 +244,7 @@ def run_race(drawn: Drawn, seed: int, blocks: int, settings: dict[str, Any]) -> 
     while race.ended is None:
         if len(alive := race.alive) < len(columns):
             columns = np.array(alive)
-        costs = _costs(drawn, block, columns, race.rules)
-        race.tell_block(_told(costs, race.rules.metric_names))
+        race.tell_block(_costs(drawn, block, columns, race.rules))
         block += 1
         if race.rules.runtime is not None and race.ended is None:
             for cell in race.ask():  # what was capped, on blocks that are complete
@@ -295,27 +255,13 @@ def run_race(drawn: Drawn, seed: int, blocks: int, settings: dict[str, Any]) -> 
     return race.result()
 
 
-def _told(costs: NDArray[np.float64], names: tuple[str, ...] | None) -> Any:
-    """Return costs (m,) as they are, and outcomes of metrics (m, d): in the order of the alphabet."""
-    if names is None:
-        return costs
-    order = sorted(names)
-    return [
-        Outcome("ok", found[names[0]], metrics=found)
-        for found in (dict(zip(order, row, strict=True)) for row in costs.tolist())
-    ]
-
-
 def _played(
     world: World, seed: int, blocks: int, settings: dict[str, Any], select: Select, epsilon: float
 ) -> dict[str, Any]:
     """Play one race; return its row of `Play.frame`."""
     drawn = world.draw(seed)
     result = run_race(drawn, seed, blocks, settings)
-    aim, quality, selected = result.rules.aim, drawn.quality, result.leader
-    if aim is not None:  # metrics are in the order of the alphabet
-        quality = quality[:, [sorted(aim.metrics).index(name) for name in aim.deciding]]
-        quality = quality[:, 0] if aim.goal is None else quality
+    quality, selected = drawn.quality, result.leader
     if select == "mean":
         selected, *others = result.survivors
         if others:
@@ -327,8 +273,8 @@ def _played(
         if gone.reason == "indistinguishable"
     ]
     truly = [abs(drawn.wins(*pair) - 0.5) < epsilon for pair in alike]
-    known = selected is not None and quality.ndim == 1
-    best = _best(quality, None if aim is None else aim.goal)
+    known = selected is not None
+    best = np.flatnonzero(quality == quality.min())
     return {
         "seed": seed,
         "ended": result.ended.value,
@@ -339,18 +285,6 @@ def _played(
         "regret": float(quality[selected] - quality.min()) if known else None,
         "indistinguishable": len(alike),
         "truly_indistinguishable": sum(truly) / len(truly) if truly else None,
-        "best_dropped": 1.0 - float(np.isin(best, result.survivors).mean()) if len(best) else None,
+        "best_dropped": 1.0 - float(np.isin(best, result.survivors).mean()),
         "survivors": len(result.survivors),
     }
-
-
-def _best(quality: NDArray[np.float64], goal: Goal | None) -> NDArray[np.intp]:
-    """Return the best candidates: of qualities (q,), or (q, d) of the metrics that decide."""
-    if goal is None:
-        return np.flatnonzero(quality == quality.min())
-    if goal.kind == "front":
-        return np.flatnonzero(front_of(quality))
-    first, others = quality[:, 0], quality[:, 1:]
-    least = others.min(axis=0) if goal.kind == "within" else 0.0
-    allowed = (others <= least + np.array(goal.limits)).all(axis=1)
-    return np.flatnonzero(allowed & (first == first.min(where=allowed, initial=np.inf)))

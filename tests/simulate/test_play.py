@@ -9,7 +9,7 @@ from playing import ONE_NUMBER, eliminated
 import racer
 from racer import Budget, BudgetError, SettingError
 from racer.deciders import BayesianFriedman, FRace
-from racer.simulate import Drawn, MetricsWorld, NormalWorld, RecordedWorld, play
+from racer.simulate import Drawn, NormalWorld, RecordedWorld, play
 
 NAMES = {
     *("mae", "iter", "observations", "regret", "indistinguishable", "truly_indistinguishable"),
@@ -95,30 +95,6 @@ def test_of_several_best_candidates_the_share_dropped_counts():
     assert equal.summary["mae"] == 0.0
 
 
-@pytest.mark.parametrize(
-    ("objective", "best"),
-    [
-        ("a", [0.0, 3.0, 5.0]),
-        ("b", [3.0, 0.0, 8.0]),
-        (racer.Within("a", b=1.5), [2.0, 1.0, 7.0]),
-        (racer.Constrained("a", b=("<=", 2.5)), [1.0, 2.0, 6.0]),
-        (racer.Constrained("a", b=("<=", -1.0)), None),
-        (racer.Pareto("a", "c"), [0.0, 3.0, 5.0]),
-    ],
-)
-def test_the_best_is_that_of_the_objective(objective, best):
-    given = [[0.0, 3.0, 5.0], [1.0, 2.0, 6.0], [2.0, 1.0, 7.0], [3.0, 0.0, 8.0]]
-    world = MetricsWorld(4, 3, 0.01, qualities=given)
-    played = play(None, world, repetitions=3, blocks=30, objective=objective)
-    dropped = played.summary["best_dropped"]
-    assert math.isnan(dropped) if best is None else dropped == 0.0
-    for _, row in played.frame.iterrows():
-        if isinstance(objective, str):
-            assert (row["mae"], row["regret"]) == (0, 0.0)
-        if best is not None and row["selected"] == row["selected"] and row["survivors"] == 1:
-            assert world.draw(int(row["seed"])).quality[int(row["selected"])].tolist() == best
-
-
 def test_indistinguishable_pairs_are_counted_and_judged():
     alike = NormalWorld(3, 50.0)  # means within 1, noise of 50: nobody is distinguishable
     result = play(BayesianFriedman(gate=False), alike, repetitions=4, blocks=900, each_test=10)
@@ -157,24 +133,6 @@ def test_a_recorded_world_has_no_more_blocks_than_rows():
         play("f-race", world, blocks=5)
     with pytest.raises(SettingError, match="decider="):
         play("f-rce", world)
-
-
-@pytest.mark.parametrize(
-    ("decider", "goals"),
-    [
-        ("bayesian-front", r"racer.Pareto\(..\)"),
-        ("within", r"racer.Within\(..\)"),
-        ("goal-for-budget", r"racer.Pareto\(..\) or racer.Within\(..\) or racer.Constrained"),
-    ],
-)
-def test_deciders_of_several_metrics_want_a_world_that_has_them(decider, goals):
-    with pytest.raises(SettingError, match=rf"MetricsWorld\(q, d, rho\), and objective={goals}"):
-        play(decider, NormalWorld(5, 0.1), blocks=8)
-    for objective in (None, "a"):
-        with pytest.raises(SettingError, match=rf"give objective={goals}.*, of a, b, c$"):
-            play(decider, MetricsWorld(5, 3, 0.1), blocks=8, objective=objective)
-    with pytest.raises(SettingError, match=r"has no metrics; give one that has, .* MetricsWorld"):
-        play(decider, NormalWorld(5, 0.1), blocks=8, objective=racer.Pareto("a", "b"))
 
 
 def test_a_world_without_times_has_no_run_times():
