@@ -131,7 +131,7 @@ class Kept(NamedTuple):
 
 def dominated(means: Floats) -> NDArray[np.bool_]:
     """Return which of (m, d) another is better than in every metric."""
-    return ~on_front(np.asarray(means)[None])[0]
+    return np.asarray(~on_front(np.asarray(means)[None])[0])
 
 
 def by_racer(decider: str, world: World) -> Kept:

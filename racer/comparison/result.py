@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import reprlib
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, get_args, overload
 
-from racer._checks import is_one_of
+from racer._checks import choice, is_one_of
 from racer._numerics import as_json
-from racer.comparison.data import KINDS, ComparisonData
+from racer.comparison.data import KINDS, ComparisonData, Named
 from racer.comparison.render.cite import bibtex
 from racer.comparison.render.forms import (
     AddedSection,
@@ -21,13 +19,10 @@ from racer.comparison.render.forms import (
     text_pieces,
 )
 from racer.comparison.render.picture import pictures, posterior_of, together
-from racer.comparison.render.tables import as_grid
 from racer.errors import SettingError
 from racer.render.notebook import as_html
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pandas as pd
     from matplotlib.axes import Axes
 
@@ -95,63 +90,31 @@ class Comparison(ComparisonData):
         """Return a copy of `pairs`."""
         return self.pairs.copy()
 
-    def with_section(
-        self,
-        title: str,
-        table: pd.DataFrame | None = None,
-        *,
-        notes: Sequence[str] = (),
-        prose: Sequence[str] = (),
-        pictures: Mapping[str, Draw] | None = None,
-    ) -> Comparison:
-        """Return this comparison with one more section in its tables, its prose and its pictures.
+    def with_section(self, name: Named) -> Comparison:
+        """Return this comparison with one more table, in text, Markdown and LaTeX.
 
         Parameters
         ----------
-        title : str
-            Above the table; in LaTeX its caption begins with it. Three alone name a table: "scores",
-            all scores, the best of each data set in bold, and the mean ranks in the last row;
-            "matrix", the posterior probability that the row is better than the column, or the
-            p-value, for all pairs, those decided in bold; "pairs", a row for each pair, which up
-            to 15 pairs is there anyway.
-        table : DataFrame, optional
-            Columns of numbers stand on the right, with three decimals where they have any; its
-            index is not shown.
-        notes : sequence of str
-            Sentences below the table; in LaTeX in its caption.
-        prose : sequence of str
-            Sentences for `Comparison.prose`.
-        pictures : dict of str to callable, optional
-            Picture of ``Comparison.plot(name)``: called with the axes given, or None, it returns
-            those that it drew on.
+        name : {"scores", "matrix", "pairs"}
+            All scores, the best of each data set in bold, and the mean ranks in the last row; the
+            posterior probability that the row is better than the column, or the p-value, for all
+            pairs, those decided in bold; a row for each pair, which up to 15 pairs is there anyway.
 
         Raises
         ------
         SettingError
-            Nothing to show, a title that is no text, a table that is no DataFrame, notes or prose
-            that are no list of texts, a picture that cannot be called.
+            Another name, or the scores of unpaired samples.
 
         Examples
         --------
-        >>> import pandas as pd
         >>> import racer
-        >>> comparison = racer.compare([[1, 2], [1, 3], [2, 4]], "friedman")
-        >>> seconds = pd.DataFrame({"algorithm": ["0", "1"], "seconds": [1.5, 0.25]})
-        >>> comparison = comparison.with_section("Seconds per run", seconds, notes=["On one core."])
+        >>> comparison = racer.compare([[1, 2], [1, 3], [2, 4]], "friedman").with_section("scores")
         >>> str(comparison).splitlines()[-1]
-        '- On one core.'
+        '- *: the best of its row.'
         """
-        drawn = {} if pictures is None else pictures
-        _check_section(title, table, notes, prose, drawn)
-        if table is None and not (notes or prose or drawn):
-            named = named_section(self, title)
-            if named is None:
-                return self
-            section = named
-        else:
-            grid = None if table is None else as_grid(table)
-            section = AddedSection(title, grid, tuple(notes), tuple(prose), drawn)
-        return replace(self, _added=(*self._added, section))
+        choice(name, "name", get_args(Named))
+        section = named_section(self, name)
+        return self if section is None else replace(self, _added=(*self._added, section))
 
     def to_markdown(self) -> str:
         """Return subject, ranking, pairs, notes and sections added as Markdown."""
@@ -175,7 +138,7 @@ class Comparison(ComparisonData):
 
     def prose(self) -> str:
         """Return a paragraph that a paper could use, to stand beside the tables."""
-        return as_prose(self, self._added)
+        return as_prose(self)
 
     def cite(self) -> str:
         """Return the BibTeX entries of the methods used."""
@@ -206,9 +169,8 @@ class Comparison(ComparisonData):
             Mean ranks with bars over those not separated (the Friedman tests); each pair with
             its interval (Bayesian methods; of more than 30 pairs, those with the control or with
             the first); probabilities of winning (Plackett-Luce); the posterior of the one pair
-            compared (signed-rank); all pairs as a matrix, of posterior probabilities or p-values; or
-            a picture of a section added. By default the picture of the
-            method. A list of kinds: one below the other in one figure.
+            compared (signed-rank); all pairs as a matrix, of posterior probabilities or p-values. By
+            default the picture of the method. A list of kinds: one below the other in one figure.
         pair : pair of str, optional
             With "posterior": any two algorithms, compared by the Bayesian signed-rank test on the
             data sets that have both, for any method; one pair, as if it were the only one.
@@ -222,7 +184,7 @@ class Comparison(ComparisonData):
         Raises
         ------
         SettingError
-            A kind that the method has no data for, or that no section has; an empty list.
+            A kind that the method has no data for; an empty list.
         MissingExtraError
             Without matplotlib (``pip install 'racer-tuning[plot]'``).
         """
@@ -239,8 +201,6 @@ class Comparison(ComparisonData):
     def _drawn(self, kind: str | None) -> Draw:
         """Return the function that draws a picture, the first if no kind is given."""
         known = pictures(self)
-        for section in self._added:
-            known |= section.pictures
         chosen = next(iter(known)) if kind is None else kind
         if not is_one_of(chosen, [*known]):
             why = "not for this comparison" if is_one_of(chosen, KINDS) else "no such kind"
@@ -256,20 +216,3 @@ class Comparison(ComparisonData):
 
     def _repr_html_(self) -> str:
         return as_html(text_pieces(self, self._added))
-
-
-def _check_section(title: Any, table: Any, notes: Any, prose: Any, pictures: Any) -> None:
-    """Raise SettingError for a section that cannot be shown."""
-    import pandas as pd  # noqa: PLC0415
-
-    if not isinstance(title, str):
-        raise SettingError(f"title={reprlib.repr(title)}: give a text")
-    if table is not None and not isinstance(table, pd.DataFrame):
-        raise SettingError(f"table={reprlib.repr(table)}: give a DataFrame")
-    for name, given in (("notes", notes), ("prose", prose)):
-        if not isinstance(given, list | tuple) or not all(isinstance(one, str) for one in given):
-            raise SettingError(f"{name}={reprlib.repr(given)}: give a list of texts")
-    if not isinstance(pictures, Mapping) or not all(
-        isinstance(name, str) and callable(draw) for name, draw in pictures.items()
-    ):
-        raise SettingError(f"pictures={pictures!r}: give a dict of names to functions")

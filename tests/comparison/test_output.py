@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import racer
-from racer import plots, stats
+from racer import stats
 from racer.comparison import example_scores
 from racer.comparison.render import cite
 from racer.comparison.render.tables import figures, letters, shown
@@ -307,85 +307,13 @@ class TestTheMatrix:
         assert table.notna().to_numpy().sum() == 6
 
 
-class TestASectionFromOutside:
-    seconds = pd.DataFrame({"algorithm": ["alg_a", "alg_b"], "seconds": [1.23456, 20.0], 3: [1, 2]})
-    section = {  # noqa: RUF012
-        "title": "Seconds & cores",
-        "table": seconds,
-        "notes": ["Measured once."],
-        "prose": ["alg_a took 1.2 seconds."],
-        "pictures": {"seconds": lambda ax: plots.posterior([1.0, 2.0], caption="seconds", ax=ax)},
-    }
-
-    def test_it_stands_last_in_every_form_of_output(self, comparison):
-        more = comparison.with_section(**self.section)
-        assert str(more) == (
-            f"{comparison}\n\nSeconds & cores\n\n"
-            " algorithm  seconds  3\n"
-            " ──────────────────────\n"
-            " alg_a        1.235  1\n"
-            " alg_b       20.000  2\n\n"
-            "- Measured once."
-        )
-        assert more.to_markdown() == (
-            f"{comparison.to_markdown()}\n\n**Seconds & cores**\n\n"
-            "| algorithm | seconds | 3 |\n"
-            "|-----------|---------|---|\n"
-            "| alg\\_a    | 1.235   | 1 |\n"
-            "| alg\\_b    | 20.000  | 2 |\n\n"
-            "- Measured once."
-        )
-        table = more.to_latex().removeprefix(f"{comparison.to_latex()}\n\n")
-        assert table.startswith(r"\begin{table}")
-        assert r"\caption{Seconds \& cores. Measured once.}" in table
-        assert r"\begin{tabular}{lrr}" in table
-        assert r"alg\_a & 1.235 & 1 \\" in table
-        own, seed = comparison.prose().split(" Computed with racer")
-        assert more.prose() == f"{own} alg_a took 1.2 seconds. Computed with racer{seed}"
-
-    def test_its_picture_can_be_drawn_and_that_of_the_method_stays_the_first(self, comparison):
-        more = comparison.with_section(**self.section)
-        assert more.plot("seconds").get_xlabel() == "seconds"
-        assert more.plot().get_xlabel() == comparison.plot().get_xlabel()
-        with pytest.raises(SettingError, match=r"kind='seconds': no such kind; .* has "):
-            comparison.plot("seconds")
-
-    def test_the_comparison_itself_stays_as_it_was(self, comparison):
-        before = str(comparison)
-        more = comparison.with_section(**self.section)
-        assert str(comparison) == before
-        assert more.to_dict() == comparison.to_dict()
-
-    def test_sections_stand_in_the_order_in_which_they_are_added(self, comparison):
-        more = comparison
-        for text in ("first", "second"):
-            more = more.with_section(f"[b]{text}[/b]", notes=["%"])
-        assert str(more) == f"{comparison}\n\n[b]first[/b]\n- %\n\n[b]second[/b]\n- %"
-        assert (
-            more.to_latex()
-            == f"{comparison.to_latex()}\n\n[b]first[/b]. \\%.\n\n[b]second[/b]. \\%."
-        )
-
-    def test_without_a_table_latex_has_the_text(self, comparison):
-        more = comparison.with_section("100 % sure", notes=["By a_b."])
-        assert more.to_latex().endswith("\n\n100 \\% sure. By a\\_b.")
-
-    @pytest.mark.parametrize(
-        ("given", "message"),
-        [
-            ({}, "'Seconds': give a table or notes beside it, or one of scores, matrix, pairs"),
-            ({"title": 3}, "title=3: give a text"),
-            ({"notes": ["fine", 3]}, r"notes=\['fine', 3\]: give a list of texts"),
-            ({"table": {"algorithm": ["a"]}}, r"table={'algorithm': \['a'\]}: give a DataFrame"),
-            ({"notes": "once"}, "notes='once': give a list of texts"),
-            ({"prose": [1.5]}, r"prose=\[1.5\]: give a list of texts"),
-            ({"pictures": {"seconds": "file.png"}}, "pictures=.*: give a dict of names to"),
-            ({"pictures": [plots.posterior]}, "pictures=.*: give a dict of names to"),
-        ],
-    )
-    def test_what_makes_no_section_is_refused(self, comparison, given, message):
-        with pytest.raises(SettingError, match=message):
-            comparison.with_section(**{"title": "Seconds"} | given)
+def test_sections_stand_in_the_order_in_which_they_are_added(comparison):
+    more = comparison.with_section("matrix").with_section("scores")
+    assert str(more).startswith(f"{comparison}\n\n")
+    assert str(more).index("algorithm  ") < str(more).index("Scores\n\n")
+    assert more.to_dict() == comparison.to_dict()
+    with pytest.raises(SettingError, match="name='Seconds': choose 'scores'"):
+        comparison.with_section("Seconds")
 
 
 class TestPictures:

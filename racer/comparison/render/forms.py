@@ -9,16 +9,16 @@ from racer._checks import counted
 from racer.comparison.render import prose
 from racer.comparison.render.tables import as_grid, letters, matrix_grid, pairs_grid, scores_grid
 from racer.errors import SettingError
-from racer.render.escape import escape_latex, escape_markdown
+from racer.render.escape import escape_markdown
 from racer.render.markup import bullets, latex_table, markdown_table
 from racer.render.text import folded, grid_text, narrowed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from matplotlib.axes import Axes
 
-    from racer.comparison.data import ComparisonData
+    from racer.comparison.data import ComparisonData, Named
     from racer.render.sections import Grid
 
     Draw = Callable[[Axes | None], Axes]
@@ -32,22 +32,16 @@ class AddedSection(NamedTuple):
     """A section that is shown after those that every comparison has."""
 
     title: str
-    grid: Grid | None = None
+    grid: Grid
     notes: tuple[str, ...] = ()
-    prose: tuple[str, ...] = ()
-    pictures: Mapping[str, Draw] = {}
 
     def noted(self, mark: str) -> list[str]:
         """Return the notes, with the legend of the table's marks."""
-        meaning = "" if self.grid is None else self.grid.mark
-        return [*([f"{mark}: {meaning}"] if meaning else []), *self.notes]
+        return [*([f"{mark}: {self.grid.mark}"] if self.grid.mark else []), *self.notes]
 
 
-def named_section(comparison: ComparisonData, name: str) -> AddedSection | None:
-    """Return a section that is shown if asked for, None if it is shown anyway.
-
-    SettingError if there is no such one.
-    """
+def named_section(comparison: ComparisonData, name: Named) -> AddedSection | None:
+    """Return a section that is shown if asked for, None if it is shown anyway."""
     if name == "scores" and comparison.design == "unpaired":
         raise SettingError("'scores' is a table of data sets, which unpaired samples do not have")
     if name == "scores":
@@ -56,13 +50,9 @@ def named_section(comparison: ComparisonData, name: str) -> AddedSection | None:
     if name == "matrix":
         grid, title = matrix_grid(comparison)
         return AddedSection(title, grid)
-    if name == "pairs":
-        if not _has_letters(comparison) and len(comparison.pairs) <= _MOST_PAIRS:
-            return None
-        return AddedSection("Pairs", pairs_grid(comparison.pairs))
-    raise SettingError(
-        f"{name!r}: give a table or notes beside it, or one of scores, matrix, pairs"
-    )
+    if not _has_letters(comparison) and len(comparison.pairs) <= _MOST_PAIRS:
+        return None
+    return AddedSection("Pairs", pairs_grid(comparison.pairs))
 
 
 def _ranking(comparison: ComparisonData) -> Grid:
@@ -107,8 +97,8 @@ def text_pieces(comparison: ComparisonData, added: Iterable[AddedSection] = ()) 
         *(f"- {note}" for note in comparison.explained),
     ]
     for section in added:
-        grids = [] if section.grid is None else [section.grid]
-        pieces += [f"\n{section.title}", *grids, *(f"- {note}" for note in section.noted("*"))]
+        notes = (f"- {note}" for note in section.noted("*"))
+        pieces += [f"\n{section.title}", section.grid, *notes]
     return pieces
 
 
@@ -143,8 +133,7 @@ def as_markdown(comparison: ComparisonData, added: Iterable[AddedSection]) -> st
     ]
     for section in added:
         notes = section.noted("In bold")
-        parts.append(f"**{escape_markdown(section.title)}**")
-        parts += [] if section.grid is None else [markdown_table(section.grid)]
+        parts += [f"**{escape_markdown(section.title)}**", markdown_table(section.grid)]
         parts += [bullets(notes)] if notes else []
     return "\n\n".join(parts)
 
@@ -166,12 +155,11 @@ def as_latex(comparison: ComparisonData, added: Iterable[AddedSection]) -> str:
         ]
     for section in added:
         caption = _sentences([section.title, *section.noted("In bold")])
-        grid = section.grid
-        parts.append(escape_latex(caption) if grid is None else latex_table(grid, caption))
+        parts.append(latex_table(section.grid, caption))
     return "\n\n".join(parts)
 
 
-def as_prose(comparison: ComparisonData, added: Iterable[AddedSection]) -> str:
+def as_prose(comparison: ComparisonData) -> str:
     """Return a paragraph for a paper."""
     sentences = [
         prose.compared(comparison),
@@ -180,7 +168,6 @@ def as_prose(comparison: ComparisonData, added: Iterable[AddedSection]) -> str:
         prose.leader(comparison),
         prose.meaning(comparison),
         *comparison.notes,
-        *(sentence for section in added for sentence in section.prose),
         prose.computed(comparison),
     ]
     return " ".join(sentences)
