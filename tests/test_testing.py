@@ -27,8 +27,7 @@ from racer.deciders.parts.wrappers import protected
 from racer.testing import check_decider, faster
 
 OTHERS = [
-    AnytimeRace(form="rank"),
-    AnytimeRace(form="sign", familywise=True),
+    AnytimeRace(familywise=True),
     BayesianBest(by="mean"),
     BayesianFriedman(gate=False),
     BradleyTerryRace(gate=False, independent=True),

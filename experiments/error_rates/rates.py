@@ -64,8 +64,6 @@ VARIANTS: Mapping[str, Decider] = {
     "f-race-0.01": FRace(alpha=0.01),
     "f-race-holm": FRace(correction="holm"),
     "t-race-holm": TRace(correction="holm"),
-    "anytime-rank": AnytimeRace(form="rank"),
-    "anytime-sign": AnytimeRace(form="sign"),
     "anytime-familywise": AnytimeRace(familywise=True),
     "bradley-terry-independent": BradleyTerryRace(independent=True),
 }

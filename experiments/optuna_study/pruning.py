@@ -54,8 +54,6 @@ def _racing(decider: Decider) -> BasePruner:
 LADDERS: Mapping[str, Callable[[float], BasePruner]] = {
     "WilcoxonPruner": _wilcoxon,
     "anytime": lambda level: _racing(AnytimeRace(level)),
-    'AnytimeRace(form="rank")': lambda level: _racing(AnytimeRace(level, "rank")),
-    'AnytimeRace(form="sign")': lambda level: _racing(AnytimeRace(level, "sign")),
     "bayesian-friedman": lambda level: _racing(BayesianFriedman(1.0 - level, epsilon=0.0)),
     "f-race": lambda level: _racing(FRace(alpha=level)),
     "f-race-sign": lambda level: _racing(FRace("sign", alpha=level)),

@@ -128,7 +128,7 @@ class Runtime:
             f"{decider!r} does not take capped run times: it goes by the size of costs (means, "
             "t-tests, signed ranks), and of a capped one only a lower bound is known. Give a "
             "decider of ranks or signs ('bayesian-friedman', FRace(last_two='sign'), "
-            "AnytimeRace(form='rank'), 'bradley-terry', ..; one of your own says "
+            "FixedConfidence(form='rank'), ..; one of your own says "
             "takes_capped = True), or Runtime(.., slack=math.inf), which caps nothing"
         )
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racer._checks import check_fraction, choice, flag
+from racer._checks import check_fraction, flag
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
-from racer.deciders.parts.e_processes import Bets, as_e_values, log_e_of_signs, with_frozen
+from racer.deciders.parts.e_processes import Bets, as_e_values, with_frozen
 from racer.deciders.parts.plans import last_blocks, used_after
 from racer.deciders.parts.ranking import RunningRanks
 from racer.deciders.parts.single_trial import evidence_against
@@ -18,13 +18,11 @@ from racer.deciders.parts.verdicts import best_of, drops
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Form = Literal["median", "rank", "sign"]
-
 
 @dataclass
 class _State:
     ranks: RunningRanks
-    bets: Bets | None  # None: wins and losses are all that counts
+    bets: Bets
     setting: Setting
     log_e: NDArray[np.float64]  # (m, m), of i against j, at the last test
     log_e_eliminated: NDArray[np.float64]  # (m,), of the sum of E_ij over eliminated j
@@ -33,8 +31,7 @@ class _State:
     def keep(self, kept: NDArray[np.intp]) -> None:
         """Freeze the E_ij against those that are eliminated."""
         self.log_e_eliminated = with_frozen(self.log_e_eliminated, self.log_e, kept)
-        if self.bets is not None:
-            self.bets.keep(kept)
+        self.bets.keep(kept)
 
 
 @dataclass(frozen=True)
@@ -49,9 +46,12 @@ class AnytimeRace(Decider):
     such candidate: of k equal ones, some are dropped with probability up to k alpha, unless
     `familywise`.
 
+    A bet is sized by the difference of costs over the median of the pair's differences so far.
+    The first 256 differences of a pair serve for all later ones, which bounds time and memory: both
+    grow with the square of the number of candidates.
+
     Hypothesis for i and j: given the past, cost i - cost j is symmetric about 0 or about a
-    point below ("rank", "median"); i loses a block that is not a tie with probability 1/2 at most
-    ("sign"). Ties bet nothing; a failed cell loses in the clearest way against one that did
+    point below. Ties bet nothing; a failed cell loses in the clearest way against one that did
     not fail, and ties with another failure.
 
     Candidates stand in the order of their mean ranks among those still in. The first is not
@@ -64,11 +64,6 @@ class AnytimeRace(Decider):
     ----------
     alpha : float in (0, 0.5)
         Probability, over the whole race, of dropping a candidate that is worse than none.
-    form : {"median", "rank", "sign"}
-        Size of a bet: the difference of costs over the median of the pair's
-        differences so far; its rank among them; nothing. The first 256 differences of a pair
-        serve for all later ones, which bounds time and memory: both grow with the square of
-        the number of candidates.
     familywise : bool
         Ask for (number still in) / alpha instead of 1 / alpha: then with probability 1 - alpha
         no candidate that is worse than none is dropped at all (Holm's argument: at the first
@@ -98,23 +93,17 @@ class AnytimeRace(Decider):
     ends_itself = True
 
     alpha: float = 0.05
-    form: Form = "median"
     familywise: bool = False
 
     def __post_init__(self) -> None:
         check_fraction(self.alpha, "alpha", high=0.5)
-        choice(self.form, "form", get_args(Form))
         flag(self.familywise, "familywise")
-
-    @property
-    def takes_capped(self) -> bool:
-        return self.form in ("rank", "sign")
 
     def start(self, setting: Setting) -> _State:
         m = setting.n_candidates
         return _State(
             RunningRanks(m),
-            None if self.form == "sign" else Bets(m, self.form),
+            Bets(m),
             setting,
             log_e=np.where(np.eye(m, dtype=bool), -np.inf, 0.0),
             log_e_eliminated=np.full(m, -np.inf),
@@ -125,16 +114,15 @@ class AnytimeRace(Decider):
         kept = ranks.update(blocks)
         if kept is not None:
             state.keep(kept)
-        if state.bets is not None:
-            for row in blocks.costs:
-                state.bets.add(row)
+        for row in blocks.costs:
+            state.bets.add(row)
         state.used = used_after(state.used, blocks)
         standing = ranks.means
         best = best_of(blocks.candidates, standing)
         if len(standing) < 2:
             return state, Verdict((), best, standing)
 
-        state.log_e = self._log_e(state)
+        state.log_e = state.bets.log_e()
         e_values = _e_values(state, state.log_e)
         eliminated = (e_values >= self._needed(len(standing))) & (standing > standing.min())
         dropped = _drop(state, e_values, eliminated)
@@ -152,8 +140,7 @@ class AnytimeRace(Decider):
         opponents = np.flatnonzero(~np.isnan(others).all(axis=0))
         if not len(opponents):
             return None
-        sized = None if self.form == "sign" else self.form
-        log_e, against = evidence_against(own, others[:, opponents], sized)
+        log_e, against = evidence_against(own, others[:, opponents])
         e_value = float(as_e_values(log_e))
         if e_value < self._needed(len(opponents) + 1):
             return None
@@ -169,21 +156,13 @@ class AnytimeRace(Decider):
         """Return the e-value at which a candidate is dropped."""
         return (alive if self.familywise else 1.0) / self.alpha
 
-    def _log_e(self, state: _State, more: int = 0) -> NDArray[np.float64]:
-        """Return log E_ij; with `more`, after so many more blocks that are the worst for i."""
-        if state.bets is not None:
-            return state.bets.log_e(more)
-        log_e = log_e_of_signs(state.ranks.wins.T + more, state.ranks.wins)
-        np.fill_diagonal(log_e, -np.inf)
-        return log_e
-
     def _is_undecided(self, state: _State) -> bool:
         """Return True if no outcome of the remaining blocks can drop a candidate."""
         alive = len(state.log_e_eliminated)
         left = last_blocks(state.setting, alive, state.ranks.n, state.used)
         if left is None:
             return False
-        at_most = _e_values(state, self._log_e(state, left))
+        at_most = _e_values(state, state.bets.log_e(left))
         return bool((at_most < self._needed(len(at_most))).all())
 
 

@@ -56,7 +56,8 @@ class FixedConfidence(Decider):
     confidence : float in (0.5, 1)
         Probability, over the whole race, that a given best candidate is never dropped.
     form : {"median", "rank"}
-        What a bet is sized by, as in `AnytimeRace`.
+        Size of a bet: the difference of costs over the median of those so far, or its rank among
+        them, which also holds for capped run times.
 
     Raises
     ------

@@ -84,7 +84,7 @@ class FrontRace(Decider):
     where the opponent's mean is not larger. With a margin, it is enough that an opponent is
     nowhere worse by more than that; evidence against candidates that have left does not count then.
 
-    Hypotheses are about medians, as those of `AnytimeRace(form="median")`. A failed cell is the
+    Hypotheses are about medians, as those of `AnytimeRace`. A failed cell is the
     worst in every metric.
 
     Parameters
@@ -149,7 +149,7 @@ class FrontRace(Decider):
             setting,
             np.arange(m),
             [
-                None if exact else ShiftedBets(m, margin) if margin else Bets(m, "median")
+                None if exact else ShiftedBets(m, margin) if margin else Bets(m)
                 for exact, margin in zip(goal.exact, goal.margins, strict=True)
             ],
             horizon,

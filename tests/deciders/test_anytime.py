@@ -10,15 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import integrate, stats
 
 from racer.deciders import AnytimeRace, Blocks, Setting
-from racer.deciders.parts.e_processes import log_e_of_signs
+from racer.deciders.parts.e_processes import Duels
 from racer.simulate import HeavyTailedWorld, play
 
 LAWS = settings(max_examples=10, deadline=None, derandomize=True)
-FORMS = ("sign", "rank", "median")
-each_form = pytest.mark.parametrize("form", FORMS)
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -31,8 +28,8 @@ def shown(costs, decider, state=None, candidates=None, **limits):
     return decider.decide(state, Blocks(names, costs))
 
 
-def e_table(costs, form):
-    state, _ = shown(costs, AnytimeRace(form=form))
+def e_table(costs):
+    state, _ = shown(costs, AnytimeRace())
     return np.exp(state.log_e)
 
 
@@ -54,107 +51,40 @@ def versus(differences):
     return np.column_stack([differences, np.zeros(len(differences))])
 
 
-# -- e-values by definition
-
-
-def slowly(costs, i, j, form):
-    """E_ij as it is written down."""
-    if form == "sign":
-        lost, won = int((costs[:, i] > costs[:, j]).sum()), int((costs[:, i] < costs[:, j]).sum())
-        ratio = integrate.quad(lambda p: p**lost * (1.0 - p) ** won, 0.5, 1.0, epsabs=0.0)[0]
-        return 2.0 * ratio * 2.0 ** (lost + won)
-    shares = (0.5, 0.7, 0.9) if form == "rank" else (0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
-    products, sizes = dict.fromkeys(shares, 1.0), []
-    for a, b in costs[:, [i, j]].tolist():
-        if a == b:
-            continue
-        sign = 1.0 if a > b else -1.0
-        if math.inf in (a, b):
-            size = 1.0 if form == "rank" else 3.0
-        else:
-            now = abs(a - b)
-            so_far = [*sizes, now]
-            if len(sizes) < 256:
-                sizes.append(now)
-            if form == "rank":
-                size = stats.rankdata(so_far)[-1] / len(so_far)
-            else:
-                size = min(now / np.median(sizes), 3.0)
-        for c in shares:
-            z = sign * size
-            factor = 1.0 + c * z if form == "rank" else math.exp(c * z) / math.cosh(c * z)
-            products[c] *= factor
-    return sum(products.values()) / len(shares)
-
-
-@each_form
 @LAWS
 @given(seed=seeds)
-def test_e_values_are_what_they_are_defined_to_be(form, seed):
+def test_e_values_are_those_of_the_pairs(seed):
     costs = drawn(seed)
-    table = e_table(costs, form)
+    table = e_table(costs)
     for i, j in itertools.permutations(range(4), 2):
-        assert table[i, j] == pytest.approx(slowly(costs, i, j, form), rel=1e-9)
+        duels = Duels(1, "median")
+        for row in costs:
+            duels.add(row[[i]], row[[j]])
+        assert np.exp(duels.log_e()[:, 0]) == pytest.approx([table[i, j], table[j, i]], rel=1e-12)
     assert (np.diag(table) == 0.0).all()
-
-
-@pytest.mark.parametrize("form", ["rank", "median"])
-def test_later_differences_are_measured_by_the_first_256(form):
-    """Pairs reach 256 at different blocks: two ties in three leave one pair far behind."""
-    costs = np.random.default_rng(5).normal(size=(400, 4))
-    costs[:, 3] = np.where(np.arange(400) % 3 == 0, costs[:, 3], costs[:, 2])
-    table = e_table(costs, form)
-    for i, j in itertools.permutations((0, 2, 3), 2):
-        assert table[i, j] == pytest.approx(slowly(costs, i, j, form), rel=1e-9)
-
-
-@pytest.mark.parametrize(("lost", "won"), [(0, 0), (0, 1), (1, 0), (7, 3), (3, 7), (40, 20)])
-def test_the_sign_form_is_the_likelihood_ratio_of_the_upper_half(lost, won):
-    ratio = integrate.quad(lambda p: p**lost * (1 - p) ** won, 0.5, 1.0, epsabs=0.0)[0]
-    expected = math.log(2.0 * ratio) + (lost + won) * math.log(2.0)
-    assert log_e_of_signs(np.array([lost]), np.array([won])) == pytest.approx([expected])
-
-
-def test_the_sign_form_where_its_probability_is_below_the_smallest_float():
-    [log_e] = log_e_of_signs(np.array([0]), np.array([3000]))
-    assert math.exp(log_e) == pytest.approx(1.0 / 3001.0)
 
 
 # -- what they promise
 
 
-@each_form
-@pytest.mark.parametrize("noise", ["normal", "t(2)", "ties in size"])
-def test_over_all_signs_that_differences_may_have_the_mean_is_one(form, noise):
-    """With fair signs given the sizes, each factor has mean 1 exactly, whatever the sizes."""
-    rng = np.random.default_rng(5)
-    draw = {"normal": rng.normal, "t(2)": lambda size: rng.standard_t(2, size)}
-    sizes = np.abs(draw[noise](size=7)) if noise in draw else rng.integers(1, 4, size=7)
-    total = 0.0
-    for signs in itertools.product((-1.0, 1.0), repeat=7):
-        total += e_table(versus(sizes * signs), form)[0, 1]
-    assert total / 2**7 == pytest.approx(1.0, rel=1e-9)
-
-
-@each_form
 @pytest.mark.parametrize("shift", [0.0, 0.3])
 @pytest.mark.parametrize("heavy", [False, True])
-def test_the_mean_is_at_most_one_where_the_candidate_is_not_worse(form, shift, heavy):
+def test_the_mean_is_at_most_one_where_the_candidate_is_not_worse(shift, heavy):
     """Also where it is better: shifted down, a symmetric difference bets no better."""
     rng = np.random.default_rng(11)
     mean = []
     for _ in range(4):
         costs = rng.standard_t(2, size=(15, 100)) if heavy else rng.normal(size=(15, 100))
         costs[:, ::2] -= shift
-        mean += e_table(costs, form)[np.arange(0, 100, 2), np.arange(1, 100, 2)].tolist()
+        mean += e_table(costs)[np.arange(0, 100, 2), np.arange(1, 100, 2)].tolist()
     assert np.mean(mean) <= 1.0 + 3.0 * np.std(mean) / math.sqrt(len(mean))
     if shift:
         assert np.mean(mean) < 0.9
 
 
-def first_drop(form, costs):
+def first_drop(costs):
     """Return after how many blocks somebody went, and who; one more than there are if nobody."""
-    decider = AnytimeRace(form=form)
+    decider = AnytimeRace()
     state = decider.start(Setting(costs.shape[1], np.random.default_rng(0)))
     for n, row in enumerate(costs, start=1):
         state, verdict = shown(row[None, :], decider, state)
@@ -163,11 +93,8 @@ def first_drop(form, costs):
     return len(costs) + 1, None
 
 
-@each_form
-def test_among_two_equals_a_given_one_is_ever_dropped_with_probability_alpha_at_most(form):
-    gone = [
-        first_drop(form, np.random.default_rng([2, r]).normal(size=(60, 2)))[1] for r in range(60)
-    ]
+def test_among_two_equals_a_given_one_is_ever_dropped_with_probability_alpha_at_most():
+    gone = [first_drop(np.random.default_rng([2, r]).normal(size=(60, 2)))[1] for r in range(60)]
     for candidate in (0, 1):
         share = gone.count(candidate) / len(gone)
         assert share <= 0.05 + 2.0 * math.sqrt(0.05 * 0.95 / len(gone))
@@ -176,7 +103,7 @@ def test_among_two_equals_a_given_one_is_ever_dropped_with_probability_alpha_at_
 
 def test_one_standard_deviation_worse_goes_after_some_twenty_blocks():
     ends = [
-        first_drop("median", np.random.default_rng([1, r]).normal([0.0, 1.0], size=(200, 2)))
+        first_drop(np.random.default_rng([1, r]).normal([0.0, 1.0], size=(200, 2)))
         for r in range(100)
     ]
     assert {candidate for _, candidate in ends} == {1}
@@ -186,32 +113,30 @@ def test_one_standard_deviation_worse_goes_after_some_twenty_blocks():
 # -- failures, opponents that are gone, who is dropped
 
 
-@each_form
 @LAWS
 @given(seed=seeds)
-def test_to_fail_never_helps(form, seed):
-    """In the last block, for any form; in any block, where only the sign counts."""
+def test_to_fail_never_helps(seed):
+    """In the last block; in an earlier one, a difference less changes the sizes of later ones."""
     costs = drawn(seed)
     failed = costs.copy()
-    failed[-1 if form != "sign" else seed % len(costs), 1] = np.inf
-    before, after = e_table(costs, form), e_table(failed, form)
+    failed[-1, 1] = np.inf
+    before, after = e_table(costs), e_table(failed)
     assert (after[1] >= before[1] * (1.0 - 1e-12)).all()
     assert (after[:, 1] <= before[:, 1] * (1.0 + 1e-12)).all()
 
 
-@each_form
 @LAWS
 @given(seed=seeds)
-def test_evidence_against_opponents_that_are_gone_stays_as_it_was(form, seed):
+def test_evidence_against_opponents_that_are_gone_stays_as_it_was(seed):
     costs = drawn(seed, 30, 5)
     costs[10:, 4] -= 1.0
-    decider = AnytimeRace(form=form, alpha=0.4999)
+    decider = AnytimeRace(alpha=0.4999)
     state, _ = shown(costs[:10], decider)
     first = np.exp(state.log_e)
     state, _ = shown(costs[10:20][:, [0, 2, 3, 4]], decider, state, [0, 2, 3, 4])
-    second = e_table(costs[:20], form)
+    second = e_table(costs[:20])
     state, verdict = shown(costs[20:][:, [0, 3, 4]], decider, state, [0, 3, 4])
-    third = e_table(costs, form)
+    third = e_table(costs)
     alive = [0, 3, 4]
     expected = {
         i: (first[i, 1] + second[i, 2] + sum(third[i, j] for j in alive if j != i)) / 4
@@ -226,11 +151,10 @@ def test_evidence_against_opponents_that_are_gone_stays_as_it_was(form, seed):
     assert dropped == {i for i in alive if expected[i] >= 1 / 0.4999 and standing[i] > leads}
 
 
-@each_form
-def test_strongest_first_and_against_who_stays_and_speaks_most_against_it(form):
+def test_strongest_first_and_against_who_stays_and_speaks_most_against_it():
     costs = np.random.default_rng(3).normal(size=(60, 6)) + 0.8 * np.arange(6)
-    _, verdict = shown(costs, AnytimeRace(form=form))
-    table = e_table(costs, form)
+    _, verdict = shown(costs, AnytimeRace())
+    table = e_table(costs)
     dropped = [drop.candidate for drop in verdict.dropped]
     stay = [c for c in range(6) if c not in dropped]
     assert len(dropped) > 2
@@ -245,7 +169,7 @@ def test_strongest_first_and_against_who_stays_and_speaks_most_against_it(form):
 def test_who_stands_first_is_not_dropped_however_large_its_losses():
     """It wins more often, by little, and loses by much: bets by size and ranks disagree."""
     costs = versus([-1.0] * 160 + [100.0] * 140)
-    assert e_values(e_table(costs, "median"))[0] > 20.0
+    assert e_values(e_table(costs))[0] > 20.0
     _, verdict = shown(costs, AnytimeRace())
     assert (verdict.dropped, verdict.best) == ((), 0)
 
@@ -253,13 +177,12 @@ def test_who_stands_first_is_not_dropped_however_large_its_losses():
 # -- when it gives up
 
 
-@each_form
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("m", [2, 3])
-def test_undecided_is_exact(form, seed, m):
+def test_undecided_is_exact(seed, m):
     """Not a block too late, and not one too early: against all of the best bets there are."""
     costs = np.random.default_rng(seed).normal(size=(30, m))
-    decider, budget = AnytimeRace(form=form), 30 * m + m - 1
+    decider, budget = AnytimeRace(), 30 * m + m - 1
 
     def goes_if_failing(n, candidate):
         state, _ = shown(costs[:n], decider, budget=budget)
@@ -278,12 +201,11 @@ def test_undecided_is_exact(form, seed, m):
     assert any(goes_if_failing(when - 1, c) for c in range(m))
 
 
-@each_form
-def test_undecided_holds_whatever_comes(form):
+def test_undecided_holds_whatever_comes():
     """All that three blocks may bring: either fails, or a difference of any size."""
     sizes = np.abs(np.random.default_rng(8).normal(size=26))
     costs = versus(sizes * np.tile([1.0, -1.0], 13))
-    decider = AnytimeRace(form=form)
+    decider = AnytimeRace()
     state, verdict = shown(costs, decider, n_blocks=29)
     assert verdict.undecided
     rows = np.array([[np.inf, 0.0], [0.0, np.inf], [-9.0, 0.0], [0.0, 0.0], [0.1, 0.0], [9.0, 0.0]])
@@ -338,21 +260,11 @@ def test_a_verdict_that_drops_somebody_is_not_undecided():
 # -- at the ends of the floats
 
 
-@each_form
-def test_costs_whose_difference_overflows_are_no_failures(form):
-    signs = np.random.default_rng(2).choice([-1.0, 1.0], size=20)
-    near, far = (np.column_stack([size * signs, -size * signs]) for size in (0.5, 1.7e308))
-    assert np.array_equal(e_table(near, form), e_table(far, form))
-    smallest = np.where(signs > 0, [[5e-324], [0.0]], [[0.0], [5e-324]]).T
-    assert np.array_equal(e_table(near, form), e_table(smallest, form))
-
-
-@each_form
 @pytest.mark.parametrize("failing", [False, True])
-def test_e_values_stay_finite_over_thousands_of_blocks(form, failing):
+def test_e_values_stay_finite_over_thousands_of_blocks(failing):
     worse = np.inf if failing else 1.0
     costs = np.tile([0.0, worse], (5000, 1))
-    state, verdict = shown(costs, AnytimeRace(form=form), n_blocks=6000)
+    state, verdict = shown(costs, AnytimeRace(), n_blocks=6000)
     [drop] = verdict.dropped
     assert drop.candidate == 1
     assert 1e300 < drop.probability < math.inf

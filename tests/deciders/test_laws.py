@@ -29,7 +29,7 @@ LAWS = settings(max_examples=4, deadline=None, derandomize=True)  # for each of 
 PLANNERS = ("halving", "bayesian-best", "best-for-budget")
 # those that spend a budget to its end drop without need of evidence: they have laws of their own
 NAMED = [name for name in ONE_NUMBER if name not in PLANNERS]
-SIGNS = {"anytime, sign": AnytimeRace(form="sign"), "f-race, sign": FRace(last_two="sign")}
+SIGNS = {"f-race, sign": FRace(last_two="sign")}
 EAGER = {
     "bayesian-friedman, no gate": BayesianFriedman(gate=False),
     "f-race, no gate": FRace(gate=False),
@@ -44,7 +44,7 @@ EVERY = {
     **{name: as_decider(name) for name in NAMED},
     **EAGER,
     **SIGNS,
-    "anytime, rank": AnytimeRace(form="rank"),
+    "fixed-confidence, rank": FixedConfidence(form="rank"),
 }
 UNLIKELY = [name for name in EVERY if name.startswith("bradley-terry")]
 # t-race looks at costs, f-race at those of the last two, the signed-rank race at how differences compare over blocks, and so do bets
@@ -157,7 +157,7 @@ def test_what_keeps_the_order_within_blocks_changes_nothing_for_rank_deciders(ta
     assert [verdict.evidence for _, verdict in looks] == [v.evidence for _, v in other_looks]
 
 
-@pytest.mark.parametrize("name", [*BY_SIZE, "anytime, rank"])
+@pytest.mark.parametrize("name", [*BY_SIZE, "fixed-confidence, rank"])
 @LAWS
 @given(seed=seeds, power=st.integers(-30, 30))
 def test_the_unit_of_the_costs_changes_nothing(table, name, seed, power):

@@ -253,7 +253,7 @@ def test_a_tuner_never_compares_times_under_different_caps(in_series):
     [
         *((name, True) for name in ("bayesian-friedman", "bradley-terry")),
         *((name, True) for name in ("f-race-sign", "f-race-mean-rank", "bayesian-best")),
-        *((racer.deciders.AnytimeRace(form=form), True) for form in ("rank", "sign")),
+        (racer.deciders.FixedConfidence(form="rank"), True),
         (racer.deciders.FRace(last_two="sign"), True),
         (racer.deciders.SequentialHalving(by="mean-rank"), True),
         *((name, False) for name in ("f-race", "t-race", "correlated-t", "signed-rank")),

@@ -112,11 +112,14 @@ class Duels:
 
 
 class Bets:
-    """For each ordered pair (i, j) of m candidates, bets that i costs more than j: as `Duels`."""
+    """For each ordered pair (i, j) of m candidates, bets that i costs more than j.
 
-    def __init__(self, m: int, sized: Sized) -> None:
+    As `Duels`, sized by medians.
+    """
+
+    def __init__(self, m: int) -> None:
         self._m = m
-        self._duels = Duels(len(index_pairs(m)[0]), sized)
+        self._duels = Duels(len(index_pairs(m)[0]), "median")
 
     @property
     def signed(self) -> NDArray[np.float64]:
@@ -146,7 +149,7 @@ class Bets:
 
 
 class ShiftedBets:
-    """As `Bets` sized by medians, on whether i costs more than j less a margin: each of a pair may."""
+    """As `Bets`, on whether i costs more than j less a margin: each of a pair may."""
 
     def __init__(self, m: int, margin: float) -> None:
         self._m, self._margin = m, margin
@@ -197,7 +200,7 @@ def with_frozen(
 
 
 def log_e_of_signs(lost: NDArray[np.int64], won: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return log E_ij of the sign form: the likelihood ratio of theta ~ Uniform(1/2, 1) to 1/2.
+    """Return log E_ij from signs alone: the likelihood ratio of theta ~ Uniform(1/2, 1) to 1/2.
 
     E = 2^(n+1) B(lost + 1, won + 1) P(Beta(lost + 1, won + 1) > 1/2), n = lost + won.
     """
@@ -216,7 +219,7 @@ def log_e_of_signs(lost: NDArray[np.int64], won: NDArray[np.int64]) -> NDArray[n
 
 
 def median_interval(values: NDArray[np.float64], log_needed: float) -> tuple[float, float]:
-    """Return the medians of which no sign form has reached an e-value: a confidence sequence.
+    """Return the medians of which no e-process of signs has reached an e-value: a confidence sequence.
 
     Between two order statistics, whose places depend on the number of values alone; infinite while
     there are too few.

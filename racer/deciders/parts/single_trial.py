@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from racer.deciders.parts.e_processes import Duels, Sized, log_e_of_signs
+from racer.deciders.parts.e_processes import Duels
 from racer.deciders.parts.scores import rank_scores
 
 if TYPE_CHECKING:
@@ -20,29 +20,21 @@ class Evidence(NamedTuple):
     against: int  # the opponent with the strongest evidence
 
 
-def evidence_against(
-    own: NDArray[np.float64], others: NDArray[np.float64], sized: Sized | None
-) -> Evidence:
+def evidence_against(own: NDArray[np.float64], others: NDArray[np.float64]) -> Evidence:
     """Return the e-value of "worse than one of these": costs `own` (n,) and `others` (n, k).
 
     The mean of two e-processes, so one too: the mean of E_ij over the opponents j, and bets against
     the opponent with the best mean rank on the blocks before.
     """
     leaders = _leaders(others)
-    led = leaders >= 0
-    against_leader = others[np.arange(len(own)), np.maximum(leaders, 0)]
-    if sized is None:
-        of_each = _log_e_of_signs(own[:, None], others)
-        of_leaders = float(_log_e_of_signs(own[led, None], against_leader[led, None])[0])
-    else:
-        duels = Duels(others.shape[1], sized)
-        won = np.zeros(duels.n_fractions)
-        for cost, row, leader in zip(own.tolist(), others, leaders.tolist(), strict=True):
-            gained = duels.add(np.full(len(row), cost), row)
-            if leader >= 0:
-                won += gained[:, leader]
-        of_each, of_leaders = duels.log_e()[0], _log_mean(won)
-    both = _log_mean(np.array([_log_mean(of_each), of_leaders]))
+    duels = Duels(others.shape[1], "median")
+    won = np.zeros(duels.n_fractions)
+    for cost, row, leader in zip(own.tolist(), others, leaders.tolist(), strict=True):
+        gained = duels.add(np.full(len(row), cost), row)
+        if leader >= 0:
+            won += gained[:, leader]
+    of_each = duels.log_e()[0]
+    both = _log_mean(np.array([_log_mean(of_each), _log_mean(won)]))
     return Evidence(both, int(of_each.argmax()))
 
 
@@ -64,10 +56,6 @@ def _leaders(others: NDArray[np.float64]) -> NDArray[np.intp]:
                 costs[sees] += row[sees]
             seen[sees] += 1.0
     return leaders
-
-
-def _log_e_of_signs(own: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
-    return log_e_of_signs((own > others).sum(axis=0), (own < others).sum(axis=0))
 
 
 def _log_mean(log_e: NDArray[np.float64]) -> float:

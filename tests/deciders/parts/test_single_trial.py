@@ -10,19 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from racer.deciders import AnytimeRace, Blocks, Setting
-from racer.deciders.parts.e_processes import log_e_of_signs
 from racer.deciders.parts.scores import rank_scores
 from racer.deciders.parts.single_trial import evidence_against
 
 LAWS = settings(max_examples=10, deadline=None, derandomize=True)
-FORMS = ("sign", "rank", "median")
-SHARES = {"rank": (0.5, 0.7, 0.9), "median": (0.1, 0.2, 0.35, 0.5, 0.75, 1.0)}
-each_form = pytest.mark.parametrize("form", FORMS)
+SHARES = np.array((0.1, 0.2, 0.35, 0.5, 0.75, 1.0))
 seeds = st.integers(0, 2**32 - 1)
-
-
-def sized(form):
-    return None if form == "sign" else form
 
 
 def drawn(seed, n=20, k=5):
@@ -34,21 +27,16 @@ def drawn(seed, n=20, k=5):
     return own, others
 
 
-def bets(own, other, form):
+def bets(own, other):
     """Each share's winnings in each block, as they are written down; NaN blocks bet nothing."""
     sizes, factors = [], []
     for a, b in zip(own, other, strict=True):
         if np.isnan(b) or a == b:
-            factors.append(np.ones(len(SHARES[form])))
+            factors.append(np.ones(len(SHARES)))
             continue
         sizes.append(abs(a - b))
-        if form == "median":
-            relative = min(sizes[-1] / np.median(sizes), 3.0)
-            bet = np.tanh(np.array(SHARES[form]) * relative * np.sign(a - b))
-        else:
-            rank = sum(s < sizes[-1] for s in sizes) + (1 + sum(s == sizes[-1] for s in sizes)) / 2
-            bet = np.array(SHARES[form]) * rank / len(sizes) * np.sign(a - b)
-        factors.append(1.0 + bet)
+        relative = min(sizes[-1] / np.median(sizes), 3.0)
+        factors.append(1.0 + np.tanh(SHARES * relative * np.sign(a - b)))
     return np.array(factors)
 
 
@@ -68,63 +56,51 @@ def leader_before(others, block):
     return sees[0] if len(sees) == 1 else None
 
 
-def slowly(own, others, form):
+def slowly(own, others):
     """The e-value as it is written down."""
     leaders = [leader_before(others, t) for t in range(len(own))]
-    leading = np.array([np.nan if j is None else others[t, j] for t, j in enumerate(leaders)])
-    if form == "sign":
-        pairs = [others[:, j] for j in range(others.shape[1])] + [leading]
-        e = [
-            np.exp(log_e_of_signs(np.array([(own > o).sum()]), np.array([(own < o).sum()])))[0]
-            for o in pairs
-        ]
-        return (np.mean(e[:-1]) + e[-1]) / 2.0
-    each = [bets(own, others[:, j], form) for j in range(others.shape[1])]
+    each = [bets(own, others[:, j]) for j in range(others.shape[1])]
     plain = np.mean([factors.prod(axis=0).mean() for factors in each])
-    followed = np.ones(len(SHARES[form]))
+    followed = np.ones(len(SHARES))
     for t, j in enumerate(leaders):
         if j is not None:
             followed *= each[j][t]
     return (plain + followed.mean()) / 2.0
 
 
-@each_form
 @given(seed=seeds)
 @LAWS
-def test_the_e_value_is_what_is_written_down(form, seed):
+def test_the_e_value_is_what_is_written_down(seed):
     own, others = drawn(seed)
-    log_e, _ = evidence_against(own, others, sized(form))
-    assert np.exp(log_e) == pytest.approx(slowly(own, others, form), rel=1e-9)
+    log_e, _ = evidence_against(own, others)
+    assert np.exp(log_e) == pytest.approx(slowly(own, others), rel=1e-9)
 
 
-@each_form
 @given(seed=seeds)
 @LAWS
-def test_the_order_of_the_opponents_does_not_matter(form, seed):
+def test_the_order_of_the_opponents_does_not_matter(seed):
     own, others = drawn(seed)
     order = np.random.default_rng(seed).permutation(others.shape[1])
-    one = evidence_against(own, others, sized(form))
-    other = evidence_against(own, others[:, order], sized(form))
+    one = evidence_against(own, others)
+    other = evidence_against(own, others[:, order])
     assert other.log_e == pytest.approx(one.log_e, rel=1e-9, abs=1e-12)
 
 
-@each_form
-def test_with_one_opponent_it_is_the_race_of_two(form):
+def test_with_one_opponent_it_is_the_race_of_two():
     rng = np.random.default_rng(3)
     costs = np.column_stack([rng.normal(1.0, size=30), rng.normal(size=30)])
-    decider = AnytimeRace(form=form)
+    decider = AnytimeRace()
     state, _ = decider.decide(
         decider.start(Setting(2, np.random.default_rng(0))), Blocks(np.arange(2), costs)
     )
-    log_e, against = evidence_against(costs[:, 0], costs[:, 1:], sized(form))
+    log_e, against = evidence_against(costs[:, 0], costs[:, 1:])
     assert against == 0
     assert log_e == pytest.approx(state.log_e[0, 1], rel=1e-12)
 
 
-@each_form
-def test_an_opponent_without_common_blocks_does_not_count(form):
+def test_an_opponent_without_common_blocks_does_not_count():
     own, others = drawn(1)
-    decider = AnytimeRace(form=form, alpha=0.4)
+    decider = AnytimeRace(alpha=0.4)
     with_stranger = np.column_stack([np.full(len(own), np.nan), others])
     one, other = decider.judge(own + 3.0, others), decider.judge(own + 3.0, with_stranger)
     assert one is not None
@@ -132,17 +108,15 @@ def test_an_opponent_without_common_blocks_does_not_count(form):
     assert decider.judge(own + 3.0, np.full_like(others, np.nan)) is None
 
 
-@each_form
-def test_who_wins_everything_is_never_judged_to_go(form):
+def test_who_wins_everything_is_never_judged_to_go():
     own, others = drawn(2)
-    assert AnytimeRace(form=form, alpha=0.49).judge(own - 9.0, others) is None
+    assert AnytimeRace(alpha=0.49).judge(own - 9.0, others) is None
 
 
-@each_form
-def test_huge_values_and_endless_evidence_give_a_finite_e_value(form):
+def test_huge_values_and_endless_evidence_give_a_finite_e_value():
     n = 1200  # 2**n is beyond the floats
     others = np.full((n, 2), -1e308)
-    drop = AnytimeRace(form=form).judge(np.full(n, 1e308), others)
+    drop = AnytimeRace().judge(np.full(n, 1e308), others)
     assert drop is not None
     assert np.isfinite(drop.probability)
 
@@ -163,10 +137,9 @@ def test_only_those_who_can_judge_one_say_so():
 
 
 @pytest.mark.thorough
-@each_form
-def test_an_equal_challenger_of_many_lucky_ones_is_rarely_ever_dropped(form):
+def test_an_equal_challenger_of_many_lucky_ones_is_rarely_ever_dropped():
     rng = np.random.default_rng(11)
-    decider, dropped, repetitions = AnytimeRace(form=form), 0, 30
+    decider, dropped, repetitions = AnytimeRace(), 0, 30
     for _ in range(repetitions):
         own, others = rng.normal(size=30), rng.normal(size=(30, 20))
         lasts = rng.integers(3, 31, size=20)  # most have been pruned somewhere

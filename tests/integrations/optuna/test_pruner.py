@@ -101,7 +101,7 @@ def test_who_leads_by_its_mean_is_not_pruned(add, run):
     """It loses most instances by little and wins one by much: the study is about means."""
     values = np.full(30, 1.0) + 0.01 * np.arange(30)
     values[3] = -1000.0
-    study = study_of(RacingPruner(AnytimeRace(form="sign"), instances=60))
+    study = study_of(RacingPruner(AnytimeRace(), instances=60))
     add(study, np.zeros(30))
     assert run(study, values) is None
     values[3] = 1.0
