@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from experiments.tuner.problem import Draw, Problem
     from racer import TuneResult
-    from racer.space import Domain
+    from racer.space.domains import Domain
 
     Config = Mapping[str, Any]
     Contender = Callable[[Problem, int, int], Config]

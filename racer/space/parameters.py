@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, get_args, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from racer._checks import is_real, is_whole, suggesting
 from racer.errors import SettingError
@@ -17,27 +16,15 @@ if TYPE_CHECKING:
 
     from racer.space.domains import Domain
 
-__all__ = ["Categorical", "Ordinal", "Parameter", "Scale"]
+__all__ = ["Categorical", "Ordinal"]
 
 Scale = Literal["nominal", "ordinal", "numeric"]
 
 _PLAIN = "text, finite numbers, True, False, None or tuples of these"
 
 
-@runtime_checkable
 class Parameter(Protocol):
-    """A parameter of a `Space`: the four kinds of racer, and any object that has these members.
-
-    A class of your own needs to inherit from nothing. It is sampled, conditioned on and searched
-    like racer's own; two things are up to you: Optuna has no distribution for it, and a store
-    describes it by `to_json` without building it again (`racer.resume(.., space=)`).
-
-    Examples
-    --------
-    >>> import racer
-    >>> isinstance(racer.Real(0, 1), racer.space.Parameter)
-    True
-    """
+    """A parameter of a `Space`."""
 
     @property
     def scale(self) -> Scale:
@@ -68,10 +55,9 @@ def as_parameter(given: Any, name: str) -> Parameter:
     """Return the checked parameter; a plain value is a fixed one. SettingError has the name."""
     if isinstance(given, type):
         raise SettingError(f"{name}: {given.__name__} is a class: give {given.__name__}(..)")
-    if isinstance(given, Parameter):
-        parameter = given.checked(name)
-        _check(parameter, name)
-        return parameter
+    if isinstance(given, Record):
+        parameter: Any = given
+        return parameter.checked(name)  # type: ignore[no-any-return]
     if given is None or isinstance(given, str | bool) or is_real(given):
         return Categorical((given,)).checked(name)
     hint = f"; did you mean Categorical({given!r})?" if isinstance(given, list | tuple) else ""
@@ -80,49 +66,8 @@ def as_parameter(given: Any, name: str) -> Parameter:
         hint = f"; did you mean {' or '.join(f'{kind}{given!r}' for kind in kinds)}?"
     raise SettingError(
         f"{name}: {given!r} is not a parameter: give Real(low, high), Integer(low, high), "
-        "Categorical(choices), Ordinal(levels), an Optuna distribution, a fixed value, or an "
-        f"object with all members of racer.space.Parameter{hint}"
+        f"Categorical(choices), Ordinal(levels), an Optuna distribution or a fixed value{hint}"
     )
-
-
-def _check(parameter: Parameter, name: str) -> None:
-    """Refuse a parameter that contradicts itself, as one from outside may."""
-    if parameter.scale not in get_args(Scale):
-        raise SettingError(
-            f"{name}: scale={parameter.scale!r}: give one of {', '.join(get_args(Scale))}"
-        )
-    if parameter.names():
-        if parameter.scale != "numeric":
-            raise SettingError(f"{name}: {parameter.scale} values may not depend on others")
-        return
-    domain = parameter.domain({})
-    if domain is None or not domain.n >= 1:
-        raise SettingError(f"{name}: {parameter!r} has no value")
-    if parameter.scale != "numeric" and domain.n == math.inf:
-        raise SettingError(f"{name}: {parameter.scale} values must be finitely many")
-    for u in (0.0, 0.5, 1.0):
-        value = domain.decode(u)
-        try:
-            at = domain.encode(value)
-            same = {token(v) for v in (value, plain(value), domain.clean(value), domain.decode(at))}
-        except (TypeError, ValueError) as error:
-            raise SettingError(
-                f"{name}: its own value {value!r} is refused: {_reason(value, error)}"
-            ) from error
-        if len(same) > 1 or not 0.0 <= at <= 1.0:
-            raise SettingError(
-                f"{name}: its value {value!r} at u={u} is encoded as {at} and decoded as "
-                f"{domain.decode(at)!r}: decode(encode(value)) must be the value"
-            )
-
-
-def _reason(value: Any, error: Exception) -> str:
-    """Return why a value of a parameter from outside is refused."""
-    try:
-        plain(value)
-    except TypeError:
-        return f"give {_PLAIN}, and look anything else up by name in `evaluate`"
-    return repr(error)
 
 
 def listed(parameter: Parameter) -> Domain | None:

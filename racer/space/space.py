@@ -94,8 +94,8 @@ class Space(Structure):
     Parameters
     ----------
     parameters : mapping
-        From names to `Real`, `Integer`, `Categorical`, `Ordinal`, Optuna distributions, plain
-        values, which are fixed, or objects of your own that are a `racer.space.Parameter`.
+        From names to `Real`, `Integer`, `Categorical`, `Ordinal`, Optuna distributions, or plain
+        values, which are fixed.
     conditions : mapping, optional
         From the name of a parameter to when it exists: an expression such as
         ``Param("algorithm") == "acs"``, or a dict from parameters to their value or a list of
@@ -320,8 +320,8 @@ class Space(Structure):
     def to_json(self) -> dict[str, Any]:
         """Return the space as plain data.
 
-        Of the repair hook it records only the existence, of a parameter of your own class only
-        its own description.
+        Of the repair hook it records only the existence, of SciPy's distributions only name and
+        settings.
         """
         default = {} if self._default is None else {"default": dict(self._default)}
         return self._without_default() | default
