@@ -23,13 +23,12 @@ if TYPE_CHECKING:
     from racer.space.domains import Domain
     from racer.space.expressions import Condition
 
-Method = Literal["uniform", "sobol", "lhs"]
+Method = Literal["uniform", "lhs"]
 
 _PROBES = 10_000  # draws to find one configuration that is allowed
 _PATIENCE = 300  # draws in a row without anything new, before counting what there is
 _MISSES = 5_000  # .. and before giving up where it cannot be counted
 _SPREADS = (-7.0, 0.0)  # powers of ten, around what is known
-_SOBOL_MOST = 21_201  # parameters
 
 
 def _decoded(space: Structure, u: NDArray[np.float64]) -> Config | None:
@@ -43,23 +42,11 @@ def _draws(
 ) -> Iterator[Config | None]:
     """Draw for ever: the first n as the method says, then uniformly."""
     choice(method, "method", get_args(Method))
-    for u in _points(len(space.parameters), n, method, rng):
-        yield _decoded(space, u)
-    while True:
-        yield _decoded(space, rng.random(len(space.parameters)))
-
-
-def _points(d: int, n: int, method: Method, rng: np.random.Generator) -> NDArray[np.float64]:
-    if method == "uniform":
-        return np.empty((0, d))
+    d = len(space.parameters)
     if method == "lhs":
-        return _latin_hypercube(d, n, rng)
-    from scipy.stats import qmc  # noqa: PLC0415  (takes 65 MB)
-
-    if d > _SOBOL_MOST:
-        raise SettingError(f'method="sobol" has at most {_SOBOL_MOST} parameters: use "lhs"')
-    power = max(n - 1, 0).bit_length()
-    return np.asarray(qmc.Sobol(d, rng=rng).random_base2(power))
+        yield from (_decoded(space, u) for u in _latin_hypercube(d, n, rng))
+    while True:
+        yield _decoded(space, rng.random(d))
 
 
 def _latin_hypercube(d: int, n: int, rng: np.random.Generator) -> NDArray[np.float64]:

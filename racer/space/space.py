@@ -213,9 +213,9 @@ class Space(Structure):
             are known.
         seed : int, Generator or None
             The same seed gives the same configurations.
-        method : {"uniform", "sobol", "lhs"}
-            Independent, from a scrambled Sobol sequence, or a Latin hypercube. Draws in place of
-            duplicates and forbidden ones are independent.
+        method : {"uniform", "lhs"}
+            Independent, or a Latin hypercube. Draws in place of duplicates and forbidden ones are
+            independent.
         exclude : iterable of keys
             Configurations not to return.
         known : iterable of configurations

@@ -38,7 +38,7 @@ def assert_in(space, config):
 
 
 @LAWS
-@given(spaces(), st.sampled_from(["uniform", "sobol", "lhs"]), st.integers(0, 2**32))
+@given(spaces(), st.sampled_from(["uniform", "lhs"]), st.integers(0, 2**32))
 def test_samples_are_in_the_space_and_distinct(arguments, method, seed):
     space = built(arguments)
     configs = space.sample(8, seed=seed, method=method)
@@ -134,7 +134,7 @@ def test_whole_numbers_of_any_size_survive(low, width, step, log):
             assert space.decode(space.encode({"n": bound})) == {"n": bound}
 
 
-@pytest.mark.parametrize("method", ["uniform", "sobol", "lhs"])
+@pytest.mark.parametrize("method", ["uniform", "lhs"])
 def test_the_same_seed_gives_the_same_configurations(method):
     space = Space({"x": Real(0, 1), "kind": Categorical(["a", "b"])})
     assert space.sample(9, seed=4, method=method) == space.sample(9, seed=4, method=method)

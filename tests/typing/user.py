@@ -186,7 +186,7 @@ def spaces() -> dict[str, Any]:
         forbidden=[{"kind": "b", "n": 7}, n % 2 == 1],
         repair=lambda config: config,
     )
-    assert_type(space.sample(5, seed=1, method="sobol"), list[dict[str, Any]])
+    assert_type(space.sample(5, seed=1, method="lhs"), list[dict[str, Any]])
     assert_type(space.size, float)
     (config,) = space.sample(1, seed=2)
     space.sample(3, seed=3, exclude={space.key(config)}, known=[config])
