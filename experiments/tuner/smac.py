@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import joblib
 
+from racer.space.expressions import In
+from racer.space.numeric import Integer
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -29,7 +32,7 @@ def tuned(problem: Problem, budget: int, seed: int) -> Mapping[str, Any]:
     from smac import acquisition  # noqa: PLC0415
     from smac.runhistory import StatusType, TrialValue  # type: ignore[import-not-found]  # noqa: PLC0415
 
-    space = problem.space.to_configspace()
+    space = _space_of(problem)
     search = acquisition.maximizer.LocalAndSortedRandomSearch(
         space, challengers=CHALLENGERS, local_search_iterations=LOCAL_STEPS, seed=seed
     )
@@ -56,6 +59,34 @@ def tuned(problem: Problem, budget: int, seed: int) -> Mapping[str, Any]:
             tuner.tell(trial, value, save=False)
         incumbents = tuner.intensifier.get_incumbents(sort_by="num_trials")
     return _plain(incumbents[0])
+
+
+def _space_of(problem: Problem) -> Any:
+    """Return the space of a problem for ConfigSpace: a condition lists values of one parameter."""
+    import ConfigSpace as theirs  # noqa: N813, PLC0415  (smac brings it)
+
+    found = theirs.ConfigurationSpace()
+    for name, parameter in problem.space.parameters.items():
+        settings: dict[str, Any] = parameter.to_json()
+        settings = {k: v for k, v in settings.items() if k not in ("step", "digits")}
+        middle: Any = problem.space.domain(name, {}) or parameter.domain({})
+        default = (problem.space.default or {}).get(name, middle.decode(0.5))
+        if "low" not in settings:
+            (values,) = settings.values()
+            make: Any = theirs.OrdinalHyperparameter
+            if parameter.scale == "nominal":
+                make = theirs.CategoricalHyperparameter
+            found.add(make(name, values, default_value=default))
+            continue
+        make = theirs.Integer if isinstance(parameter, Integer) else theirs.Float
+        ends = (settings["low"], settings["high"])
+        found.add(make(name, ends, log=settings["log"], default=default))
+    for name, condition in problem.space.conditions.items():
+        if not isinstance(condition, In):
+            raise TypeError(f"{name}: a condition that lists no values, {condition}")
+        parent = found[str(condition.term)]
+        found.add(theirs.InCondition(found[name], parent, list(condition.among)))
+    return found
 
 
 def _plain(config: Any) -> dict[str, Any]:

@@ -232,9 +232,6 @@ def space_targets() -> Iterator[Target]:
         paths = [*PATHS, None, "", "nowhere.txt", "/", "a\0b", "/dev/null", "/dev/zero"]
         names = {"path": "path|file|nowhere|director|param|''|/|null"}
         yield Target(f"Space.{name}", getattr(racer.Space, name), {"path": paths}, {}, names)
-    yield Target("Space.from_optuna", racer.Space.from_optuna, {
-        "distributions": [None, 3, [], {}, {"x": THING}, "x", THING, {3: 4}]
-    }, {}, {"distributions": "distribution|param|x"})  # fmt: skip
     yield Target("Space.from_sklearn", racer.Space.from_sklearn, {
         "param_distributions": [None, 3, [], {}, {"x": 3}, "x", THING, {3: [4]}, {"x": []}, {"x": "ab"}]
     }, {}, {"param_distributions": "distribution|param|x"})  # fmt: skip

@@ -1,4 +1,4 @@
-"""Spaces of ConfigSpace: its JSON, format 0.4, read and written."""
+"""Spaces of ConfigSpace, read from its JSON, format 0.4."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from racer.errors import SettingError
-from racer.space.domains import token
 from racer.space.expressions import (
     And,
     Compare,
@@ -23,14 +22,11 @@ from racer.space.numeric import Integer, Real
 from racer.space.parameters import Categorical, Ordinal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from racer.space.parameters import Parameter
 
 _COMPARES = {"EQ": "==", "NEQ": "!=", "LT": "<", "GT": ">"}
 _RELATIONS = {"RELATION_EQ": "==", "RELATION_LT": "<", "RELATION_GT": ">"}
 _NOT_ONE = "this is no JSON of ConfigSpace in format 0.4"
-_TO_COMPARE = {operation: name for name, operation in _COMPARES.items()}
 
 
 def arguments_of(data: Any) -> dict[str, Any]:
@@ -111,111 +107,3 @@ def _forbidden(entry: Mapping[str, Any]) -> Condition:
     if kind == "IN":
         return In(Param(entry["name"]), tuple(map(as_literal, entry["values"])))
     return Compare(_RELATIONS[kind], Param(entry["left"]), Param(entry["right"]))
-
-
-def as_json(
-    parameters: Mapping[str, Parameter],
-    conditions: Mapping[str, Condition],
-    forbidden: Sequence[Condition],
-    default: Mapping[str, Any],
-) -> dict[str, Any]:
-    """Return a space as the JSON of a ConfigurationSpace; SettingError if it lacks a feature."""
-    found: list[dict[str, Any]] = []
-    for name, parameter in parameters.items():
-        domain = parameter.domain({})
-        if domain is None:
-            raise SettingError(f"{name}: ConfigSpace has no bounds that depend on parameters")
-        value = default.get(name, domain.decode(0.5))
-        ends = {"lower": domain.decode(0.0), "upper": domain.decode(1.0)}
-        is_constant = parameter.scale == "numeric" and domain.n == 1  # no range, for ConfigSpace
-        written = Categorical((ends["lower"],)) if is_constant else parameter
-        found.append({"name": name, **_written(name, written, value, ends)})
-    return {
-        "name": None,
-        "hyperparameters": found,
-        "conditions": [
-            _written_condition(name, _as_theirs(c, parameters, conditions))
-            for name, c in conditions.items()
-        ],
-        "forbiddens": [_written_forbidden(clause) for clause in forbidden],
-        "format_version": 0.4,
-    }
-
-
-def _written(name: str, parameter: Parameter, value: Any, ends: dict[str, Any]) -> dict[str, Any]:
-    shared = {"default_value": value, "meta": None}
-    match parameter:
-        case Real(step=None):
-            return {"type": "uniform_float", **ends, "log": parameter.log, **shared}
-        case Integer(step=1):
-            return {"type": "uniform_int", **ends, "log": parameter.log, **shared}
-        case Categorical(choices=[only]):
-            return {"type": "constant", "value": only, "meta": None}
-        case Categorical():
-            choices = {"choices": list(parameter.choices), "weights": None}
-            return {"type": "categorical", **choices, **shared}
-        case Ordinal():
-            return {"type": "ordinal", "sequence": list(parameter.levels), **shared}
-    raise SettingError(f"{name}: ConfigSpace has nothing like {parameter!r}")
-
-
-def _as_theirs(
-    condition: Condition, parameters: Mapping[str, Parameter], conditions: Mapping[str, Condition]
-) -> Condition:
-    """Return a condition in ConfigSpace's sense, the opposite of `_as_meant`."""
-    match condition:
-        case Or(parts=[Not(part=Exists(name=one)), unequal]) if _unequal_to(unequal)[:1] == (one,):
-            return unequal
-        case And(parts=parts) | Or(parts=parts):
-            return type(condition)(tuple(_as_theirs(p, parameters, conditions) for p in parts))
-    if not (found := _unequal_to(condition)) or found[0] not in conditions:
-        return condition
-    parent, value = Param(found[0]), found[1]
-    match parameters[found[0]]:
-        case Categorical(choices=values) | Ordinal(levels=values):
-            return In(parent, tuple(one for one in values if token(one) != token(value)))
-    there = Literal(value)
-    return Or((Compare("<", parent, there), Compare(">", parent, there)))
-
-
-def _unequal_to(condition: Condition) -> tuple[()] | tuple[str, Any]:
-    """Return the parameter and the value that a condition lets differ; nothing for others."""
-    match condition:
-        case Not(part=In(term=Param(name=name), among=[value])):
-            return name, value
-        case Compare(operation="!=", left=Param(name=name), right=Literal(constant=value)):
-            return name, value
-    return ()
-
-
-def _written_condition(child: str, condition: Condition) -> dict[str, Any]:
-    match condition:
-        case And() | Or():
-            kind = "AND" if isinstance(condition, And) else "OR"
-            parts = [_written_condition(child, part) for part in condition.parts]
-            return {"type": kind, "child": child, "conditions": parts}
-        case In(term=Param(name=parent), among=among):
-            return {"type": "IN", "child": child, "parent": parent, "values": list(among)}
-        case Not(part=In(term=Param(name=parent), among=[value])):
-            return {"type": "NEQ", "child": child, "parent": parent, "value": value}
-        case Compare(
-            operation=operation, left=Param(name=parent), right=Literal(constant=value)
-        ) if operation in _TO_COMPARE:
-            kind = _TO_COMPARE[operation]
-            return {"type": kind, "child": child, "parent": parent, "value": value}
-    raise SettingError(f"{child}: ConfigSpace lacks the condition {condition}")
-
-
-def _written_forbidden(clause: Condition) -> dict[str, Any]:
-    match clause:
-        case And():
-            return {"type": "AND", "clauses": [_written_forbidden(part) for part in clause.parts]}
-        case In(term=Param(name=name), among=among):
-            return {"type": "IN", "name": name, "values": list(among)}
-        case Compare(operation="==", left=Param(name=name), right=Literal(constant=value)):
-            return {"type": "EQUALS", "name": name, "value": value}
-        case Compare(operation=operation, left=Param(name=left), right=Param(name=right)) if (
-            f"RELATION_{_TO_COMPARE.get(operation)}" in _RELATIONS
-        ):
-            return {"type": f"RELATION_{_TO_COMPARE[operation]}", "left": left, "right": right}
-    raise SettingError(f"ConfigSpace has no way to express that {clause} is forbidden")

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from racer._checks import counted, did_you_mean, read_json, suggesting, whole
-from racer.errors import CandidateError, MissingExtraError, SettingError, SpaceFileError
+from racer.errors import CandidateError, SettingError, SpaceFileError
 from racer.render.notebook import as_html
 from racer.render.sections import Grid
 from racer.render.text import as_text
 from racer.seeding import check_seed, rng_for
 from racer.space.configspace import arguments_of as arguments_of_configspace
-from racer.space.configspace import as_json as as_configspace
 from racer.space.distributions import from_distribution, to_distribution
 from racer.space.domains import plain, token
 from racer.space.irace.parameter_file import parse, read
@@ -367,11 +366,6 @@ class Space(Structure):
             raise SettingError(f"these are not data of a space: {error!r}") from error
         return cls(**arguments, repair=repair)
 
-    @classmethod
-    def from_optuna(cls, distributions: Mapping[str, Any]) -> Space:
-        """Return the space of a dict of Optuna distributions."""
-        return cls(distributions)
-
     def to_optuna(self) -> dict[str, BaseDistribution]:
         """Return each parameter as an Optuna distribution.
 
@@ -471,35 +465,6 @@ class Space(Structure):
         except AttributeError:
             raise SettingError(f"{space!r} is no ConfigurationSpace of ConfigSpace") from None
         return cls(**arguments_of_configspace(data))
-
-    def to_configspace(self) -> ConfigurationSpace:
-        """Return the space as one of ConfigSpace (extra `configspace`).
-
-        It has no digits, and no switches.
-
-        Raises
-        ------
-        SettingError
-            Features that ConfigSpace lacks: bounds that depend on parameters, steps, arithmetic.
-        MissingExtraError
-            ConfigSpace is not installed.
-        """
-        middle = self.build(lambda _, domain: domain.decode(0.5))
-        is_allowed = middle is not None and self.forbids(middle) is None
-        default = self._default or (middle if is_allowed else self._witness) or {}
-        data = as_configspace(self.parameters, self.conditions, self.forbidden, default)
-        try:
-            from ConfigSpace import ConfigurationSpace  # noqa: PLC0415  (an extra)
-        except ImportError:
-            raise MissingExtraError(
-                "ConfigSpace is missing: pip install racer-tuning[configspace]"
-            ) from None
-        try:
-            with np.errstate(all="ignore"):  # its bounds are checked in floats
-                return ConfigurationSpace.from_serialized_dict(data)
-        except (ValueError, TypeError, ArithmeticError) as error:
-            why = f"{error} ({error.__cause__})" if error.__cause__ else error
-            raise SettingError(f"ConfigSpace refuses the space: {why}") from error
 
     @classmethod
     def read_irace(

@@ -24,14 +24,14 @@ ALL = {
 
 
 def test_all_distributions_come_in_and_out_again():
-    space = Space.from_optuna(ALL)
+    space = Space(ALL)
     assert space.parameters["stepped"] == Real(0.1, 0.7, step=0.2)
     assert space.parameters["layers"] == Integer(1, 9, step=2)
     assert space.to_optuna() == ALL
 
 
 def test_what_is_sampled_is_in_the_distributions():
-    space = Space.from_optuna(ALL)
+    space = Space(ALL)
     for config in space.sample(100, seed=0):
         for name, distribution in ALL.items():
             assert distribution._contains(distribution.to_internal_repr(config[name]))
