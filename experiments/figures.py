@@ -134,7 +134,6 @@ def pictures() -> Iterator[tuple[str, Axes | Figure]]:
     search = searched()
     yield "sklearn", search.result_.plot()
     yield "fits", fits(search)
-    yield "tuner_growth", growth()
     yield "reliability", reliability()
 
 
@@ -192,15 +191,6 @@ def fits(search: Any) -> Axes:
     axes[0].set_ylabel(f"{len(raced)} candidates", color=grey)
     right: Axes = axes[1]
     return right
-
-
-def growth() -> Figure:
-    """Draw experiments/tuner/growth.csv: the mean regret over the budget."""
-    from experiments.tuner.picture import draw  # noqa: PLC0415
-    from experiments.tuner.tables import OWN, regrets  # noqa: PLC0415
-
-    found = regrets(pd.read_csv(ROOT / "experiments" / "tuner" / "growth.csv"))
-    return draw(found.pivot_table(index="budget", columns="problem", values=OWN))
 
 
 def reliability() -> Figure:

@@ -9,7 +9,7 @@ A line `<!-- table: NAME -->` in a page precedes a table, which this command rep
 from __future__ import annotations
 
 import re
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +19,9 @@ import pandas as pd
 from experiments.report import markdown, read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-__all__ = ["TABLES", "filled", "main", "pages"]
+__all__ = ["TABLES", "filled", "main", "pages", "part"]
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -36,48 +36,91 @@ def _recorded(name: str) -> Rows:
     return [{str(key): value for key, value in row.items()} for row in rows]
 
 
-def _caps(part: int) -> str:
+def part(table: str, rows: str = "", columns: Mapping[str, str] | None = None) -> str:
+    """Return some rows and columns of a Markdown table.
+
+    Parameters
+    ----------
+    table : str
+    rows : str
+        Pattern with which a row that stays begins, its cells joined by `; `.
+    columns : mapping of str to str, optional
+        The head of each column that stays, and the head that it gets; by default all stay.
+    """
+    head, _, *lines = (
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()
+    )
+    heads = columns or {name: name for name in head}
+    places = [head.index(name) for name in heads]
+    kept = [line for line in lines if re.match(rows, "; ".join(line).replace("*", ""))]
+    return markdown(tuple(heads.values()), [[line[place] for place in places] for line in kept])
+
+
+def _caps() -> str:
     from experiments.runtime import caps  # noqa: PLC0415
 
     rows = [{k: v for k, v in row.items() if v} for row in read(HERE / "runtime" / "caps.csv")]
-    return caps.tables(rows).split("\n\n")[part]
+    return caps.tables(rows).split("\n\n")[0]
 
 
 def _run_time_best() -> str:
     from experiments.runtime import best  # noqa: PLC0415
 
-    return best.table(read(best.FILE))
+    columns = ("candidates", "`leader`", "`best`", "P(best) of `best`")
+    return part(best.table(read(best.FILE)), columns={name: name for name in columns})
 
 
-def _solvers(solver: str, budget: float) -> str:
+def _highs() -> str:
     from experiments.runtime import solvers  # noqa: PLC0415
 
-    return solvers.table(solvers.FILE, solver, budget)
-
-
-def _importance() -> str:
-    from experiments.importance import known_truth  # noqa: PLC0415
-
-    return known_truth.table()
+    return solvers.table(solvers.FILE, "highs", 15.0)
 
 
 def _searches() -> str:
     from experiments.sklearn_folds import tables  # noqa: PLC0415  (an extra)
 
-    return tables.table(_recorded("sklearn_folds/searches.csv"))
+    found = tables.table(_recorded("sklearn_folds/searches.csv"))
+    names = ("folds", "search", "fits", "% of the grid's", "CPU s", "same winner, %")
+    columns = {name: name for name in names} | {"vs grid 20, %": "held-out score vs grid 20, %"}
+    return part(
+        found,
+        "5 folds, 4 times; (?!.*(bayes|t-race|t, 0.8|s, 0.9;))|its own|.*folds; (grid|race, folds, 0.8);",
+        columns,
+    )
 
 
 def _fold_errors() -> str:
     from experiments.sklearn_folds import worlds  # noqa: PLC0415
 
-    return worlds.table(_recorded("sklearn_folds/worlds.csv"))
+    columns = {
+        "race": "race",
+        "fits, %": "fits, %",
+        "drops the best on these data, %": "drops the best on these data, %",
+        "drops the best in general, %": "in general, %",
+    }
+    return part(
+        worlds.table(_recorded("sklearn_folds/worlds.csv")),
+        "5 x 4; equal; (folds|indep|t-race)",
+        columns,
+    )
 
 
 def _error_rates() -> str:
     from experiments.error_rates import rates, tables  # noqa: PLC0415
 
     found = [rates.Rates.of(row) for row in _recorded("error_rates/error_rates.csv")]
-    return tables.summary(found)
+    columns = {
+        "decider": "decider",
+        "drops a given one": "all equal: drops a given one",
+        "worst cell: drops a given best one": "worst cell: drops a given best one",
+        "keeps its alpha for each": "keeps its alpha",
+        "observations": "1 sd better: observations",
+    }
+    return part(
+        tables.summary(found),
+        "(?!.*(each_test|pair_strength|form=|Race.corr|-sign|mean-rank|bayesian-best))",
+        columns,
+    )
 
 
 def _frontier() -> str:
@@ -111,50 +154,18 @@ def _prompts() -> str:
     return markdown(head, lines)
 
 
-def _bundles() -> str:
-    head = ("changed", "bundles", "with the hash", "without", "without, `--again 20`")
-    rows = _recorded("bundles/tampering.csv")
-    return markdown(head, [[str(value) for value in row.values()] for row in rows])
-
-
-def _portfolios() -> str:
-    head = ("family", "regret of one", "of the best of three", "ratio", "seeds with .6 or less")
-    rows = pd.read_csv(HERE / "portfolios" / "families.csv")
-    lines = []
-    for name, of in rows.groupby("family", sort=False):
-        one, best = of["single_best"].mean(), of["portfolio"].mean()
-        few = int((of["ratio"] <= 0.6).sum())
-        lines.append((str(name), f"{one:.3f}", f"{best:.3f}", f"{best / one:.3f}", str(few)))
-    return markdown(head, lines)
-
-
-def _hierarchical() -> str:
-    head = ("two algorithms", "claims / signed-rank", "covered: mean / single", "error / of means")
-    lines = []
-    for row in _recorded("hierarchical/hierarchical.csv"):
-        name, *figures = row.values()
-        claims, covered = (
-            f"{100 * one:.0f} / {100 * other:.0f} %" for one, other in (figures[:2], figures[2:4])
-        )
-        lines.append((str(name), claims, covered, f"{figures[4]:.2f} / {figures[5]:.2f}"))
-    return markdown(head, lines)
-
-
-def _tunings(study: str, part: int) -> str:
-    return _tables_of_tunings(study).split("\n\n")[part]
-
-
 @cache
-def _tables_of_tunings(study: str) -> str:
+def _tunings(study: str) -> list[str]:
+    """Return the regrets and the verdicts of a file of tunings."""
     from experiments.tuner import tables  # noqa: PLC0415
 
-    return tables.tables(pd.read_csv(HERE / "tuner" / f"{study}.csv"))
+    return tables.tables(pd.read_csv(HERE / "tuner" / f"{study}.csv")).split("\n\n")
 
 
-def _samplers(which: str) -> str:
+def _samplers() -> str:
     from experiments.tuner import samplers  # noqa: PLC0415  (an extra)
 
-    return samplers.qualities(_recorded("tuner/samplers.csv"), which)
+    return samplers.qualities(_recorded("tuner/samplers.csv"), "best")
 
 
 def _reliability() -> str:
@@ -163,60 +174,39 @@ def _reliability() -> str:
     return "\n".join(tables.lines(pd.read_csv(HERE / "reliability" / "reliability.csv")))
 
 
-def _best_or_first() -> str:
-    from experiments.reliability import tables  # noqa: PLC0415
-
-    return tables.best_or_first(pd.read_csv(HERE / "reliability" / "groups.csv"))
-
-
-def _digits() -> str:
-    from experiments.reliability import digits  # noqa: PLC0415
-
-    return "\n".join(digits.lines(pd.read_csv(HERE / "reliability" / "digits.csv")))
-
-
 def _failures() -> str:
     from experiments.reliability import failures  # noqa: PLC0415
 
-    return "\n".join(failures.lines(pd.read_csv(HERE / "reliability" / "failures.csv")))
+    found = "\n".join(failures.lines(pd.read_csv(HERE / "reliability" / "failures.csv")))
+    return part(found, "each|all four")
 
 
 def _front_chances() -> str:
     from experiments.fronts import chances  # noqa: PLC0415
 
-    return "\n".join(chances.lines(pd.read_csv(HERE / "fronts" / "chances.csv")))
+    found = "\n".join(chances.lines(pd.read_csv(HERE / "fronts" / "chances.csv")))
+    heads = found.splitlines()[0].split("|")[1:-2]
+    columns = {name.strip(): name.strip() for name in heads}
+    del columns["noise"], columns["blocks"]
+    return part(found, "(indep|trade).*; equal; all", columns)
 
 
 TABLES: dict[str, Callable[[], str]] = {
-    "caps-tests": lambda: _caps(0),
-    "caps-races": lambda: _caps(1),
+    "caps-tests": _caps,
     "run-time-best": _run_time_best,
-    "highs-15": lambda: _solvers("highs", 15.0),
-    "minisat-6": lambda: _solvers("minisat", 6.0),
-    "minisat-15": lambda: _solvers("minisat", 15.0),
-    "importance": _importance,
+    "highs-15": _highs,
     "sklearn-searches": _searches,
     "fold-errors": _fold_errors,
     "error-rates": _error_rates,
     "frontier": _frontier,
     "prompts": _prompts,
-    "bundles": _bundles,
-    "portfolios": _portfolios,
-    "hierarchical": _hierarchical,
     "reliability": _reliability,
-    "best-or-first": _best_or_first,
-    "digits": _digits,
     "failures": _failures,
     "front-chances": _front_chances,
-    "sampler-best": lambda: _samplers("best"),
-    "sampler-late": lambda: _samplers("late"),
-    "growth-regrets": lambda: _tunings("growth", 0),
-    "growth-algorithms": lambda: _tunings("growth_algorithms", 0),
-    **{
-        f"{study}-{name}": partial(_tunings, study, part)
-        for study in ("reported", "noise", "chosen", "anytime", "parallel")
-        for part, name in enumerate(("regrets", "verdicts"))
-    },
+    "sampler-best": _samplers,
+    "reported-verdicts": lambda: part(_tunings("reported")[1], "algorithms|formulas"),
+    "anytime-verdicts": lambda: part(_tunings("anytime")[1], "(algorithms|formulas).*; tpe;"),
+    "parallel-verdicts": lambda: part(_tunings("parallel")[1], "algorithms|formulas"),
 }
 
 

@@ -9,6 +9,7 @@ all ratios. Beside the deciders, OCBA and top-two Thompson sampling, which do no
 from __future__ import annotations
 
 import importlib.util
+import math
 from dataclasses import asdict
 from itertools import product
 from pathlib import Path
@@ -56,21 +57,22 @@ def table(found: Sequence[Point]) -> str:
 
 
 def ratios(found: Sequence[Point]) -> str:
-    """Return a table with a line per decider and size, and a column per world."""
+    """Return a table with a line per decider and a column per world: geometric means over sizes."""
     worlds = dict.fromkeys(p.world for p in found)
-    places = dict.fromkeys((p.candidates, p.budget, p.decider) for p in found)
-    at = {(p.world, p.candidates, p.budget, p.decider): p for p in found}
-    lines = [
-        (
-            str(q),
-            str(budget),
-            f"`{name}`",
-            *(_shown(at[world, q, budget, name]) for world in worlds),
-        )
-        for q, budget, name in places
-        if name != HALVING
-    ]
-    return markdown(("candidates", "budget", "decider", *worlds), lines)
+    names = dict.fromkeys(p.decider for p in found if p.decider != HALVING)
+    at = {key: [p for p in found if (p.decider, p.world) == key] for key in product(names, worlds)}
+    lines = [(f"`{name}`", *(_mean(at[name, world]) for world in worlds)) for name in names]
+    return markdown(("decider", *worlds), lines)
+
+
+def _mean(points: Sequence[Point]) -> str:
+    """Return the geometric mean of ratios, and its standard error, sizes being independent."""
+    if not all(p.ratio > 0.0 for p in points):  # nor where there is none
+        return "-"
+    mean = math.exp(sum(math.log(p.ratio) for p in points) / len(points))
+    return plus_minus(
+        mean, mean * math.hypot(*(p.ratio_se / p.ratio for p in points)) / len(points)
+    )
 
 
 def _shown(p: Point) -> str:
@@ -134,7 +136,9 @@ def main(
     for world, q in product(worlds, candidates):
         mine = [p for p in found if (p.world, p.candidates) == (world, q)]
         print(f"\n## {world}, {q} candidates\n\n{table(mine)}")
-    print(f"\nRegret relative to halving on as many observations:\n\n{ratios(found)}")
+    print(
+        f"\nRegret relative to halving on as many observations, mean of the sizes:\n\n{ratios(found)}"
+    )
     write(csv_path, [asdict(p) | asdict(size) for p in found])
     if picture is not None:
         draw(found, picture)

@@ -68,7 +68,7 @@ FIRST_SEED = 200  # the model was chosen on those before
 BUDGETS = (400, 1200)  # of a tuning, in evaluations
 MORE, OVER_FOLDS = 4, 12  # draws of tables and races, and of folds, for each repetition
 # Widths of the uniform qualities of models, in standard deviations of a fold's noise. Real searches
-# have means that vary by .35 to 5.6 of them: `study.py fold-spreads`.
+# have means that vary by .35 to 5.6 of them.
 WIDTHS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 NEAR = 1.0  # up to this width they hardly differ
 MANY = 100  # candidates of a bin that may be a world's worst

@@ -27,7 +27,7 @@ def test_a_table_per_world_a_line_per_decider_and_the_files(tmp_path):
     assert result.exit_code == 0, result.output
     for world in ("normal", "runtime"):
         assert f"\n## {world}, 8 candidates\n" in result.stdout
-    assert result.stdout.count("| `best-for-budget` ") == 2
+    assert result.stdout.count("| `best-for-budget` ") == 1
     with table.open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 2 * 2 * len(COMPETITORS)

@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from experiments import page_tables
-from experiments.page_tables import TABLES, filled, main, pages
+from experiments.page_tables import TABLES, filled, main, pages, part
 
 pytest.importorskip("optuna")  # of the searches
 pytest.importorskip("sklearn")
@@ -36,3 +36,14 @@ def test_a_page_that_differs_is_an_error(monkeypatch, tmp_path):
     assert run(main, []).exit_code == 0
     assert "| 2 |" in path.read_text(encoding="utf-8")
     assert run(main, ["--check"]).exit_code == 0
+
+
+def test_a_part_of_a_table_has_the_rows_and_columns_that_are_asked_for():
+    table = "| a | b | c |\n|---|---|---|\n| **x** | 1 | 2 |\n| y | 3 | 4 |\n| z | 5 | 6 |"
+    assert part(table, "x; 1|z", {"c": "last", "a": "first"}).split("\n") == [
+        "| last | first |",
+        "|------|-------|",
+        "| 2    | **x** |",
+        "| 6    | z     |",
+    ]
+    assert part(table) == part(table, ".")

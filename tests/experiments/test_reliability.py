@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from experiments.reliability import answers, digits, ideal, tables, units
+from experiments.reliability import answers, ideal, tables
 
 ROOT = Path(__file__).parents[2]
 
@@ -110,33 +110,6 @@ def test_of_two_the_exact_posterior_goes_by_their_difference():
     near, far = ideal.posterior(np.array([0.0, 0.1]), 0.3), ideal.posterior(np.array([0, 2.0]), 0.3)
     assert 0.5 < near[0] < far[0] < 1.0
     np.testing.assert_allclose(ideal.posterior(np.array([0.1, 0.0]), 0.3), near[::-1], atol=1e-6)
-
-
-def test_tunings_are_counted_with_one_thing_changed(monkeypatch, tmp_path):
-    monkeypatch.setattr(units, "HERE", tmp_path)
-    monkeypatch.setattr(units, "BUDGETS", (60,))
-    monkeypatch.setattr(units, "NOISE", (0.1,))
-    found = CliRunner().invoke(units.main, ["--repetitions", "1", "--jobs", "1"])
-    assert found.exit_code == 0, found.output
-    with (tmp_path / "units.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    assert {row["tunings"] for row in rows} == {"4"}
-    assert [row["changed"] for row in rows[:2]] == ["as it is", "costs as they are"]
-    assert len(rows) == 2 * 7
-
-
-def test_the_error_of_the_digits_is_measured(monkeypatch, tmp_path):
-    monkeypatch.setattr(digits, "HERE", tmp_path)
-    monkeypatch.setattr(digits, "CANDIDATES", (3, 10))
-    monkeypatch.setattr(digits, "BUDGETS", (60,) * 2)
-    found = CliRunner().invoke(
-        digits.main, ["--repetitions", "1", "--draws", "20000", "--jobs", "1"]
-    )
-    assert found.exit_code == 0, found.output
-    rows = pd.read_csv(tmp_path / "digits.csv")
-    assert rows["tables"].tolist() == list(digits.KINDS)
-    assert (rows["error"] < 0.02).all()  # of 20 000 draws, .0035
-    assert digits.lines(rows)[-1].startswith("| all           | 9 ")
 
 
 def test_the_best_is_compared_with_the_decider_s_first_in_each_world():

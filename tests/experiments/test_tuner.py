@@ -15,7 +15,6 @@ import pytest
 from click.testing import CliRunner
 from inline_pool import InlinePool
 
-from experiments.page_tables import TABLES
 from experiments.tuner import algorithms
 from experiments.tuner import tables as costs
 from experiments.tuner.anytime import main as anytime
@@ -126,16 +125,29 @@ def test_regrets_are_above_the_reference_or_the_best_that_was_found():
     assert "| algorithms" not in tables(rows)  # one pair says nothing
 
 
-@pytest.mark.parametrize("measured", ["chosen", "reported", "growth", "anytime", "noise"])
-def test_what_the_page_says_is_what_was_measured(measured):
-    """Its tables are those of the files: see test_page_tables.py."""
-    shown = {f"{measured}-regrets", f"{measured}-verdicts"}
-    # one contender has no verdicts
-    assert shown - ({"growth-verdicts"} if measured == "growth" else set()) <= set(TABLES)
+@pytest.mark.parametrize(
+    "measured", ["chosen", "reported", "growth", "anytime", "noise", "parallel"]
+)
+def test_a_recorded_file_is_of_one_half(measured):
     rows = pd.read_csv(FOLDER / f"{measured}.csv")
     halves = {SUITE[name].half for name in rows.problem}
-    expected = {"growth": {"chosen", "reported"}, "anytime": {"reported"}, "noise": {"reported"}}
-    assert halves == expected.get(measured, {measured})
+    expected = {"growth": {"chosen", "reported"}, "chosen": {"chosen"}}
+    assert halves == expected.get(measured, {"reported"})
+
+
+def test_the_page_names_the_classes_that_missed_the_goal():
+    """Ratios above 1.2 to the best other contender."""
+    page = Path("docs/evidence_tuning.md").read_text(encoding="utf-8")
+    (goal,) = [line for line in page.splitlines() if line.startswith("| each class")]
+    for measured in ("reported", "chosen"):
+        table = tables(pd.read_csv(FOLDER / f"{measured}.csv")).split("\n\n")[0]
+        for line in table.splitlines()[2:]:
+            name, budget, *_, ratio = (cell.strip() for cell in line.split("|")[1:-1])
+            if float(ratio) > 1.2:
+                assert (
+                    name.replace("walksat", "WalkSAT").replace("ant-colony", "ant colonies") in goal
+                )
+                assert f"{float(ratio):.1f}" in goal, (name, budget, ratio)
 
 
 def test_curves_are_drawn_for_each_problem_and_runs_are_not_repeated(tmp_path):
@@ -151,20 +163,6 @@ def test_curves_are_drawn_for_each_problem_and_runs_are_not_repeated(tmp_path):
     rows.assign(quality=7.0).to_csv(table, index=False)
     CliRunner().invoke(anytime, words, catch_exceptions=False)
     assert set(pd.read_csv(table).quality) == {7.0}
-
-
-@pytest.mark.parametrize(
-    ("measured", "where"), [("deciders", ""), ("deciders_few", ", eight instances")]
-)
-def test_deciders_compare_as_the_page_says(measured, where):
-    rows = pd.read_csv(FOLDER / f"{measured}.csv")
-    verdicts = tables(rows, ("best-for-budget", "bayesian-friedman")).split("\n\n")[1]
-    page = Path("docs/evidence_tuning.md").read_text(encoding="utf-8")
-    shown = [[cell.strip() for cell in line.split("|")] for line in page.splitlines()]
-    for line in verdicts.splitlines()[2:]:
-        _, kind, budget, _, *rest = (cell.strip() for cell in line.split("|"))
-        if kind != "all":
-            assert ["", kind + where, budget, *rest] in shown
 
 
 @pytest.mark.parametrize(("name", "goal"), [("sphere", 0.15), ("rastrigin", 10.0)])
