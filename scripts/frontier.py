@@ -3,6 +3,11 @@
 Run:  python scripts/frontier.py [--worlds "normal unequal"] [--budgets "2000 4000"] [--picture f.png]
 """
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # so that experiments are found
+
 from experiments.frontier.tables import main
 
 if __name__ == "__main__":

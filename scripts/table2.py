@@ -3,6 +3,11 @@
 Run:  python scripts/table2.py [--reading gate] [--protocol assessments] [--settings "30,1 100,1"]
 """
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # so that experiments are found
+
 from experiments.benavoli2015.table2 import main
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The scripts: a few lines each, and the command lines that the documentation shows."""
 
+import os
 import re
 import runpy
 import shlex
@@ -99,8 +100,31 @@ def test_a_wrong_name_is_refused_with_the_nearest():
     assert "there is no 'engin'; did you mean 'engine'?" in answer.output
 
 
-def test_no_script_and_no_study_changes_where_modules_are_looked_for():
-    files = [*SCRIPTS, *(ROOT / "experiments").rglob("*.py")]
+def test_a_script_needs_racer_installed_but_not_the_clone(tmp_path):
+    """As after `pip install ".[sklearn]"`: workers, too, find experiments beside the script."""
+    installed = tmp_path / "installed"
+    installed.mkdir()
+    (installed / "racer").symlink_to(ROOT / "racer")
+    found = [str(installed), *(path for path in sys.path if path.endswith("site-packages"))]
+    # without the module `site`, no .pth file of an editable install is read
+    python = [sys.executable, "-S"]
+    how = {
+        "env": {**os.environ, "PYTHONPATH": os.pathsep.join(found)},
+        "cwd": tmp_path,
+        "capture_output": True,
+        "text": True,
+    }
+    alone = subprocess.run([*python, "-c", "import racer, experiments"], check=False, **how)
+    assert "No module named 'experiments'" in alone.stderr
+    words = ["sklearn", "--data", "wine", "--estimators", "tree", "--repetitions", "2"]
+    command = [*python, str(ROOT / "scripts" / "bench.py"), *words]
+    done = subprocess.run(command, check=False, **how)
+    assert done.returncode == 0, done.stderr
+    assert "| race, folds, 0.8" in done.stdout.replace("*", "")
+
+
+def test_no_study_changes_where_modules_are_looked_for():
+    files = (ROOT / "experiments").rglob("*.py")
     assert [path for path in files if "sys.path" in path.read_text(encoding="utf-8")] == []
 
 
