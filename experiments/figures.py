@@ -13,7 +13,8 @@ import pandas as pd
 import racer
 from experiments.importance.known_truth import SPACE, evaluate
 from experiments.options import figures_option
-from experiments.report import looks_alike, read, save
+from experiments.pictures import looks_alike, save
+from experiments.report import read
 from experiments.wainer2023 import published
 from racer import compare
 from racer.plots import evolution

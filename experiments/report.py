@@ -1,13 +1,17 @@
-"""Progress, tables and files of the studies."""
+"""What studies share: seeded repetitions in workers, with progress; tables; files.
+
+A study names its cells and measures one of them with one seed; `measured` makes the rows, `table`
+or `wide` shows them, and `write` keeps them.
+"""
 
 from __future__ import annotations
 
 import csv
 import math
-import re
 import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import joblib
 import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -15,24 +19,27 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from racer.render.markup import markdown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
+    Row = Mapping[str, Any]
+    Column = str | Callable[[Row], str]  # a format such as "{fits:.0f}", or what makes the cell
+
 __all__ = [
     "duration",
-    "looks_alike",
     "markdown",
     "mean_and_error",
+    "measured",
     "plus_minus",
+    "pm",
     "print_row",
     "read",
-    "save",
-    "shrink",
+    "table",
     "takes",
+    "wide",
     "with_progress",
-    "words",
     "write",
 ]
 
@@ -85,10 +92,54 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
+def measured(
+    one: Callable[[T, int], Mapping[str, float]],
+    cells: Sequence[T],
+    seeds: Sequence[int],
+    jobs: int,
+    seconds: float | Callable[[T], float],
+) -> list[dict[str, Any]]:
+    """Measure each cell with each seed, in workers; return a row per cell.
+
+    Parameters
+    ----------
+    one : callable
+        A function of a module: given a cell and a seed, it returns figures by name.
+    cells : sequence of NamedTuple
+    seeds : sequence of int
+        The same for each cell.
+    jobs : int
+    seconds : float or callable
+        How long one call takes on one core, or a function of the cell.
+
+    Returns
+    -------
+    list of dict
+        What names a cell; of each figure the mean and, as `NAME_se`, its standard error, without
+        the seeds where it is NaN; the number of seeds as `repetitions`.
+    """
+    call, rows = joblib.delayed(one), []
+    each = [len(seeds) * (seconds(cell) if callable(seconds) else seconds) for cell in cells]
+    with joblib.Parallel(n_jobs=jobs, batch_size=-(-len(seeds) // (4 * jobs))) as pool:
+        for cell in with_progress(cells, each, jobs, _named):
+            found = pool(call(cell, seed) for seed in seeds)
+            row: dict[str, Any] = dict(cell._asdict())  # type: ignore[attr-defined]
+            for name in found[0]:
+                values = np.array([figures[name] for figures in found], dtype=np.float64)
+                row[name], row[f"{name}_se"] = mean_and_error(values[~np.isnan(values)])
+            rows.append({**row, "repetitions": len(seeds)})
+    return rows
+
+
+def _named(cell: object) -> str:
+    return ", ".join(map(str, cell)) if isinstance(cell, tuple) else str(cell)
+
+
 def mean_and_error(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the mean and its standard error (NaN if there is one value)."""
+    """Return the mean and its standard error (NaN if there is one value, both if there is none)."""
     n = len(values)
-    return float(values.mean()), float(values.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan
+    mean = float(values.mean()) if n else math.nan
+    return mean, float(values.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan
 
 
 def plus_minus(mean: float, error: float, digits: int = 2) -> str:
@@ -96,6 +147,33 @@ def plus_minus(mean: float, error: float, digits: int = 2) -> str:
     if math.isnan(mean):
         return "-"
     return f"{mean:.{digits}f}" + ("" if math.isnan(error) else f" ± {error:.{digits}f}")
+
+
+def pm(name: str, digits: int = 2, scale: float = 1.0) -> Callable[[Row], str]:
+    """Return the column of a mean and its standard error, times `scale`."""
+    return lambda row: plus_minus(scale * row[name], scale * row[f"{name}_se"], digits)
+
+
+def cell_of(row: Row, column: Column) -> str:
+    """Return the text of a column in a row."""
+    return column.format_map(row) if isinstance(column, str) else column(row)
+
+
+def table(rows: Iterable[Row], columns: Mapping[str, Column]) -> str:
+    """Return rows as a table in Markdown, with these columns by their heads."""
+    lines = [[cell_of(row, column) for column in columns.values()] for row in rows]
+    return markdown(list(columns), lines)
+
+
+def wide(rows: Iterable[Row], keys: Mapping[str, Column], by: str, cell: Column) -> str:
+    """Return a table in Markdown: a line per value of the keys, a column per value of `by`."""
+    lines: dict[tuple[str, ...], dict[str, str]] = {}
+    for row in rows:
+        line = lines.setdefault(tuple(cell_of(row, column) for column in keys.values()), {})
+        line[str(row[by])] = cell_of(row, cell)
+    heads = list(dict.fromkeys(head for line in lines.values() for head in line))
+    body = [[*key, *(line.get(head, "-") for head in heads)] for key, line in lines.items()]
+    return markdown([*keys, *heads], body)
 
 
 def print_row(*cells: object, head: bool = False) -> None:
@@ -125,93 +203,3 @@ def write(path: Path | None, rows: Sequence[dict[str, Any]]) -> None:
         for row in rows:
             writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()})
     print(f"\nWritten to {path}.")
-
-
-GREY = "#768390"  # can be read on white and on black
-
-
-def save(figure: Any, path: Path) -> None:
-    """Write a picture as SVG, transparent, whose text and lines can be read on white and black."""
-    import matplotlib as mpl  # noqa: PLC0415  (an extra)
-
-    for artist in figure.findobj(lambda artist: not _is_in_cell(artist)):
-        for what in ("color", "edgecolor", "facecolor", "markeredgecolor", "markerfacecolor"):
-            get, change = getattr(artist, f"get_{what}", None), getattr(artist, f"set_{what}", None)
-            if get is not None and change is not None and (grey := _grey_for(get())):
-                change(grey)
-    for legend in figure.findobj(mpl.legend.Legend):
-        legend.set_frame_on(False)
-    with mpl.rc_context({"svg.hashsalt": "racer", "svg.fonttype": "none"}):
-        figure.savefig(path, transparent=True, dpi=150, metadata={"Date": None})
-
-
-def _is_in_cell(artist: Any) -> bool:
-    """Return True for text on a coloured cell, whose colour fits that."""
-    from matplotlib.text import Annotation, Text  # noqa: PLC0415
-
-    is_text = isinstance(artist, Text) and not isinstance(artist, Annotation)
-    ax = getattr(artist, "axes", None)
-    return is_text and ax is not None and artist in ax.texts and bool(ax.images)
-
-
-def _grey_for(colour: Any) -> Any:
-    """Return what takes the place of black, and of light grey; None for other colours."""
-    from matplotlib.colors import to_rgba, to_rgba_array  # noqa: PLC0415
-
-    try:
-        found = to_rgba_array(colour)
-    except (TypeError, ValueError):
-        return None
-    if len(found) != 1 or not found[0, 3] or np.ptp(found[0, :3]) > _HUE:
-        return None
-    if found[0, 0] < _DARK:
-        return GREY
-    return to_rgba(GREY, _FAINT) if _LIGHT < found[0, 0] < 1.0 else None
-
-
-_HUE, _DARK, _LIGHT, _FAINT = 0.05, 0.2, 0.72, 0.35
-
-
-_NUMBER = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
-_IMAGE = re.compile(r"data:image/png;base64,[\w+/=\s]+")
-_NAME = re.compile(r"(?<=[\"#])[a-z][0-9a-f]{10}(?=[\")])")  # a hash of a shape's last digits
-_NEAR = 2.0  # units of 1/72 inch that arithmetic of another processor may move something by
-
-
-def looks_alike(one: str, other: str) -> bool:
-    """Return True if two SVGs differ by nothing that can be seen; images within are not compared."""
-    texts = [_numbered(_IMAGE.sub("", text)) for text in (one, other)]
-    numbers = [[float(number) for number in _NUMBER.findall(text)] for text in texts]
-    return words(one) == words(other) and all(
-        a == b or abs(a - b) <= _NEAR for a, b in zip(*numbers, strict=True)
-    )
-
-
-def words(text: str) -> str:
-    """Return an SVG or a page without its images, and with # for each number."""
-    return _NUMBER.sub("#", _numbered(_IMAGE.sub("", text)))
-
-
-def _numbered(text: str) -> str:
-    """Return an SVG with the shapes named by their order, further apart than `_NEAR`."""
-    order: dict[str, int] = {}
-    return _NAME.sub(lambda found: f"{10 * order.setdefault(found[0], len(order))}", text)
-
-
-def shrink(path: Path, notes: Mapping[str, str] | None = None) -> None:
-    """Rewrite a PNG with a palette of 256 colours: a quarter of the bytes, and looks the same.
-
-    Files of other formats stay as they are. `notes` are written into the file.
-    """
-    if path.suffix != ".png":
-        return
-    from PIL import Image  # noqa: PLC0415  (comes with matplotlib, an extra)
-    from PIL.PngImagePlugin import PngInfo  # noqa: PLC0415
-
-    within = PngInfo()
-    for name, text in (notes or {}).items():
-        within.add_text(name, text)
-    with Image.open(path) as picture:
-        coloured = picture.convert("RGB")
-    drawn = coloured.quantize(256, kmeans=2, dither=Image.Dither.NONE)
-    drawn.save(path, optimize=True, pnginfo=within)

@@ -16,7 +16,7 @@ import racer
 from experiments.figures import known_truth, step_sizes
 from experiments.importance.known_truth import evaluate
 from experiments.options import figures_option
-from experiments.report import shrink, words
+from experiments.pictures import shrink, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

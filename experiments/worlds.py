@@ -15,22 +15,13 @@ from racer.simulate import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+    from racer.simulate import World
 
 __all__ = ["WORLDS"]
 
-WORLDS: Mapping[
-    str,
-    type[
-        NormalWorld
-        | HeavyTailedWorld
-        | UnequalInstancesWorld
-        | RuntimeWorld
-        | InteractionWorld
-        | CrossingRuntimesWorld
-        | RareFailuresWorld
-    ],
-] = {
+WORLDS: Mapping[str, Callable[..., World]] = {
     "normal": NormalWorld,
     "heavy-tailed": HeavyTailedWorld,  # Student's t with 2 degrees of freedom
     "unequal": UnequalInstancesWorld,

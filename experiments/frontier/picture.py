@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from experiments.frontier.runs import HALVING
-from experiments.report import shrink
+from experiments.pictures import shrink
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from experiments.options import csv_option, file_in_a_directory, number_option, words_option
-from experiments.report import save
+from experiments.pictures import save
 from experiments.tuner.contenders import CONTENDERS
 from experiments.tuner.suite import SUITE
 from experiments.tuner.tables import recorded, regrets, tables

@@ -21,7 +21,8 @@ import pandas as pd
 
 import racer
 from experiments.options import csv_option, number_option, words_option
-from experiments.report import markdown, save, with_progress
+from experiments.pictures import save
+from experiments.report import markdown, with_progress
 from experiments.tuner.contenders import CONTENDERS, available, peak
 from experiments.tuner.suite import SUITE
 from experiments.tuner.synthetic import many_parameters

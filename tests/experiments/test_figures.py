@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from matplotlib.figure import Figure
 
 from experiments import figures
-from experiments.report import GREY, looks_alike, save
+from experiments.pictures import GREY, looks_alike, save
 from racer.plots import bars
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ pytest.importorskip("matplotlib")  # an extra: pip install ".[plot]"
 
 from PIL import Image
 
-from experiments.report import shrink
+from experiments.pictures import shrink
 
 screenshots = importlib.import_module("experiments.screenshots")
 
