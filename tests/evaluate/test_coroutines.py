@@ -230,6 +230,9 @@ class Gate:
             self.ended[config] += 1
         return 1.0
 
+    def wait_for_calls(self, n):
+        assert all(self.begun.acquire(timeout=60) for _ in range(n))
+
     async def open(self):
         self.opened.set()
 
@@ -242,8 +245,7 @@ def test_as_many_cells_wait_as_there_are_slots_and_those_that_back_off_are_forgo
         for cell in cells(8):
             workers.submit(cell)
             assert workers.capacity == 3 + SPARE + 3
-        for _ in range(8):
-            gate.begun.acquire(timeout=10)
+        gate.wait_for_calls(8)
         on_loop(loop)
         assert workers.finish() == []
         assert workers.capacity == 3 + SPARE
@@ -262,8 +264,7 @@ def test_cells_that_wait_are_withdrawn_and_those_that_run_are_not():
         submitted = cells(4)
         for cell in submitted:
             workers.submit(cell)
-        for _ in range(2):
-            gate.begun.acquire(timeout=10)
+        gate.wait_for_calls(2)
         assert [workers.withdraw(cell) for cell in submitted] == [False, False, True, True]
         assert not workers.withdraw(submitted[3])  # it is gone
         assert list(workers.rest()) == []  # as at the end of a race
@@ -279,8 +280,7 @@ def test_after_a_stop_the_rest_are_all_calls_that_run(loop, monkeypatch):
         submitted = cells(4)
         for cell in submitted:
             workers.submit(cell)
-        for _ in range(2):
-            gate.begun.acquire(timeout=10)
+        gate.wait_for_calls(2)
         assert workers.finish() == submitted[:2]
         wait = workers.next
 

@@ -251,41 +251,39 @@ def test_futures_are_released_when_their_result_is_in():
         assert next(outcomes, None) is None
 
 
-def test_as_many_cells_are_in_flight_as_n_jobs_says():
-    in_flight, most = [], []
+@pytest.mark.parametrize(("n_jobs", "expected"), [(1, 20), (2, 4)])
+def test_as_many_cells_are_in_flight_as_n_jobs_says(monkeypatch, n_jobs, expected):
+    in_flight, most, gate = [], [], threading.Event()
 
     class Counted(ThreadPoolExecutor):
         def submit(self, fn, /, *args, **kwargs):
             future = super().submit(fn, *args, **kwargs)
             in_flight.append(future)
             most.append(sum(not f.done() for f in in_flight))
-            if most[-1] == expected:  # more would have come by then
-                threading.Timer(0.2, gate.set).start()
             return future
 
-    for n_jobs, expected in ((1, 20), (2, 4)):
-        gate = threading.Event()
+    def waits(config, instance, seed):
+        assert gate.wait(60)
+        return config
 
-        def waits(config, instance, seed, gate=gate):
-            assert gate.wait(60), "fewer are in flight"
-            return config
-
-        in_flight.clear()
-        most.clear()
-        with (
-            Counted(20) as executor,
-            workers_for(waits, range(20), None, executor=executor, n_jobs=n_jobs) as workers,
-        ):
-            cells = [Cell(0, c, c, None, 1) for c in range(20)]
-            assert len(list(outcomes_of(workers, cells))) == 20
-        assert max(most) == expected
+    with (
+        Counted(20) as executor,
+        workers_for(waits, range(20), None, executor=executor, n_jobs=n_jobs) as workers,
+    ):
+        wait = workers.next
+        # nothing ends before all is submitted that will be
+        monkeypatch.setattr(workers, "next", lambda *args: (gate.set(), wait(*args))[1])
+        cells = [Cell(0, c, c, None, 1) for c in range(20)]
+        assert len(list(outcomes_of(workers, cells))) == 20
+    assert max(most) == expected
 
 
 def test_a_stop_hands_out_no_more_and_finishes_what_runs():
-    begun, gate = [], threading.Event()
+    begun, both, gate = [], threading.Barrier(3), threading.Event()
 
     def waits(config, instance, seed):
         begun.append(config)
+        both.wait(60)
         gate.wait()
         return config
 
@@ -295,8 +293,7 @@ def test_a_stop_hands_out_no_more_and_finishes_what_runs():
         with workers:
             for cell in cells:
                 workers.submit(cell)
-            while len(begun) < 2:
-                pass
+            both.wait(60)
             assert workers.finish() == cells[:2]
             gate.set()
             assert {workers.next()[0].config for _ in range(2)} == {0, 1}
@@ -404,16 +401,21 @@ def test_a_stop_does_not_wait_for_cells_ahead(tmp_path):
         text=True,
         timeout=200,
         check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )
     words = [f"{kind} interrupted" for kind in ("executor", "threading", "loky")]
     assert done.stdout.splitlines() == words, done.stderr
 
 
 STOPPED = """
-import os, signal, sys, threading, time
+import os, signal, sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 import joblib, racer
+from objectives import hang
+from processes import wait_for
 from racer.deciders import Decider, Drop, Verdict
+from racer.evaluate.executor import Futures
 
 class Half(Decider):
     def start(self, setting):
@@ -425,16 +427,26 @@ class Half(Decider):
         return state, Verdict(dropped, 0, blocks.candidates.astype(float))
 
 def evaluate(config, instance, seed):
-    import time
-    time.sleep(250 if config > 5 and instance == 6 else 0.5 if (config, instance) == (0, 5) else 0.02)
+    if config > 5 and instance == 6:
+        mark.touch()
+        hang()
+    if (config, instance) == (0, 5):  # the last that is needed before 6 and 7 are eliminated
+        assert wait_for(mark.exists)
     return float(config + seed % 3)
 
 def stop(event):
-    if getattr(event, "eliminated", None):
-        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    dropped.extend(getattr(event, "eliminated", ()))
 
+def wait_after_ctrl_c(self, stopping, wait=Futures.next):
+    if dropped:
+        dropped.clear()
+        os.kill(os.getpid(), signal.SIGINT)
+    return wait(self, stopping)
+
+Futures.next, dropped = wait_after_ctrl_c, []
 signal.signal(signal.SIGINT, signal.default_int_handler)
 for kind in ("executor", "threading", "loky"):
+    mark = Path(sys.argv[1], kind)
     how = {"executor": ThreadPoolExecutor(2)} if kind == "executor" else {}
     with joblib.parallel_config("loky" if kind == "executor" else kind):
         try:
@@ -443,5 +455,5 @@ for kind in ("executor", "threading", "loky"):
                 store=f"{sys.argv[1]}/{kind}.db", **how)
         except racer.RaceInterrupted:
             print(kind, "interrupted", flush=True)
-os._exit(0)  # threads sleep on
+os._exit(0)  # threads hang on
 """

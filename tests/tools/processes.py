@@ -42,9 +42,10 @@ def noted(folder):
 
 def wait_for(condition, seconds=120.0):
     """Say whether a condition comes true: at once, but for a machine that is busy."""
+    # of other processes, files and threads that nobody can notify
     until = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > until:
             return False
-        time.sleep(0.02)
+        time.sleep(0.02)  # so that they run
     return True
