@@ -8,7 +8,6 @@ import signal
 import threading
 import zlib
 from collections import Counter
-from types import SimpleNamespace
 
 import pytest
 from instant import instant_loop
@@ -108,17 +107,6 @@ def test_an_ablation_by_coroutines_is_that_of_a_plain_function():
     found = racer.ablation(result, Server(), n_jobs=5, timeout=200.0, **ends)
     assert found.steps == expected.steps
     assert str(found) == str(expected)
-
-
-def test_metrics_by_name():
-    async def both(config, instance, seed):
-        await asyncio.sleep(seed % 5)
-        return {"cost": 0.5 * config + seed % 3, "time": -config}
-
-    rules = {"metrics": {"cost": "min", "time": "min"}, "objective": "cost", "budget": 60}
-    result = racer.race(range(4), both, n_jobs=3, seed=1, **rules)
-    assert result.best == 0
-    assert set(result.metric("time").unstack()) >= {0, -1, -2, -3}
 
 
 def test_a_limit_of_calls_changes_neither_the_result_nor_the_name():
@@ -242,22 +230,6 @@ def test_a_cell_that_backs_off_does_not_delay_a_stop(tmp_path, loop):
     with pytest.raises(racer.RaceInterrupted) as caught:
         racer.race(range(9), refused, n_jobs=4, store=tmp_path / "run.db", **RULES)
     assert caught.value.result.evaluations >= 16
-
-
-def test_the_answer_of_a_status_in_the_response_is_a_refusal_as_well(loop):
-    async def once(config, instance, seed):
-        key = config, seed
-        if key not in seen:
-            seen.add(key)
-            error = RuntimeError("busy")
-            error.response = SimpleNamespace(status_code=503, headers={"Retry-After": "2"})
-            raise error
-        return float(config)
-
-    seen = set()
-    result = racer.race(range(3), once, budget=30, seed=1, n_jobs=2)
-    assert result.failures.empty
-    assert len(seen) >= result.evaluations
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,13 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections import Counter
 
 import dask
 import pytest
 from distributed import Client, LocalCluster
+from objectives import hang
+from processes import noted, wait_for
 
 import racer
 from racer.evaluate import actors
@@ -54,13 +55,16 @@ def _executor(client):
     return client.get_executor(pure=False)
 
 
-def objective(seconds=0.0):
-    """Return an objective that travels by value: a worker cannot import this file."""
+def objective(others=None):
+    """Return an objective that travels by value: a worker cannot import this file.
+
+    With a folder it waits until another process has left its mark there, too.
+    """
 
     def evaluate(config, instance, seed):
-        import time
-
-        time.sleep(seconds)
+        if others is not None:
+            (others / str(os.getpid())).touch()
+            assert wait_for(lambda: len(noted(others)) > 1)
         return abs(config["x"] - 1) * instance + seed % 7
 
     return evaluate
@@ -140,23 +144,12 @@ def test_an_evaluation_that_kills_its_worker_costs_its_own_cell(executor, monkey
 
 
 def test_limits_hold_on_its_workers(executor):
-    def slow(config, instance, seed):
-        import time
-
-        time.sleep(60 if config == 1 else 0)
-        return config
-
-    result = racer.race(
-        range(3),
-        slow,
-        [0],
-        deterministic=True,
-        first_test=1,
-        budget=3,
-        executor=executor,
-        timeout=0.5,
-    )
-    assert result.failures[["candidate", "status"]].to_numpy().tolist() == [[1, "timeout"]]
+    once = {"deterministic": True, "first_test": 1, "budget": 2, "executor": executor}
+    with pytest.warns(racer.RacerWarning, match="is set aside"):
+        result = racer.race(range(2), lambda c, i, s: hang(), [0], **once, timeout=0.5)
+    assert result.failures["status"].tolist() == ["timeout"] * 2
+    result = racer.race(range(2), lambda c, i, s: c, [0], **once, timeout=600)
+    assert result.failures.empty
 
 
 def test_finished_tasks_are_released(cluster, executor, monkeypatch):
@@ -168,11 +161,8 @@ def test_finished_tasks_are_released(cluster, executor, monkeypatch):
         return set(cluster.scheduler.tasks) - before
 
     def wait_for_at_most(number):
-        until = time.monotonic() + 30
-        while len(left()) > number and time.monotonic() < until:
-            gc.collect()  # Dask's futures are in cycles
-            time.sleep(0.01)
-        assert len(left()) <= number
+        # Dask's futures are in cycles
+        assert wait_for(lambda: gc.collect() >= 0 and len(left()) <= number)
 
     result = racer.race(
         POOL,
@@ -198,9 +188,6 @@ def test_a_large_evaluate_is_sent_to_each_worker_not_with_each_cell(client, exec
             self.data = bytes(11_000_000)
 
         def __call__(self, config, instance, seed):
-            import time
-
-            time.sleep(0.01)  # for the other worker to get some
             return float(config + seed % 7)
 
         def __setstate__(self, state):
@@ -224,18 +211,13 @@ def test_ctrl_c_does_not_wait(executor, tmp_path):
     begun, ended, release = (tmp_path / name for name in ("begun", "ended", "release"))
 
     def evaluate(config, instance, seed):
-        import time
-
         begun.touch()
-        until = time.monotonic() + 60
-        while not release.exists() and time.monotonic() < until:
-            time.sleep(0.01)
+        wait_for(release.exists)
         ended.touch()
         return config
 
     def interrupt():
-        while not begun.exists():
-            time.sleep(0.01)
+        wait_for(begun.exists)
         os.kill(os.getpid(), signal.SIGINT)
 
     thread = threading.Thread(target=interrupt)
@@ -251,9 +233,9 @@ def test_ctrl_c_does_not_wait(executor, tmp_path):
 
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
-def test_both_workers_killed_change_nothing(cluster, client, monkeypatch):
+def test_both_workers_killed_change_nothing(cluster, client, monkeypatch, tmp_path):
     settings = SETTINGS | {"budget": 90}
-    evaluate = objective(0.03)  # so that both have some when one is killed
+    evaluate = objective(tmp_path)  # so that both have some when one is killed
     alone = drive(
         racer.Tuner(SPACE, [1.0, 2.0], **settings), workers_for(objective(), (), [1.0, 2.0])
     )

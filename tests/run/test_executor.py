@@ -130,8 +130,3 @@ def test_the_adapter_for_submitit_that_the_docs_show(threads):
     )
     assert said(result) == said(racer.race(range(6), evaluate, [1.0, 2.0], **SETTINGS))
     assert submitit.jobs > result.evaluations
-
-
-def test_what_is_no_executor_is_refused():
-    with pytest.raises(racer.SettingError, match="executor is a str"):
-        racer.race(range(6), evaluate, executor="threads", **SETTINGS)

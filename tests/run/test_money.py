@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import sqlite3
 import sys
 from contextlib import closing
@@ -192,20 +191,6 @@ def test_recorded_seconds_decide_after_a_resume_as_they_did(tmp_path, monkeypatc
         store.execute("DELETE FROM ending")
         store.commit()
     assert story(racer.resume(path, evaluate)) == story(first)
-
-
-def test_a_store_without_money_is_written_as_before(tmp_path):
-    path = tmp_path / "race.db"
-    racer.race([1, 2], lambda c, i, s: c, budget=20, seed=1, store=path)
-    with closing(sqlite3.connect(path)) as store:
-        recorded = {
-            n: json.loads(v) for n, v in store.execute("SELECT * FROM settings") if "{" in v
-        }
-        names = {name for (name,) in store.execute("SELECT name FROM settings")}
-        spends = {spend for (spend,) in store.execute("SELECT spend FROM outcomes")}
-    assert recorded["budget"]["fields"] == {"evaluations": 20, "seconds": None}
-    assert "prices" not in names
-    assert spends == {None}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="programs are refused")

@@ -52,22 +52,6 @@ def test_drops_go_to_standard_error_and_nothing_to_standard_output(capsys):
     assert "\x1b" not in shown.err
 
 
-def test_nothing_is_shown_without_progress(capsys):
-    race()
-    assert capsys.readouterr() == ("", "")
-
-
-def test_p_values_are_called_so(capsys):
-    race(progress=True, decider="f-race-sign")
-    shown = capsys.readouterr().err
-    assert "block   4: dropped #2, inferior to #0 (p-value 0.031)" in shown
-
-
-def test_e_values_are_called_so(capsys):
-    race(progress=True, decider="anytime")
-    assert re.search(r"inferior to #0 \(e-value \d\d\.\d\)\n", capsys.readouterr().err)
-
-
 class OwnReason(Decider):
     """A decider with a reason and a measure of its own."""
 
@@ -80,12 +64,17 @@ class OwnReason(Decider):
         return None, Verdict((drop,), best, blocks.candidates, {})
 
 
-def test_a_reason_of_a_deciders_own_is_shown_as_it_is(capsys):
-    race(progress=True, decider=OwnReason())
-    assert (
-        "block   4: dropped #2, too slow [by far], against #0 (seconds 12)"
-        in capsys.readouterr().err
-    )
+@pytest.mark.parametrize(
+    ("decider", "dropped"),
+    [
+        ("f-race-sign", r"inferior to #0 \(p-value 0\.031\)"),
+        ("anytime", r"inferior to #0 \(e-value \d\d\.\d\)"),
+        (OwnReason(), r"too slow \[by far\], against #0 \(seconds 12\)"),
+    ],
+)
+def test_the_reason_is_shown_with_the_measure_of_the_decider(capsys, decider, dropped):
+    race(progress=True, decider=decider)
+    assert re.search(rf"block +\d+: dropped #2, {dropped}\n", capsys.readouterr().err)
 
 
 def test_what_is_shown_is_one_line_each_in_the_narrowest_terminal(monkeypatch, capsys):
@@ -322,9 +311,10 @@ def test_a_terminal_of_unknown_width_is_not_narrow(monkeypatch):
     assert "candidates left        1 of 3" in terminal.getvalue()
 
 
-def test_a_race_refused_up_front_shows_nothing(capsys):
+def test_a_race_refused_up_front_or_without_progress_shows_nothing(capsys):
     with pytest.raises(racer.BudgetError):
         racer.race([1, 2], lambda config, instance, seed: 0.0, budget=1, progress=True)
+    race()
     assert capsys.readouterr() == ("", "")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
-import warnings
 
 import pytest
 
@@ -69,30 +68,6 @@ def test_all_settings_reach_the_race():
     assert isinstance(seen[-1], racer.RaceEnded)
 
 
-def test_retries_rescue_a_cell_and_cost_no_evaluation():
-    attempts = {}
-
-    def evaluate(config, instance, seed):
-        key = (config, seed)
-        attempts[key] = attempts.get(key, 0) + 1
-        if attempts[key] < 3:
-            raise ValueError
-        return config
-
-    result = racer.race([1, 2], evaluate, budget=10, retries=2)
-    assert result.failures.empty
-    assert result.evaluations == 10
-    assert set(attempts.values()) == {3}
-
-
-def test_nothing_runs_for_one_candidate():
-    def evaluate(config, instance, seed):
-        raise AssertionError
-
-    result = racer.race(["only"], evaluate, budget=10)
-    assert (result.best, result.ended, result.evaluations) == ("only", Ended.ONE_CANDIDATE, 0)
-
-
 @pytest.mark.parametrize(
     ("error", "settings"),
     [
@@ -130,29 +105,10 @@ def test_what_cannot_work_is_refused_before_anything_runs(error, settings):
     assert not calls
 
 
-def test_the_budget_must_be_given():
-    with pytest.raises(BudgetError, match=r"no budget: give budget= \(evaluations\) or deadline="):
-        racer.race([1, 2], costly)
-
-
 def test_settings_are_keywords():
     parameters = inspect.signature(racer.race).parameters.values()
     positional = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
     assert positional == ["candidates", "evaluate", "instances"]
-
-
-def test_when_everything_fails_there_is_no_winner():
-    def evaluate(config, instance, seed):
-        if config == 1:
-            raise ValueError("cold")
-        raise ValueError("colder")  # another line: else the race would be stopped
-
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        result = racer.race([1, 2], evaluate, budget=20)
-    assert (result.best, result.ended) == (None, Ended.ALL_FAILED)
-    assert {w.category for w in caught} == {racer.RacerWarning}
-    assert "ValueError: cold" in str(caught[0].message)
 
 
 def test_an_interrupt_hands_over_what_is_known():

@@ -129,12 +129,6 @@ def test_blocks_that_an_ablation_requests_together_are_one_rehearsal(tmp_path):
     assert result.known.failures == []
 
 
-def test_metrics_that_are_missing_stop_a_race():
-    given = {"metrics": {"a": "min", "b": "min"}, "objective": "a", "budget": 60}
-    with pytest.raises(racer.ObjectiveError, match=r"'a': .., 'b': .*returned no 'b', only 'a'"):
-        racer.race(FIVE, lambda c, i, s: {"a": 1.0}, **given)
-
-
 def test_a_program_that_prints_no_number_stops_a_race():
     program = racer.Command([sys.executable, "-c", "print('done')", "{x}", "{instance}"])
     with pytest.raises(

@@ -9,7 +9,6 @@ import json
 import os
 import pickle
 import re
-import signal
 import subprocess
 import sys
 from dataclasses import fields
@@ -86,11 +85,6 @@ def test_it_takes_the_settings_of_a_tuner_and_of_a_race():
             assert parameter.default == defaults[name].default
 
 
-def test_n_jobs_change_nothing():
-    settings = {"test_instances": [3.0], "budget": 120}
-    assert content(tune(n_jobs=2, **settings)) == content(tune(**settings))
-
-
 def test_limits_and_retries_reach_the_evaluations():
     attempts = []
 
@@ -104,19 +98,6 @@ def test_limits_and_retries_reach_the_evaluations():
         result = racer.tune(SPACE, fail, budget=84, seed=1, retries=1)
     assert (result.best, result.ended) == (None, Ended.ALL_FAILED)
     assert len(attempts) == 2 * result.evaluations
-
-
-def test_a_slow_evaluation_is_cut_off():
-    def slow(config, instance, seed):
-        import time
-
-        if config["x"] > 3:
-            time.sleep(60)
-        return config["x"] ** 2
-
-    result = racer.tune(SPACE, slow, budget=15, seed=1, first_test=1, timeout=0.3, elites=1)
-    assert "timeout" in set(result.scores["status"])
-    assert result.best is not None
 
 
 @pytest.mark.parametrize(
@@ -154,30 +135,6 @@ def test_callbacks_are_told():
     kinds = [type(event).__name__ for event in seen]
     assert set(kinds) == {"BlockCompleted", "CandidatesAdded", "RaceCompleted", "RaceEnded"}
     assert seen[-1] == racer.RaceEnded(result.ended, eliminated=())
-
-
-def test_an_error_in_a_callback_is_the_users(tmp_path):
-    def fail(event):
-        raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        tune(callbacks=[fail])
-
-
-def test_ctrl_c_gives_what_is_known():
-    calls = []
-
-    def stopping(config, instance, seed):
-        calls.append(config)
-        if len(calls) == 70:
-            os.kill(os.getpid(), signal.SIGINT)
-        return bowl(config, instance, seed)
-
-    with pytest.raises(racer.RaceInterrupted) as caught:
-        racer.tune(SPACE, stopping, [0.0], **SETTINGS)
-    result = caught.value.result
-    assert (result.ended, result.evaluations) == (Ended.INTERRUPTED, 69)
-    assert len(result.scores) == 69
 
 
 def shown(console):
