@@ -6,6 +6,9 @@ import os
 import signal
 import threading
 
+import cloudpickle
+import objectives
+import processes
 import pytest
 from objectives import hang
 from processes import noted, wait_for
@@ -14,6 +17,8 @@ import racer
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 ray = pytest.importorskip("ray")
+for module in (objectives, processes):  # Ray's workers do not have the path of the tests
+    cloudpickle.register_pickle_by_value(module)
 
 pytestmark = pytest.mark.filterwarnings(  # of processes that Ray leaves to themselves
     "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
