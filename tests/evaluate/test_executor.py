@@ -26,6 +26,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from playing import eliminated
+from processes import TOOLS
 
 import racer
 from racer import Cell, ObjectiveError, Outcome, RacerError, SettingError
@@ -401,7 +402,7 @@ def test_a_stop_does_not_wait_for_cells_ahead(tmp_path):
         text=True,
         timeout=200,
         check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env=TOOLS,
     )
     words = [f"{kind} interrupted" for kind in ("executor", "threading", "loky")]
     assert done.stdout.splitlines() == words, done.stderr

@@ -14,8 +14,6 @@ def deadly():
     """Return an objective that does what its configuration says, and travels by value."""
 
     def evaluate(config, instance, seed):
-        import ctypes
-        import faulthandler
         import os
         import signal
 
@@ -23,27 +21,23 @@ def deadly():
             os._exit(3)
         if config == "is killed":
             os.kill(os.getpid(), signal.SIGKILL)
-        if config == "segfault":
-            faulthandler.disable()
-            ctypes.string_at(0)
         return float(config)
 
     return evaluate
 
 
 def test_each_death_costs_its_own_cell():
-    pool = [1, "exits", 2, "segfault", "is killed", 4]
-    result = racer.race(pool, deadly(), [0], deterministic=True, first_test=1, budget=6, n_jobs=2)
+    pool = [1, "exits", 2, "is killed"]
+    result = racer.race(pool, deadly(), [0], deterministic=True, first_test=1, budget=4, n_jobs=2)
     assert result.best == 1
-    assert result.evaluations == 6
+    assert result.evaluations == 4
     assert result.failures[["block", "candidate", "status"]].to_numpy().tolist() == [
         [0, 1, "killed"],
         [0, 3, "killed"],
-        [0, 4, "killed"],
     ]
     assert all(result.failures["message"].str.startswith("TerminatedWorkerError: A worker process"))
-    assert result.table[[0, 2, 5]].to_numpy().tolist() == [[1, 2, 4]]
-    assert result.table[[1, 3, 4]].isna().all(axis=None)
+    assert result.table[[0, 2]].to_numpy().tolist() == [[1, 2]]
+    assert result.table[[1, 3]].isna().all(axis=None)
 
 
 def test_a_death_that_does_not_repeat_costs_nothing(tmp_path):
@@ -98,11 +92,11 @@ feed, unregister = queues.Queue._feed, resource_tracker.unregister
 
 def feed_slowly(*args):
     feed(*args)
-    time.sleep(0.3)
+    time.sleep(0.3)  # slowness itself is what is tested, inside of joblib
 
 def unregister_slowly(name, kind):
     if threading.current_thread().name == "QueueFeederThread":
-        time.sleep(1.5)
+        time.sleep(1.5)  # as above
     unregister(name, kind)
 
 queues.Queue._feed = staticmethod(feed_slowly)
@@ -111,7 +105,7 @@ resource_tracker.unregister = unregister_slowly
 def cost(config, instance, seed):
     if config == 1:
         os.kill(int(os.environ["DRIVER"]), signal.SIGINT)
-    time.sleep(60)
+    time.sleep(600)  # until it is killed
 
 os.environ["DRIVER"] = str(os.getpid())
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -120,17 +114,18 @@ try:
 except racer.RaceInterrupted:
     print("interrupted", flush=True)
 gc.collect()
-time.sleep(0.6)
+time.sleep(0.6)  # for the tracker of resources, who says what has leaked
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="the semaphores of POSIX")
 def test_a_pool_that_is_slow_to_end_is_not_reported_as_leaking():
     done = subprocess.run(
         [sys.executable, "-c", SLOW_TO_END],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=200,
         check=False,
         start_new_session=True,
     )

@@ -1,4 +1,4 @@
-"""Whatever ends the driver, nothing that it started goes on: all would wait for a minute."""
+"""Whatever ends the driver, nothing that it started goes on: all would wait for ten minutes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from processes import alive, descendants, noted, wait_for
+from processes import TOOLS, alive, descendants, noted, wait_for
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="only Linux tells of a parent's end"
@@ -28,7 +28,7 @@ if slowly:  # as on a busy machine
 
     def kill(pid):
         kill_at_once(pid)
-        time.sleep(0.5)
+        time.sleep(0.5)  # slowness itself is what is tested
 
     kill_at_once, utils._kill, utils.psutil = utils._kill, kill, None
 
@@ -40,16 +40,16 @@ def evaluate(config, instance, seed):
     note(os.getppid())
     if instance == "slow" and when == "during an evaluation":
         if settings:
-            started = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+            started = subprocess.Popen(["sleep", "600"])  # until it is killed
             note(started.pid)
             started.wait()
-        time.sleep(60)
+        time.sleep(600)  # until it is killed
     return config
 
 def watch(event):
     if when == "between blocks" and getattr(event, "block", 0) == 1:
         (marks / "now").touch()
-        time.sleep(60)
+        time.sleep(600)  # until it is killed
 
 def race():
     racer.race(
@@ -112,26 +112,27 @@ def expected(n_jobs, settings):
     return 3 * n_jobs if settings else n_jobs  # a child and a grandchild each, and who watches
 
 
-FREE, LIMITED = {}, {"timeout": 60}  # without limits and workers nothing is started
+FREE, LIMITED = {}, {"timeout": 600}  # without limits and workers nothing is started
 
 
 @pytest.mark.parametrize(
     ("settings", "n_jobs", "when", "whom"),
     [
         (FREE, 2, "during an evaluation", "its group"),
-        (FREE, 2, "between blocks", "the driver"),
         (LIMITED, 1, "during an evaluation", "the driver"),
-        (LIMITED, 2, "during an evaluation", "its group"),
-        (LIMITED, 2, "between blocks", "the driver"),
+        pytest.param(FREE, 2, "between blocks", "the driver", marks=pytest.mark.thorough),
+        pytest.param(LIMITED, 2, "during an evaluation", "its group", marks=pytest.mark.thorough),
+        pytest.param(LIMITED, 2, "between blocks", "the driver", marks=pytest.mark.thorough),
     ],
 )
 def test_after_sigkill_nothing_is_left(drive, settings, n_jobs, when, whom):
     process, started = drive(n_jobs, settings, when)
     (os.kill if whom == "the driver" else os.killpg)(process.pid, signal.SIGKILL)
-    process.wait(40)
+    process.wait(120)
     assert wait_for(lambda: not any(map(alive, started())))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("settings", "n_jobs", "when"),
     [(LIMITED, 1, "during an evaluation"), (FREE, 2, "between blocks")],
@@ -139,62 +140,75 @@ def test_after_sigkill_nothing_is_left(drive, settings, n_jobs, when, whom):
 def test_after_sigkill_nothing_is_left_of_a_race_in_a_thread(drive, settings, n_jobs, when):
     process, started = drive(n_jobs, settings, when, in_thread=True)
     os.kill(process.pid, signal.SIGKILL)
-    process.wait(40)
+    process.wait(120)
     assert wait_for(lambda: not any(map(alive, started())))
 
 
 IN_THREADS = """
-import os, threading, time
+import pathlib, sys, threading
 import joblib, racer
+from processes import wait_for
 from racer.evaluate import executor
 
-def evaluate(config, instance, seed):
-    time.sleep(0.01)
-    return config + seed % 7
+def objective(until):
+    def evaluate(config, instance, seed):
+        if until is not None and (config, instance) == (3, 5):
+            assert wait_for(until.exists)  # in one worker: the other is for the race that ends
+        return config + seed % 7
+    return evaluate
 
 def note(error, **settings):
     broken.append(str(error))
     return describe(error, **settings)
 
-def race(budget):
-    result = racer.race(range(4), evaluate, budget=budget, first_test=budget // 4, n_jobs=2)
+def race(until):
+    how = {"budget": 40, "deterministic": True, "first_test": 10, "n_jobs": 2}
+    result = racer.race(range(4), objective(until), range(10), **how)
     failures.extend(result.known.failures)
 
 broken, failures, describe = [], [], executor.describe
 executor.describe = note
-threads = [threading.Thread(target=race, args=[budget]) for budget in (40, 120)]
-for thread in threads:
-    thread.start()
-for thread in threads:
-    thread.join()
-time.sleep(0.2)
-joblib.Parallel(n_jobs=2)(joblib.delayed(time.sleep)(0) for _ in range(4))
+first_has_ended = pathlib.Path(sys.argv[1])
+first, second = (threading.Thread(target=race, args=[until]) for until in (None, first_has_ended))
+first.start()
+second.start()
+first.join()
+first_has_ended.touch()
+second.join()
+joblib.Parallel(n_jobs=2)(joblib.delayed(abs)(i) for i in range(4))
 print(len(broken), len(failures))
 """
 
 
-def test_a_thread_that_ends_takes_no_worker_with_it():
+@pytest.mark.thorough
+def test_a_thread_that_ends_takes_no_worker_with_it(tmp_path):
     """They are shared: by races in other threads, and by whoever else uses joblib."""
     done = subprocess.run(
-        [sys.executable, "-c", IN_THREADS], capture_output=True, text=True, check=True, timeout=100
-    )
+        [sys.executable, "-c", IN_THREADS, tmp_path / "first has ended"],
+        capture_output=True, text=True, check=True, timeout=200, env=TOOLS,
+    )  # fmt: skip
     assert (done.stdout, done.stderr) == ("0 0\n", "")
 
 
-@pytest.mark.parametrize(("n_jobs", "number"), [(1, signal.SIGTERM), (2, signal.SIGHUP)])
+@pytest.mark.parametrize(
+    ("n_jobs", "number"),
+    [(1, signal.SIGTERM), pytest.param(2, signal.SIGHUP, marks=pytest.mark.thorough)],
+)
 def test_after_a_signal_that_is_not_handled_nothing_is_left(drive, n_jobs, number):
     process, started = drive(n_jobs, LIMITED, "during an evaluation")
     os.kill(process.pid, number)
-    process.wait(40)
+    process.wait(120)
     assert wait_for(lambda: not any(map(alive, started())))
 
 
-@pytest.mark.parametrize(("n_jobs", "slowly"), [(1, False), (2, True)])
+@pytest.mark.parametrize(
+    ("n_jobs", "slowly"), [(1, False), pytest.param(2, True, marks=pytest.mark.thorough)]
+)
 def test_ctrl_c_ends_limited_evaluations_at_once(drive, n_jobs, slowly):
     """Slowly: a worker whose evaluation has been killed begins another before it is killed."""
     process, started = drive(n_jobs, LIMITED, "during an evaluation", slowly=slowly)
     os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=40)  # of the minute that an evaluation takes
+    out, err = process.communicate(timeout=200)  # of the ten minutes that an evaluation takes
     assert json.loads(out) == ["interrupted", 12]
     assert "Traceback" not in err
     assert wait_for(lambda: not any(map(alive, started())))

@@ -178,9 +178,15 @@ def test_progress_shows_runs_in_which_nothing_is_known(capsys, in_series):
     assert Ended.ALL_FAILED.message in shown
 
 
-def test_a_run_does_not_depend_on_the_hash_seed():
+def test_neither_a_tuning_nor_a_race_depends_on_the_hash_seed():
     code = """
 import json, racer
+def race(config, instance, seed):
+    if seed % 19 == len(config["name"]):
+        raise ValueError("sometimes")
+    return config["x"] + seed % 1000 / 500
+pool = [{"x": x / 2, "name": "n" * x, "tags": {"b", "a", "c"}} for x in range(6)]
+raced = racer.race(pool, race, ["p", "q"], budget=90, seed=7)
 space = racer.Space(
     {"k": racer.Categorical(["a", "b", "c"]), "x": racer.Real(0, 1), "n": racer.Integer(0, 9)},
     conditions={"x": {"k": ["a", "b"]}}, forbidden=[{"k": "c", "n": 3}],
@@ -190,6 +196,7 @@ result = racer.tune(
     budget=100, seed=1,
 )
 print(json.dumps([result.configs, result.best_index, result.elites]))
+print(json.dumps([raced.best_index, raced.survivors, raced.table.to_json(), raced.eliminations.to_json()]))
 """
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
@@ -200,8 +207,10 @@ print(json.dumps([result.configs, result.best_index, result.elites]))
         env={**os.environ, "PYTHONHASHSEED": other},
         capture_output=True,
         check=True,
+        text=True,
     )
-    assert json.loads(done.stdout) == json.loads(out.getvalue())
+    assert done.stdout == out.getvalue()
+    assert json.loads(done.stdout.splitlines()[1])[0] == 0
 
 
 def noisy(config, instance, seed):

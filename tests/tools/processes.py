@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import time
 from pathlib import Path
+
+# the environment of a program that may import what tests import
+TOOLS = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
 def alive(pid):
