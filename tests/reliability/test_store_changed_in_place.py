@@ -85,7 +85,12 @@ HOW = {
 WHERE = ["", "-wal"]
 WHEN = {"start": 0.1, "middle": 0.5, "end": 0.95}
 WAYS = [  # a Latin square: each pair of two of them occurs
-    pytest.param(*way, list(WHEN)[sum(places) % 3], id="-".join(way))
+    pytest.param(
+        *way,
+        list(WHEN)[sum(places) % 3],
+        id="-".join(way),
+        marks=pytest.mark.thorough if way[0] == "tune" and places[2] else (),
+    )
     for places, way in zip(
         itertools.product(range(2), range(2), range(6)),
         itertools.product(CONTESTS, WHERE, HOW),

@@ -3,32 +3,13 @@
 from __future__ import annotations
 
 import os
-import random
 
 import pytest
 from mortal import exit_at
 
 import racer
-from experiments import stress
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
-
-
-@pytest.mark.thorough
-def test_killed_at_random_moments_and_resumed_the_result_is_the_same(tmp_path):
-    """With workers and limits; of costs: test_store_tune.py, without workers: the next test."""
-    kills, wrong = stress.killed_and_resumed(
-        tmp_path,
-        jobs=2,
-        rng=random.Random(1),
-        budget=60,
-        milliseconds=30.0,
-        most=1,
-        timeout=60.0,
-        patience=20.0,  # a second, unless other work takes it
-    )
-    assert wrong == []
-    assert kills == 1
 
 
 @pytest.mark.thorough

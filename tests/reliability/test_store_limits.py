@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from objectives import misbehaving  # which workers can import
+from objectives import hang, misbehaving  # which workers can import
 
 import racer
 from racer.deciders.named import DECIDERS
@@ -22,8 +22,15 @@ INSTANCES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
 
 
 def hold(instances=INSTANCES, **more):
-    settings = {"budget": 24, "deterministic": True, "seed": 1, "timeout": 2, **more}
-    return racer.race(["hangs", "dies", "hoards", "ok"], misbehaving, instances, **settings)
+    """Race some of which two fail, and two of which both are stopped at once."""
+    settings = {"budget": 18, "deterministic": True, "seed": 1, "timeout": 600, **more}
+    return racer.race(["dies", "hoards", "ok"], misbehaving, instances, **settings)
+
+
+def hang_on(store):
+    settings = {"deterministic": True, "first_test": 2, "seed": 1, "timeout": 0.5, "store": store}
+    with pytest.warns(racer.RacerWarning, match="is set aside"):
+        return racer.race(["a", "b"], lambda *_: hang(), [1, 2, 3], budget=4, **settings)
 
 
 def seen(result):
@@ -41,7 +48,7 @@ def test_what_reached_a_limit_is_recorded_as_that_and_resumed(tmp_path):
     """Begun with workers, resumed without them, and the same as one without a break."""
     path = tmp_path / "run.db"
     plain = hold(n_jobs=2)
-    assert set(plain.failures["status"]) == {"timeout", "killed", "memory"}
+    assert set(plain.failures["status"]) == {"killed", "memory"}
 
     class StopError(Exception):
         pass
@@ -52,11 +59,19 @@ def test_what_reached_a_limit_is_recorded_as_that_and_resumed(tmp_path):
 
     with pytest.raises(StopError):
         hold(n_jobs=2, store=path, callbacks=[stop])
-    assert {"timeout", "killed"} <= set(statuses(path))
-    result = racer.resume(path, misbehaving)  # the limit is kept: instance 0.5
+    assert "killed" in statuses(path)
+    result = racer.resume(path, misbehaving)
     assert seen(result) == seen(plain)
     assert len(statuses(path)) == result.evaluations + result.unused.cells
     assert check_store(path).problems == []
+
+
+@POSIX
+def test_what_hangs_is_recorded_with_its_limit(tmp_path):
+    path = tmp_path / "run.db"
+    hang_on(path)
+    assert statuses(path) == ["timeout"] * 4
+    assert check_store(path).settings["timeout"] == 0.5
 
 
 @POSIX
@@ -110,12 +125,13 @@ def test_a_reader_in_the_same_process_leaves_the_locks_alone(tmp_path):
         range(4),
         lambda config, instance, seed: config * instance + (seed % 7),
         [1.0, 2.0],
-        budget=32,
+        budget=12,
+        first_test=3,
         seed=1,
         store=path,
         callbacks=[view],
     )
-    assert len(counts) >= 5
+    assert len(counts) == 3
     assert all(shown == evaluated for shown, evaluated in counts)
 
 
@@ -132,8 +148,9 @@ def test_limits_work_without_pidfds(monkeypatch, why):
             raise OSError(38, "Function not implemented")
 
         monkeypatch.setattr(os, "pidfd_open", refused)
-    held = hold(instances=INSTANCES[1:4], budget=12, first_test=3)  # one of each
-    assert sorted(held.failures["status"]) == ["killed", "memory", "timeout"]
+    held = hold(instances=INSTANCES[2:4], budget=6, first_test=2)  # one of each
+    assert sorted(held.failures["status"]) == ["killed", "memory"]
+    assert hang_on(None).failures["status"].tolist() == ["timeout"] * 4
 
 
 def test_a_file_that_is_not_there_is_said_to_be_not_there(tmp_path):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shutil
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 import racer
+from racer.evaluate import attempt
 from racer.store.load import check_store
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="open files stay where they are")
@@ -140,13 +141,13 @@ def test_where_there_is_no_room_for_a_copy_it_says_so(tmp_path):
     assert check_store(tmp_path / "copy" / "run.db").evaluations >= CALL - 1
 
 
-def test_of_slow_evaluations_it_is_noticed_at_once(tmp_path, stores):
+def test_of_slow_evaluations_it_is_noticed_at_once(tmp_path, stores, monkeypatch):
+    monkeypatch.setattr(attempt, "_clock", itertools.count().__next__)  # each takes a second
     path = tmp_path / "run.db"
 
     def evaluate(config, instance, seed):
         if config == 1:
             path.rename(tmp_path / "other.db")
-            time.sleep(1)
         assert config < 2
         return config
 

@@ -259,17 +259,6 @@ def test_a_race_that_goes_on_is_told_its_snapshot_and_decides_as_a_replay(
     assert check_store(store).problems == []
 
 
-def test_a_plan_that_a_larger_budget_changes_is_refused_with_the_block(tmp_path):
-    def evaluate(config, instance, seed):
-        return config["x"] + seed % 5
-
-    racer.race(POOL, evaluate, budget=60, seed=1, decider="halving", store=tmp_path / "run.db")
-    before = (tmp_path / "run.db").read_bytes()
-    with pytest.raises(racer.StoreError, match=r"its verdict at block \d+ comes out otherwise"):
-        racer.resume(tmp_path / "run.db", evaluate, budget=400)
-    assert (tmp_path / "run.db").read_bytes() == before
-
-
 def test_an_interrupted_race_has_one_and_goes_on(tmp_path, stores):
     path, calls = tmp_path / "run.db", itertools.count()
 

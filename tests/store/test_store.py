@@ -118,7 +118,7 @@ def test_an_outcome_alone_is_one_statement_which_waits_for_another_writer(path):
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             locked.set()
-            asked.wait(60)
+            assert asked.wait(60)
             other.execute("ROLLBACK")
 
     def tell(statement):
