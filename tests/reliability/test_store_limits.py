@@ -185,7 +185,7 @@ def test_a_larger_budget_for_a_decider_that_plans_by_it_is_explained(tmp_path, d
     assert racer.resume(path, evaluate).evaluations <= 80
 
 
-@pytest.mark.parametrize("page", ["store", "interruptions", "money"])
+@pytest.mark.parametrize("page", ["store", "money"])
 def test_pages_name_all_deciders_that_plan_by_the_budget(page):
     lines = (DOCS / f"{page}.md").read_text(encoding="utf-8").splitlines()
     named = [line for line in lines if "plan" in line and "halving" in line]
