@@ -114,7 +114,7 @@ def test_real_commands_on_instances(tmp_path):
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 def test_a_signal_kills_the_program_and_prints_what_is_known(tmp_path, name):
     script, pids = tmp_path / "run", tmp_path / "pids"
-    script.write_text(f"#!/bin/sh\necho $$ >> {pids}\nexec sleep 77\n")
+    script.write_text(f"#!/bin/sh\necho $$ >> {pids}\nexec sleep 600\n")  # until it is killed
     script.chmod(0o755)
     code = f"import signal; signal.signal(signal.{name}, signal.SIG_DFL)\nfrom racer.cli import main\nmain()"
     benched = subprocess.Popen(
@@ -157,7 +157,7 @@ def test_an_interrupt_while_a_program_is_started_ends_it(monkeypatch, run_once, 
     monkeypatch.setattr(subprocess, "_fork_exec", interrupted(subprocess._fork_exec))
     monkeypatch.setattr(os, "posix_spawn", interrupted(os.posix_spawn))  # Python 3.13 prefers it
     with pytest.raises(KeyboardInterrupt), stop:
-        run_once(["sleep", "60"], "/bin/sleep")
+        run_once(["sleep", "600"], "/bin/sleep")  # until it is killed
     assert started
     assert not any(map(alive, started))
     assert signal.getsignal(signal.SIGINT) is before

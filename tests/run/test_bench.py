@@ -284,11 +284,11 @@ def test_short_calls_are_timed_in_batches_whose_median_counts(interrupted):
 def test_a_long_call_is_made_once():
     clock = Ticks()
 
-    def sleep(seconds):
+    def takes(seconds):
         clock.now += seconds
         clock.calls += 1
 
-    assert bench._call(sleep, (0.5,), clock)[0] == 0.5
+    assert bench._call(takes, (0.5,), clock)[0] == 0.5
     assert clock.calls == 1
 
 
@@ -430,6 +430,7 @@ def test_commands_print_the_same():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="programs are refused")
 def test_the_time_of_a_command():
+    # wall time that is no CPU time
     slept = timed(["sleep", "0.05"], "/bin/sleep", None, keep=False)
     assert slept.cpu < 0.05 <= slept.wall
     assert slept.printout is None

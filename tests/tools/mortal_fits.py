@@ -1,13 +1,13 @@
-"""Estimators that kill their process, sleep in it or fill it: workers load them by name."""
+"""Estimators that kill their process, hang in it or fill it: workers load them by name."""
 
 from __future__ import annotations
 
 import os
 import signal
-import time
 from pathlib import Path
 
 import numpy as np
+from objectives import hang
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 
@@ -31,7 +31,7 @@ class Mortal(ClassifierMixin, BaseEstimator):
 
 
 class Sleeper(ClassifierMixin, BaseEstimator):
-    """Leaves a mark, named by its process, and sleeps for a minute."""
+    """Leaves a mark, named by its process, and hangs."""
 
     def __init__(self, x=0, marks=""):
         self.x = x
@@ -39,12 +39,12 @@ class Sleeper(ClassifierMixin, BaseEstimator):
 
     def fit(self, X, y):  # noqa: N803
         (Path(self.marks) / str(os.getpid())).touch()
-        time.sleep(60)
+        hang()
         return self
 
 
 class Greedy(ClassifierMixin, BaseEstimator):
-    """Predicts one class; for x = 2 it sleeps for a minute, or takes 400 MB, on some rows."""
+    """Predicts one class; for x = 2 it hangs, or takes 400 MB, on some rows."""
 
     def __init__(self, x=0, takes="time"):
         self.x = x
@@ -54,7 +54,7 @@ class Greedy(ClassifierMixin, BaseEstimator):
         self.classes_ = np.unique(y)
         if self.x == 2 and X[0, 0] == 0:
             if self.takes == "time":
-                time.sleep(60)
+                hang()
             self.held_ = np.ones(50_000_000)
         return self
 

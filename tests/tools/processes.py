@@ -49,7 +49,7 @@ def wait_for(condition, seconds=120.0):
     # of other processes, files and threads that nobody can notify
     until = time.monotonic() + seconds
     while not condition():
-        if time.monotonic() > until:
+        if time.monotonic() > until:  # as above
             return False
         time.sleep(0.02)  # so that they run
     return True

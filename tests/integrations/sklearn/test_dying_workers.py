@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,9 +11,8 @@ import pytest
 pytest.importorskip("sklearn")
 
 import joblib
-import mortal_fits
 from mortal_fits import Mortal
-from processes import alive, noted, wait_for
+from processes import TOOLS, alive, noted, wait_for
 from sklearn.exceptions import FitFailedWarning
 
 from racer.integrations.sklearn import RacingSearchCV
@@ -32,6 +29,7 @@ def searched(flag, values=(0, 1, 2, 3), folds=3, n_jobs=2):
     return search.fit(data, (data[:, 0] > 0).astype(int))
 
 
+@pytest.mark.thorough
 def test_a_worker_that_dies_once_changes_nothing(tmp_path):
     plain, again = searched("", n_jobs=1), searched(str(tmp_path / "flag"))
     assert (tmp_path / "flag").exists()
@@ -62,18 +60,15 @@ search.fit(np.zeros((12, 1)), np.arange(12) % 2)
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of a parent's end")
 def test_after_sigkill_of_the_driver_no_fit_goes_on(tmp_path):
-    tools = str(Path(mortal_fits.__file__).parent)
-    path = os.pathsep.join([tools, *filter(None, [os.environ.get("PYTHONPATH")])])
-    driver = subprocess.Popen(
-        [sys.executable, "-c", FIT, tmp_path], env={**os.environ, "PYTHONPATH": path}
-    )
+    driver = subprocess.Popen([sys.executable, "-c", FIT, tmp_path], env=TOOLS)
     try:
         assert wait_for(lambda: len(noted(tmp_path)) == 2, 200)
     finally:
         driver.kill()
-        driver.wait(40)
+        driver.wait(120)
     assert wait_for(lambda: not any(map(alive, noted(tmp_path))))
 
 

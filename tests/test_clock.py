@@ -1,0 +1,68 @@
+"""Tests wait for events: one that sleeps, or reads a clock, says why nothing else can do."""
+
+import ast
+import re
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parent
+FILES = [path for path in TESTS.rglob("*.py") if path != Path(__file__).resolve()]
+# in programs that tests write, too; in an event loop whose clock jumps, nothing waits
+SLEEP = re.compile(r"(?<!def )\bsleep(\(|\W{1,4}\d)")
+IN_A_LOOP = re.compile(r"\basyncio\.sleep\((0\))?")
+CLOCKS = {"time", "monotonic", "perf_counter", "process_time", "thread_time"}
+
+
+def unexplained(source):
+    """Return the numbers of lines that sleep or read a clock without a comment on or just above."""
+    lines, numbers = source.splitlines(), set(clock_lines(parsed(source)))
+    jumps = "instant_loop" in source
+    for number, line in enumerate(lines, 1):
+        rest = IN_A_LOOP.sub(lambda found: "" if jumps or found[1] else found[0], line)
+        if SLEEP.search(rest):
+            numbers.add(number)
+    return [n for n in sorted(numbers) if not any("#" in line for line in lines[max(n - 3, 0) : n])]
+
+
+def parsed(source):
+    """Return the tree of a module that may read a clock, else an empty one."""
+    return ast.parse(source if re.search(r"\btime\.[mpt]", source) else "")
+
+
+def clock_lines(tree):
+    """Yield the line numbers of calls that read a clock."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            name = node.func.attr.removesuffix("_ns")
+            if name in CLOCKS and getattr(node.func.value, "id", "") == "time":
+                yield node.lineno
+
+
+def asserted(source):
+    """Return the numbers of lines that assert what a clock says."""
+    asserts = (node for node in ast.walk(parsed(source)) if isinstance(node, ast.Assert))
+    return [number for node in asserts for number in clock_lines(node)]
+
+
+def test_whoever_sleeps_or_reads_a_clock_says_why():
+    found = {
+        f"{path.relative_to(TESTS)}:{number}"
+        for path in FILES
+        for number in unexplained(path.read_text(encoding="utf-8"))
+    }
+    assert not found
+
+
+def test_nobody_asserts_what_a_clock_says():
+    found = {
+        f"{path.relative_to(TESTS)}:{number}"
+        for path in FILES
+        for number in asserted(path.read_text(encoding="utf-8"))
+    }
+    assert not found
+
+
+def test_the_rules_find_what_they_are_for():
+    source = "time.sleep(1)\nx = 1\nx = 2\nx = 3\n['sleep', '60']\nawait asyncio.sleep(1)\n"
+    assert unexplained(source) == [1, 5, 6]
+    assert unexplained("# why\ntime.sleep(1)\nawait asyncio.sleep(0)\n") == []
+    assert asserted("began = time.time()\nassert time.time() - began < 3\n") == [2]
