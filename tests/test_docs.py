@@ -94,18 +94,15 @@ def test_every_public_name_has_a_reference_entry():
 
 
 def test_values_named_in_comments_are_right():
-    pages = [ROOT / "docs" / name for name in ("race.md", "own_decider.md")]
     checked = 0
-    for language, code in BLOCK.findall(
-        "".join(page.read_text(encoding="utf-8") for page in pages)
-    ):
+    for language, code in BLOCK.findall((ROOT / "docs" / "race.md").read_text(encoding="utf-8")):
         if language == "python":
             names = {}
             exec(compile(code, "example", "exec"), names)
             for expression, value in re.findall(r"^(\S+best)  # (.+)$", code, re.MULTILINE):
                 assert eval(expression, names) == eval(value)
                 checked += 1
-    assert checked == 3
+    assert checked == 2
 
 
 @pytest.mark.parametrize("page", ["hydra", "trackers", "bundle", "portfolio"])
