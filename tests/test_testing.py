@@ -251,7 +251,7 @@ def test_faster_says_why_it_is_not():
     with pytest.raises(AssertionError, match="sum is not known to be faster than len") as failed:
         faster(sum, than=len, instances=[range(20_000)])
     assert "len is the fastest" in str(failed.value)
-    with pytest.raises(AssertionError, match=r"need 8\s+rounds at least"):
+    with pytest.raises(AssertionError, match=r"give\s+more\s+rounds"):
         faster(len, than=sum, instances=[range(20_000)], rounds=3)
     with pytest.raises(AssertionError, match="ZeroDivisionError"):
         faster(lambda: 1, than=lambda: 1 / 0)

@@ -17,12 +17,13 @@ import numpy as np
 from scipy.signal import lfilter
 from scipy.stats import ttest_ind
 
+import racer
 from experiments.options import jobs_option, number_option
 from experiments.report import print_row, write
-from racer.run.bench import Measured, raced
+from racer.evaluate.command.timing import Timed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -100,6 +101,19 @@ def by_means(logs: Floats, times: Floats, *, interleaved: bool, rng: np.random.G
     return claimed, claimed and times[first] >= times[second], False, m * RUNS
 
 
+class Simulated(racer.Command):
+    """A program that is not run: it takes its true time, multiplied by the next factor of a clock."""
+
+    def __init__(self, time: float, clock: Iterator[float]) -> None:
+        super().__init__(["true"])
+        self._time, self._clock = time, clock
+
+    def timed(self, instance: Any, seed: int, *, keep: bool) -> Timed:  # noqa: ARG002
+        """Return the time."""
+        seconds = self._time * next(self._clock)
+        return Timed(seconds, seconds, "", None)
+
+
 def by_bench(logs: Floats, times: Floats, margin: float, seed: int) -> Any:
     """Return what `racer.bench` says: claimed, false, within, runs.
 
@@ -107,15 +121,11 @@ def by_bench(logs: Floats, times: Floats, margin: float, seed: int) -> Any:
     verdict on the margin) without the true ratio.
     """
     clock = iter(np.exp(logs).tolist())
-
-    def measure(program: int, instance: Any, seed: int) -> Measured:  # noqa: ARG001
-        return Measured(times[program] * next(clock))
-
-    names = [str(i) for i in range(len(times))]
-    result = raced(names, measure, rounds=ROUNDS, margin=margin, seed=seed)
-    truth = dict(zip(names, times.tolist(), strict=True))
-    base = truth[result.reference or "0"]
+    truth = {str(i): time for i, time in enumerate(times.tolist())}
+    programs = {name: Simulated(time, clock) for name, time in truth.items()}
+    result = racer.bench(programs, rounds=ROUNDS, warmup=0, margin=margin, seed=seed)
     lines: Any = result.table.to_dict("records")
+    base = truth[lines[0]["program"]]
     least = min(times)
     false = any(
         not line["low"] * (1 - 1e-12) <= truth[line["program"]] / base <= line["high"] * (1 + 1e-12)
@@ -123,7 +133,7 @@ def by_bench(logs: Floats, times: Floats, margin: float, seed: int) -> Any:
         or (line["verdict"] == "fastest" and truth[line["program"]] > least)
         for line in lines
     )
-    return result.fastest is not None, false, result.ended == "within margin", result.evaluations
+    return result.fastest is not None, false, result.ended == "settled", result.race.evaluations
 
 
 def measured(clock: str, programs: str, seed: int) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,15 +15,6 @@ from racer.deciders.parts.verdicts import best_of, drops
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-class _State(NamedTuple):
-    """Rounds in which i took longer than j; than (1 + margin) times j; less than that: (m, m)."""
-
-    longer: NDArray[np.int64]
-    beyond: NDArray[np.int64]
-    within: NDArray[np.int64]
-    needed: float  # log e-value
 
 
 @dataclass(frozen=True)
@@ -61,23 +52,22 @@ class FasterRace(Decider):
         """Return the log e-value at which a statement on one of m programs holds."""
         return math.log(m * (m - 1) / self.alpha)
 
-    def start(self, setting: Setting) -> _State:
+    def start(self, setting: Setting) -> NDArray[np.int64]:
         m = setting.n_candidates
-        longer, beyond, within = np.zeros((3, m, m), dtype=np.int64)
-        return _State(longer, beyond, within, self.log_needed(max(m, 2)))
+        return np.zeros((3, m, m), dtype=np.int64)
 
-    def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
-        alive = blocks.candidates
-        logs, pairs = np.log(blocks.costs), np.ix_(alive, alive)
-        gaps, margin = logs[:, :, None] - logs[:, None, :], math.log1p(self.margin)
-        state.longer[pairs] += (gaps > 0.0).sum(axis=0)
-        state.beyond[pairs] += (gaps > margin).sum(axis=0)
-        state.within[pairs] += (gaps < margin).sum(axis=0)
-        longer = state.longer[pairs]
+    def decide(self, state: NDArray[np.int64], blocks: Blocks) -> tuple[NDArray[np.int64], Verdict]:
+        """Decide by the rounds in which i took longer than j, than (1 + margin) j, and less."""
+        alive, margin = blocks.candidates, math.log1p(self.margin)
+        logs, needed = np.log(blocks.costs), self.log_needed(max(state.shape[1], 2))
+        gaps = logs[:, :, None] - logs[:, None, :]
+        signs = np.stack([gaps > 0.0, gaps > margin, gaps < margin])
+        state[np.ix_(np.arange(3), alive, alive)] += signs.sum(axis=1)
+        longer, beyond, within = state[:, alive][:, :, alive]
         standing = (longer - longer.T).sum(axis=1, dtype=np.float64)
         best = best_of(alive, standing)
         against = log_e_of_signs(longer, longer.T)
-        slower = np.flatnonzero((against >= state.needed).any(axis=1))
+        slower = np.flatnonzero((against >= needed).any(axis=1))
         if len(slower):
             values = np.exp(np.minimum(against[slower].max(axis=1), 700.0))
             found = drops(
@@ -85,7 +75,7 @@ class FasterRace(Decider):
             )
             return state, Verdict(found, best, standing)
         first = int(standing.argmin())
-        near = log_e_of_signs(state.within[pairs], state.beyond[pairs]) >= state.needed
+        near = log_e_of_signs(within, beyond) >= needed
         is_near = near[:, first] & near[first]
         is_near[first] = True
         settled = bool(self.margin > 0.0 and is_near.all())

@@ -426,7 +426,7 @@ class Race(AskTell):
                 evidence=evidence,
             )
             self._notes.append(event)
-        if not row.is_usable and self.warns_of_failed_blocks:
+        if not row.is_usable and self.warns_of_failed_blocks and len(state.alive):
             what = "is set aside" if self.rules.bounds is None else "has the worst score for all"
             text = f"block {row.block} {what}: {all_failed(row.outcomes())}"
             self._notes.append(Repeated(text))

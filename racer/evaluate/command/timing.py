@@ -7,8 +7,9 @@ import os
 import subprocess
 import tempfile
 import time
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
+from racer._checks import counted
 from racer.evaluate.command.process import KEPT, attended, printable
 from racer.evaluate.limits.processes import ending
 
@@ -26,24 +27,22 @@ class Printout(NamedTuple):
     head: bytes
 
     def difference(self, other: Printout) -> str:
-        """Return where another begins to differ, as far as the beginnings show it."""
+        """Return where another begins to differ, as far as the beginnings show it, after a colon."""
         ours, theirs = (one.head.splitlines(keepends=True) for one in (self, other))
         for number, (one, two) in enumerate(zip(ours, theirs, strict=False), 1):
             if one != two:
-                return f"line {number} is {_shown(one)}, not {_shown(two)}"
+                return f": line {number} is {_shown(one)}, not {_shown(two)}"
         longer, shorter = len(ours), len(theirs)
-        if longer == shorter:
-            return ""
-        return f"{longer} {'line' if longer == 1 else 'lines'}, not {shorter}"
+        return "" if longer == shorter else f": {counted(longer, 'line')}, not {shorter}"
 
 
 class Timed(NamedTuple):
-    """The seconds of a program, wall and CPU, and why it failed; "" if it did not."""
+    """The seconds of a run, wall and CPU, and why it failed; "" if it did not."""
 
     wall: float
     cpu: float
     failure: str
-    printout: Printout | None
+    output: Any  # of a program a `Printout`; None if it was not kept
 
 
 def timed(argv: Sequence[str], program: str, cwd: str | None, *, keep: bool) -> Timed:
