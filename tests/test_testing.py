@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from playing import ONE_NUMBER
+from playing import ONE_NUMBER, short
 
 from racer.deciders import (
     AnytimeRace,
@@ -62,10 +62,6 @@ class DropWorst(Decider):
 class NeedsABudget(DropWorst):
     def start(self, setting):
         return np.zeros(setting.n_candidates + 0 * setting.budget * setting.n_blocks)
-
-
-def short(decider):
-    return decider if isinstance(decider, str) else type(decider).__name__
 
 
 @pytest.mark.parametrize("decider", [*ONE_NUMBER, *OTHERS, DropWorst(), NeedsABudget()], ids=short)

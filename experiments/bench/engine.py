@@ -32,10 +32,10 @@ import numpy as np
 import racer
 from experiments.bench import against
 from experiments.bench.tools import Withheld, evaluate, median_ms, timed
+from experiments.deciders import OF_ONE_NUMBER
 from experiments.options import number_option
 from experiments.report import print_row
 from racer.deciders import (
-    DECIDERS,
     AnytimeRace,
     BayesianFriedman,
     Blocks,
@@ -70,9 +70,6 @@ GROWING = (
     *("bayesian-friedman", "bayesian-friedman-2015", "bayesian-best", "best-for-budget", "halving"),
     *("fixed-confidence", *PAIRED),
 )
-NAMES = tuple(  # of the deciders of one number per cell
-    name for name in DECIDERS if "cost" in as_decider(name).objectives
-)
 _GROWTH, _BLOCKS = (100, 1000, 10_000), 20
 _LONGER, _CANDIDATES = (100, 1000), 10
 LOOK_TARGET = 10.0  # milliseconds, with 10 candidates
@@ -89,7 +86,7 @@ def median_cpu(repeats: int, work: Callable[..., int], *args: Any) -> float:
 
 def all_stay(name: str, m: int, evaluations: int, each_test: Schedule = 1) -> int:
     """One race in which all stay."""
-    decider = Withheld(as_decider(name))
+    decider = Withheld(OF_ONE_NUMBER[name])
     return racer.race(
         range(m),
         evaluate,
@@ -108,9 +105,9 @@ def as_raced(name: str, m: int, evaluations: int) -> int:
         left = evaluations - done
         if left < 5 * m:
             break
-        items = left // m if as_decider(name).bounds else 20
+        items = left // m if OF_ONE_NUMBER[name].bounds else 20
         done += racer.race(
-            range(m), evaluate, range(items), decider=name, budget=left, seed=seed
+            range(m), evaluate, range(items), decider=OF_ONE_NUMBER[name], budget=left, seed=seed
         ).evaluations
     return done
 
@@ -254,7 +251,7 @@ def growth(names: tuple[str, ...]) -> dict[str, float]:
         print()
         print_row("decider", *(f"{n} blocks, us" for n in _LONGER), "ratio", head=True)
         for name in names:
-            each_test = as_decider(name).tests
+            each_test = OF_ONE_NUMBER[name].tests
             few, many = (grown(name, _CANDIDATES, n, each_test)[0] for n in _LONGER)
             print_row(f"`{name}`", f"{few:.1f}", f"{many:.1f}", f"{many / few:.2f}")
             ratios[f"{name}, blocks"] = many / few
@@ -273,7 +270,7 @@ def refuse_slower(ratios: dict[str, float], at_most: float | None) -> None:
 @click.command()
 @number_option("--evaluations", 50_000)
 @number_option("--repeats", 5)
-@click.option("--decider", "chosen", type=click.Choice(NAMES), multiple=True)
+@click.option("--decider", "chosen", type=click.Choice(list(OF_ONE_NUMBER)), multiple=True)
 @click.option(
     "--against",
     "other",
@@ -310,7 +307,7 @@ def main(
         return
     print(f"CPU us per evaluation beyond the objective, {evaluations} evaluations, n_jobs=1")
     print(f"{'decider':<20}{'candidates':>11}{'all stay':>10}{'as raced':>10}{'goal':>6}")
-    names = chosen or NAMES
+    names = chosen or tuple(OF_ONE_NUMBER)
     for name in names:
         for m in (10, 100):
             floor = median_cpu(repeats, objective_alone, m, evaluations)

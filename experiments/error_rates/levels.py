@@ -17,10 +17,11 @@ import click
 import joblib
 import numpy as np
 
+from experiments.deciders import OF_ONE_NUMBER
 from experiments.options import csv_option, run_options, words_option
 from experiments.report import markdown, mean_and_error, plus_minus, with_progress, write
 from experiments.worlds import WORLDS
-from racer.deciders import Blocks, FRace, Setting, as_decider
+from racer.deciders import Blocks, FRace, Setting
 from racer.seeding import rng_for, seed_for
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ NAMES = (
     *("bradley-terry", "signed-rank"),
 )
 GATED: Mapping[str, Decider] = {
-    **{name: as_decider(name) for name in NAMES},
+    **{name: OF_ONE_NUMBER[name] for name in NAMES},
     "f-race-friedman": FRace(gate="friedman"),
 }
 SECONDS = 0.001  # a test

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from experiments import worlds
+from experiments.deciders import BY_CLASS
 from experiments.report import mean_and_error
 from racer.deciders import (
     DECIDERS,
@@ -57,6 +58,7 @@ NAMED: Mapping[str, Decider] = {
     if "cost" in decider.objectives and decider.bounds is None
 }
 VARIANTS: Mapping[str, Decider] = {
+    **BY_CLASS,
     "bayesian-friedman-no-gate": BayesianFriedman(gate=False),
     "f-race-no-gate": FRace(gate=False),
     "bayesian-friedman-no-pair-prior": BayesianFriedman(pair_strength=0.0),

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from experiments.deciders import OF_ONE_NUMBER
 from experiments.frontier.bandits import BANDITS, FIRST, played
 from experiments.worlds import WORLDS
-from racer.deciders import BestForBudget, SequentialHalving, as_decider
+from racer.deciders import BestForBudget, SequentialHalving
 from racer.seeding import seed_for
 from racer.simulate import play
 
@@ -26,9 +27,9 @@ HALVING = "halving"
 FIRST_TEST = FIRST
 NAMES = ("bayesian-friedman", "best-for-budget", "bayesian-best", "f-race", "t-race", "anytime")
 COMPETITORS: dict[str, Decider | None] = {
-    HALVING: as_decider(HALVING),
+    HALVING: OF_ONE_NUMBER[HALVING],
     "halving-mean-rank": SequentialHalving(by="mean-rank"),
-    **{name: as_decider(name) for name in NAMES},
+    **{name: OF_ONE_NUMBER[name] for name in NAMES},
     "best-for-budget-mean": BestForBudget(by="mean"),
     **dict.fromkeys(BANDITS),
 }

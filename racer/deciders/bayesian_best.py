@@ -109,7 +109,7 @@ class BayesianBest(Decider):
 
     def start(self, setting: Setting) -> _State:
         m, seed = setting.n_candidates, int(setting.rng.integers(2**63))
-        budget = required_budget(setting, "bayesian-best")
+        budget = required_budget(setting, "BayesianBest")
         return _State(seed, m, budget, np.arange(m), np.zeros(m), np.zeros((self.draws, m)))
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:

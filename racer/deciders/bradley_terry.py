@@ -91,7 +91,7 @@ class BradleyTerryRace(Decider):
     --------
     >>> import racer
     >>> race = racer.race([3, 0, 7], lambda x, i, s: abs(x - i % 2), range(60), budget=180,
-    ...                   decider="bradley-terry", seed=1)
+    ...                   decider=racer.deciders.BradleyTerryRace(), seed=1)
     >>> race.best, race.ended.name
     (0, 'DECIDED')
     """

@@ -22,8 +22,9 @@ _CLASSES: dict[str, type[Decider]] = {
     for found in vars(registry).values()
     if isinstance(found, type)
 }
+_BY_CLASS = {"bayesian-best", "bradley-terry", "correlated-t", "signed-rank"}
 DECIDERS: Mapping[str, Callable[[], Decider]] = MappingProxyType(
-    _CLASSES
+    {name: kind for name, kind in _CLASSES.items() if name not in _BY_CLASS}
     | {
         "bayesian-friedman-2015": partial(
             registry.BayesianFriedman, gate="region", equalities="joint", pair_strength=0.0
@@ -50,7 +51,7 @@ def default_decider(goal: Goal | None) -> str:
 
 def name_of(decider: Decider) -> str:
     """Return how a decider is given in a call: its name in quotes, or the class of one's own."""
-    known = (repr(name) for name, kind in _CLASSES.items() if type(decider) is kind)
+    known = (repr(name) for name, kind in DECIDERS.items() if type(decider) is kind)
     return next(known, type(decider).__name__)
 
 
@@ -84,8 +85,12 @@ def as_decider(decider: str | Decider) -> Decider:
 
 def _nearest(decider: str) -> str:
     """Return a hint to the decider of a similar name, or of a similarly named test."""
-    near = difflib.get_close_matches(decider.lower(), [*_TESTS, *DECIDERS], n=1)
-    return f"; did you mean {_TESTS.get(near[0], near[0])!r}?" if near else ""
+    near = difflib.get_close_matches(decider.lower(), [*_TESTS, *_BY_CLASS, *DECIDERS], n=1)
+    if not near:
+        return ""
+    name = _TESTS.get(near[0], near[0])
+    meant = f"racer.deciders.{_CLASSES[name].__name__}()" if name in _BY_CLASS else repr(name)
+    return f"; did you mean {meant}?"
 
 
 def _check_attributes(decider: Any) -> None:

@@ -1,4 +1,4 @@
-"""The deciders that have a name, that of their module: a line imports each one."""
+"""All deciders, each imported by a line; its module names it, unless it is given by class only."""
 # ruff: noqa: PLC0414 (`as` makes an import public)
 
 from racer.deciders.anytime import AnytimeRace as AnytimeRace

@@ -73,7 +73,7 @@ class SignedRankRace(Decider):
     --------
     >>> import racer
     >>> race = racer.race([3, 0, 7], lambda x, i, s: abs(x - i % 2), range(60), budget=180,
-    ...                   decider="signed-rank", seed=1)
+    ...                   decider=racer.deciders.SignedRankRace(), seed=1)
     >>> race.best, race.ended.name
     (0, 'DECIDED')
     """

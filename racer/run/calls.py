@@ -115,10 +115,9 @@ def race(
     decider : str or Decider, optional
         None: "bayesian-friedman"; with an objective of several metrics "bayesian-front" (with margins
         "front"), "within" or "constrained"; with a store, the recorded one. Or one of
-        "best-for-budget", "f-race", "f-race-sign", "f-race-mean-rank", "t-race", "correlated-t",
-        "halving", "anytime", "fixed-confidence", "mean" (scores that have bounds: answers right or wrong, grades),
-        "bradley-terry", "signed-rank", .., or an object from
-        `racer.deciders`.
+        "best-for-budget", "f-race", "f-race-sign", "f-race-mean-rank", "t-race", "halving",
+        "anytime", "fixed-confidence", "mean" (scores that have bounds: answers right or wrong,
+        grades), .., or an object from `racer.deciders`.
     maximize : bool
         Larger is better; with `metrics`, leave it out.
     metrics : mapping of str to {"min", "max"} or Metric, optional

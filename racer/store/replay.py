@@ -73,7 +73,7 @@ class Recorder:
         if larger_budget:
             self._hint = (
                 "The budget (or the deadline that makes it) is larger than recorded, which changes "
-                "decisions of a decider that plans by it (halving, best-for-budget, bayesian-best, "
+                "decisions of a decider that plans by it (halving, best-for-budget, BayesianBest, "
                 "goal-for-budget): give the recorded one, or begin a new store"
             )
         else:

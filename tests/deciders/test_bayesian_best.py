@@ -139,7 +139,7 @@ def test_failures_cost_more_than_the_worst():
 def test_it_beats_halving_by_means_where_means_mislead(world, repetitions, budget):
     ours, halving = (
         play(decider, world, repetitions=repetitions, blocks=budget, budget=budget, seed=3)
-        for decider in ("bayesian-best", SequentialHalving())
+        for decider in (BayesianBest(), SequentialHalving())
     )
     error = math.hypot(ours.errors["mae"], halving.errors["mae"])
     assert halving.summary["mae"] - ours.summary["mae"] > 2 * error
@@ -147,11 +147,11 @@ def test_it_beats_halving_by_means_where_means_mislead(world, repetitions, budge
 
 
 def test_it_needs_a_budget_of_any_kind():
-    with pytest.raises(SettingError, match="'bayesian-best' needs a budget"):
+    with pytest.raises(SettingError, match="'BayesianBest' needs a budget"):
         BayesianBest().start(Setting(2, np.random.default_rng(0)))
     for limits in ({"evaluations": 100, "seconds": 5}, {"seconds": 5}, {"spend": 5}):
         budget = racer.Budget(**limits)
-        assert racer.Race([1, 2], budget=budget, decider="bayesian-best").ended is None
+        assert racer.Race([1, 2], budget=budget, decider=BayesianBest()).ended is None
 
 
 @pytest.mark.parametrize("bad", [{"by": "median"}, {"by": 3}, {"draws": 10}])

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from playing import eliminated
+from playing import eliminated, short
 
 import racer
 from racer import SettingError
-from racer.deciders import FRace, SequentialHalving, Setting
+from racer.deciders import BayesianBest, FRace, SequentialHalving, Setting
 from racer.simulate import HeavyTailedWorld, NormalWorld, play
 
 
@@ -129,7 +129,7 @@ def test_it_spends_more_than_a_race_that_may_stop():
     assert halving.summary["observations"] > race.summary["observations"]
 
 
-@pytest.mark.parametrize("decider", ["halving", "bayesian-best"])
+@pytest.mark.parametrize("decider", ["halving", BayesianBest()], ids=short)
 @pytest.mark.filterwarnings("ignore:block .* is set aside:racer.RacerWarning")
 def test_blocks_that_fail_altogether_are_counted_against_the_budget(decider):
     def evaluate(config, instance, seed):

@@ -6,16 +6,18 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from playing import ONE_NUMBER, eliminated
+from playing import ONE_NUMBER, eliminated, short
 from scipy import stats
 
 import racer
 from racer import Ended
 from racer.deciders import (
     AnytimeRace,
+    BayesianBest,
     BayesianFriedman,
     Blocks,
     BradleyTerryRace,
+    CorrelatedTRace,
     FixedConfidence,
     FRace,
     Setting,
@@ -26,9 +28,9 @@ from racer.deciders import (
 
 LAWS = settings(max_examples=4, deadline=None, derandomize=True)  # for each of 24 deciders
 
-PLANNERS = ("halving", "bayesian-best", "best-for-budget")
+PLANNERS = ("halving", "best-for-budget", BayesianBest())
 # those that spend a budget to its end drop without need of evidence: they have laws of their own
-NAMED = [name for name in ONE_NUMBER if name not in PLANNERS]
+NAMED = [short(decider) for decider in ONE_NUMBER if decider not in PLANNERS]
 SIGNS = {"f-race, sign": FRace(last_two="sign")}
 EAGER = {
     "bayesian-friedman, no gate": BayesianFriedman(gate=False),
@@ -36,19 +38,19 @@ EAGER = {
     "f-race-sign, no gate": FRace(posthoc="sign", gate=False),
     "f-race-mean-rank, no gate": FRace(posthoc="mean-rank", gate=False),
     "t-race, holm": TRace(correction="holm"),
-    "bradley-terry, no gate": BradleyTerryRace(gate=False),
-    "bradley-terry, independent, no gate": BradleyTerryRace(gate=False, independent=True),
-    "signed-rank, no gate": SignedRankRace(gate=False),
+    "BradleyTerryRace, no gate": BradleyTerryRace(gate=False),
+    "BradleyTerryRace, independent, no gate": BradleyTerryRace(gate=False, independent=True),
+    "SignedRankRace, no gate": SignedRankRace(gate=False),
 }
 EVERY = {
-    **{name: as_decider(name) for name in NAMED},
+    **{short(decider): as_decider(decider) for decider in ONE_NUMBER if decider not in PLANNERS},
     **EAGER,
     **SIGNS,
     "fixed-confidence, rank": FixedConfidence(form="rank"),
 }
-UNLIKELY = [name for name in EVERY if name.startswith("bradley-terry")]
+UNLIKELY = [name for name in EVERY if name.startswith("BradleyTerryRace")]
 # t-race looks at costs, f-race at those of the last two, the signed-rank race at how differences compare over blocks, and so do bets
-BY_SIZE = ("t-race", "correlated-t", "anytime", "fixed-confidence", "signed-rank", "f-race")
+BY_SIZE = ("t-race", "CorrelatedTRace", "anytime", "fixed-confidence", "SignedRankRace", "f-race")
 RANK_BASED = [name for name in NAMED if name not in BY_SIZE] + list(SIGNS)
 
 seeds = st.integers(0, 2**32 - 1)
@@ -168,9 +170,9 @@ def test_the_unit_of_the_costs_changes_nothing(table, name, seed, power):
     assert result.survivors == other.survivors
 
 
-@pytest.mark.parametrize("name", [*PLANNERS, "t-race", "correlated-t"])
+@pytest.mark.parametrize("decider", [*PLANNERS, "t-race", CorrelatedTRace()], ids=short)
 @pytest.mark.parametrize("level", [8.0, 1024.0])
-def test_the_level_of_the_costs_changes_nothing_though_one_of_two_fails(name, level):
+def test_the_level_of_the_costs_changes_nothing_though_one_of_two_fails(decider, level):
     costs = np.random.default_rng(5).integers(0, 16, size=(40, 2)).astype(float)
     costs[:, 1] -= 4.0
     costs[1::9, 1] = np.inf  # beside one success, there is no range
@@ -181,7 +183,7 @@ def test_the_level_of_the_costs_changes_nothing_though_one_of_two_fails(name, le
                 raise ValueError
             return costs[block, candidate]
 
-        result = racer.race([0, 1], evaluate, range(40), decider=name, budget=80, seed=1)
+        result = racer.race([0, 1], evaluate, range(40), decider=decider, budget=80, seed=1)
         return result.survivors, eliminated(result)
 
     assert won(costs + level) == won(costs)

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from playing import short
 
 import racer
 from racer import Budget, BudgetError, Ended, Outcome, Race, SettingError
+from racer.deciders import BayesianBest
 
 LAWS = settings(max_examples=12, deadline=None, derandomize=True)
 
@@ -216,7 +218,7 @@ def test_a_decider_is_told_the_given_prices():
 
 def test_it_plans_with_money_as_it_does_with_as_many_evaluations_of_one_price():
     """At equal prices both are the same plan."""
-    for decider in ("best-for-budget", "bayesian-best", "halving"):
+    for decider in ("best-for-budget", BayesianBest(), "halving"):
         money, plain = (
             play(
                 Race(range(9), decider=decider, budget=budget, seed=4),
@@ -230,7 +232,7 @@ def test_it_plans_with_money_as_it_does_with_as_many_evaluations_of_one_price():
         assert (money.evaluations, money.survivors) == (plain.evaluations, plain.survivors)
 
 
-@pytest.mark.parametrize("decider", ["best-for-budget", "bayesian-best", "halving"])
+@pytest.mark.parametrize("decider", ["best-for-budget", BayesianBest(), "halving"], ids=short)
 @pytest.mark.parametrize("spend", [0.0, 1e-300, 1.0])
 def test_plans_bear_rejections_before_the_first_test_and_prices_of_nothing(decider, spend):
     race = Race(range(4), list("abcdefgh"), decider=decider, budget=Budget(spend=1e3), seed=1)

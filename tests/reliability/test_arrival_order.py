@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playing import ONE_NUMBER, eliminated
+from playing import ONE_NUMBER, eliminated, short
 
 import racer
 
@@ -34,7 +34,7 @@ def race_with():
     return race
 
 
-@pytest.mark.parametrize("decider", ONE_NUMBER)
+@pytest.mark.parametrize("decider", ONE_NUMBER, ids=short)
 def test_the_number_of_jobs_changes_nothing(race_with, decider):
     alone = race_with(decider, 1)
     assert alone["dropped"]

@@ -64,7 +64,7 @@ def races(draw):
         if deterministic
         else draw(st.sampled_from([None, [1, 2]])),
         "deterministic": deterministic,
-        "decider": draw(st.sampled_from(list(ONE_NUMBER))),
+        "decider": draw(st.sampled_from(ONE_NUMBER)),
         "budget": racer.Budget(evaluations=m * draw(st.integers(5, 9)), seconds=seconds),
         "maximize": draw(st.booleans()),
         "first_test": first_test,

@@ -237,7 +237,10 @@ def verdicts(path):
         (noisy, {}),
         (noisy, {"decider": "bayesian-friedman", "each_test": 1}),
         (with_failures, {"decider": "t-race", "n_jobs": 2}),  # which evaluates ahead
-        (with_failures, {"instances": None, "decider": "signed-rank", "each_test": 3}),
+        (
+            with_failures,
+            {"instances": None, "decider": racer.deciders.SignedRankRace(), "each_test": 3},
+        ),
         (same_again, {"budget": 40}),  # whose last blocks are withheld
     ],
 )

@@ -26,7 +26,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from playing import ONE_NUMBER
+from playing import ONE_NUMBER, short
 
 import racer
 from experiments.reliability.answers import contradictions, is_noise, quarter
@@ -109,7 +109,7 @@ def test_the_best_of_many_equals_is_the_first_of_the_credible_set():
     assert len({*result.credible_set}) == 20
 
 
-@pytest.mark.parametrize("decider", ONE_NUMBER)
+@pytest.mark.parametrize("decider", ONE_NUMBER, ids=short)
 def test_nothing_that_a_race_says_contradicts_anything_else(decider):
     for seed in range(2):
         quality = np.random.default_rng(seed).normal(size=9)

@@ -451,7 +451,7 @@ def test_tuning_on_bounded_scores():
 
 
 @pytest.mark.parametrize(
-    "decider", ["t-race", "correlated-t", "best-for-budget", "halving", "bayesian-friedman", None]
+    "decider", ["t-race", "best-for-budget", "halving", "bayesian-friedman", None]
 )
 def test_a_group_in_which_every_candidate_fails_somewhere_is_set_aside(decider):
     def evaluate(candidate, item, seed):

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from playing import ONE_NUMBER, eliminated
+from playing import ONE_NUMBER, eliminated, short
 
 import racer
 from racer import Budget, BudgetError, SettingError
@@ -17,7 +17,7 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize("decider", ONE_NUMBER)
+@pytest.mark.parametrize("decider", ONE_NUMBER, ids=short)
 def test_a_played_race_is_the_real_race(decider):
     rng = np.random.default_rng(4)
     table = rng.normal(size=(60, 7)) + 0.15 * np.arange(7)

@@ -7,14 +7,35 @@ from types import SimpleNamespace
 import numpy as np
 
 from racer import Outcome
-from racer.deciders import DECIDERS, Decider, Drop, Verdict, as_decider
+from racer.deciders import (
+    DECIDERS,
+    BayesianBest,
+    BradleyTerryRace,
+    CorrelatedTRace,
+    Decider,
+    Drop,
+    SignedRankRace,
+    Verdict,
+    as_decider,
+)
 
-ONE_NUMBER = tuple(
-    name
-    for name in DECIDERS
-    if "cost" in as_decider(name).objectives and as_decider(name).bounds is None
+BY_CLASS = (BayesianBest(), BradleyTerryRace(), CorrelatedTRace(), SignedRankRace())
+"""The deciders that have no name."""
+
+ONE_NUMBER = (
+    *(
+        name
+        for name in DECIDERS
+        if "cost" in as_decider(name).objectives and as_decider(name).bounds is None
+    ),
+    *BY_CLASS,
 )
 """The deciders of races in which one number per cell decides, of any size."""
+
+
+def short(decider):
+    """Return the name of a decider, or its class."""
+    return decider if isinstance(decider, str) else type(decider).__name__
 
 
 class Scripted(Decider):

@@ -75,7 +75,13 @@ TAKE_CAPPED = {
 }
 FIRST = {"races": 0, "stores": 9_000, "jobs": 8_000}  # number of the race of case 0
 PLAN = {"best-for-budget", "bayesian-best", "halving"}  # with a number of evaluations
-if missing := [name for name in NAMES if name and name not in DECIDERS]:
+BY_CLASS = {
+    "bayesian-best": racer.deciders.BayesianBest(),
+    "bradley-terry": racer.deciders.BradleyTerryRace(),
+    "correlated-t": racer.deciders.CorrelatedTRace(),
+    "signed-rank": racer.deciders.SignedRankRace(),
+}
+if missing := [name for name in NAMES if name and name not in {*DECIDERS, *BY_CLASS}]:
     raise LookupError(f"no deciders of these names: {missing}")
 
 Race, Tuner, Space, Param = racer.Race, racer.Tuner, racer.Space, racer.Param
@@ -125,6 +131,8 @@ def as_runtime(given):
 def as_rules(rules):
     """Return the rules of a race or a tuning, of plain ones."""
     made = {**rules, "budget": as_budget(rules["budget"])}
+    if "decider" in made:
+        made["decider"] = BY_CLASS.get(made["decider"], made["decider"])
     return made | {"runtime": as_runtime(rules["runtime"])} if "runtime" in rules else made
 
 

@@ -13,8 +13,10 @@ from optuna.trial import TrialState
 from racer._checks import check_epsilon, check_fraction, whole
 from racer._numerics import power_near, with_ties
 from racer.core.rules import is_due
+from racer.deciders.anytime import AnytimeRace
 from racer.deciders.bayesian_best import BayesianBest
 from racer.deciders.best_for_budget import BestForBudget
+from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.decider import Blocks, Setting
 from racer.deciders.halving import SequentialHalving
 from racer.deciders.named import as_decider
@@ -87,8 +89,9 @@ class RacingPruner(BasePruner):
     Parameters
     ----------
     decider : str or Decider, optional
-        "anytime", "correlated-t", "bayesian-friedman", "f-race", "f-race-sign",
-        "f-race-mean-rank", "t-race", or an object from `racer.deciders`. Those that compare complete blocks compare each trial
+        "anytime", "bayesian-friedman", "f-race", "f-race-sign", "f-race-mean-rank", "t-race", or an
+        object from `racer.deciders`; by default "anytime", or `CorrelatedTRace` with fewer than 16
+        instances. Those that compare complete blocks compare each trial
         up to the first instance that it lacks, in the order of the running trial; and those that
         need a budget cannot be used.
     instances : int, optional
@@ -152,8 +155,8 @@ class RacingPruner(BasePruner):
             None if instances is None else whole(instances, "instances", least=1)
         )
         is_few = decider is None and self.instances is not None and self.instances < _ENOUGH
-        usual = "correlated-t" if is_few else "anytime"
-        self.decider: Decider = as_decider(usual if decider is None else decider)
+        usual = CorrelatedTRace() if is_few else AnytimeRace()
+        self.decider: Decider = usual if decider is None else as_decider(decider)
         if isinstance(self.decider, _PLANNERS):
             raise SettingError(
                 f"decider={decider!r} plans how to spend a budget, and a pruner has none: choose "

@@ -316,7 +316,6 @@ def test_settings_that_cannot_work_are_refused(settings):
     [
         "halving",
         "best-for-budget",
-        "bayesian-best",
         SequentialHalving(),
         BayesianBest(),
     ],
