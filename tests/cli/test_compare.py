@@ -187,20 +187,6 @@ def test_a_first_column_of_scores_is_an_algorithm(tmp_path, content):
     assert "of numbers" not in done.output
 
 
-def test_two_columns_of_numbers_are_two_algorithms(tmp_path):
-    path = tmp_path / "scores.csv"
-    path.write_text("a,b\n1,2.5\n2,1\n3,3\n", encoding="utf-8")
-    assert json.loads(run(path, "--json").stdout)["algorithms"] == ["a", "b"]
-
-
-def test_a_column_of_data_sets_elsewhere_comes_first(tmp_path):
-    path = tmp_path / "scores.csv"
-    path.write_text("a,b,c,name\n1,2.5,3,x\n2,1,2,y\n3,3,1,z\n", encoding="utf-8")
-    done = run(path, "--json", "--data-set", "name")
-    assert json.loads(done.stdout)["algorithms"] == ["a", "b", "c"]
-    assert "of numbers" not in done.output
-
-
 def test_a_directory_is_an_error(tmp_path):
     done = run(tmp_path)
     assert done.exit_code == 2
@@ -233,11 +219,6 @@ def test_what_cannot_work_is_said(args, message, tmp_path, monkeypatch):
     assert done.exit_code == 2
     assert done.stdout == ""
     assert message in done.stderr
-
-
-def test_pairs_that_are_shown_anyway_are_not_shown_twice():
-    shown = run(DEMSAR, "--with", "pairs", "--with", "scores", "--with", "scores").stdout
-    assert shown.count("\nPairs\n") == shown.count("\nScores\n") == 1
 
 
 def test_without_matplotlib_the_extra_is_named_before_anything_is_computed(tmp_path, monkeypatch):
@@ -278,16 +259,6 @@ def test_a_column_of_folds_before_them_does_not_name_the_data_sets(tmp_path):
     assert "folds in column 'fold', and no data sets" in done.stderr
 
 
-def test_it_reads_results_of_promptfoo():
-    path = DEMSAR.parent / "score_files" / "promptfoo.json"
-    done = run(path, "--maximize", "--json", "--method", "signed-rank")
-    assert done.exit_code == 0, done.output
-    expected = racer.compare(racer.read_scores(path), "signed-rank", maximize=True)
-    assert json.loads(done.stdout) == json.loads(json.dumps(expected.to_dict()))
-    done = run(path, "--maximize", "--json", "--score", "wit")
-    assert json.loads(done.stdout)["data_sets"] == ["1"]
-
-
 def test_a_warning_of_the_table_is_one_line(tmp_path):
     path = tmp_path / "spread.csv"
     path.write_text("data;a;b\nd1;61,8 ± 1,2;70,1\nd2;55,2;60\nd3;1,5;2\n", encoding="utf-8")
@@ -296,12 +267,3 @@ def test_a_warning_of_the_table_is_one_line(tmp_path):
     (line,) = done.stderr.splitlines()
     assert line.startswith("racer: ")
     assert line.endswith("of columns a, mean ± spread, the means are read alone")
-
-
-def test_versions_are_algorithms_of_their_own(tmp_path):
-    path = tmp_path / "versions.csv"
-    path.write_text("algorithm,time\n1.1,3\n1.1,4\n1.10,5\n1.10,6\n1.2,9\n1.2,9.5\n", "utf-8")
-    names = ("--algorithm", "algorithm", "--score", "time", "--json")
-    done = run(path, "--design", "unpaired", *names)
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["algorithms"] == ["1.1", "1.10", "1.2"]

@@ -38,14 +38,6 @@ def test_demo_offers_no_decider_of_several_metrics():
         assert run("demo", *wrong).exit_code == 2
 
 
-def test_demo_is_the_same_in_workers():
-    args = ("demo", "--candidates", "4", "--budget", "40", "--decider", "f-race", "--jobs")
-    outputs = (run(*args, jobs).stdout for jobs in ("1", "2"))
-    alone, together = (said.partition("evaluations of a budget")[0] for said in outputs)
-    assert alone == together
-    assert alone.count("\n") > 5
-
-
 @pytest.mark.parametrize(
     ("args", "message"),
     [

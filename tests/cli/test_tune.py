@@ -223,16 +223,6 @@ def test_a_wrong_value_is_wrong_usage(folder, option, is_in_file):
     assert not list(folder.glob("*.db"))
 
 
-@pytest.mark.parametrize(
-    "line", ["seed = -1", "elites = 0", "budget = 3", "reads = 'json'\nprotocol = 'smac'"]
-)
-def test_so_is_a_wrong_value_in_a_scenario(folder, line):
-    text = "space = 'parameters.txt'\ncommand = ['printf', '1']\n"
-    more = "" if "budget" in line else "budget = 60\n"
-    (folder / "scenario.toml").write_text(f"{text}{more}{line}\n")
-    assert said("tune", "-q", "--first-test", 2).exit_code == 2
-
-
 @pytest.mark.parametrize("command", ["import-irace", "verify", "check-scenario"])
 def test_a_file_that_is_not_there_is_wrong_usage(folder, command):
     done = said(command, "none.txt")
@@ -267,13 +257,6 @@ def test_test_elites_without_test_instances_are_refused_but_in_files_of_irace(fo
     done = said("check-scenario", "scenario.txt")
     assert done.exit_code == 0, done.output
     assert "testNbElites is ignored: there are no test instances" in done.output
-
-
-def test_a_scenario_with_test_elites_and_test_instances_can_be_used(folder):
-    text = "budget = 20\ncommand = ['echo', '{x}']\ntest_elites = 1\ntest_instances = ['a']\n"
-    (folder / "scenario.toml").write_text(f"space = 'parameters.txt'\nfirst_test = 2\n{text}")
-    done = said("check-scenario")
-    assert done.exit_code == 0, done.output
 
 
 def test_errors_of_a_store_are_in_the_words_of_a_scenario(folder):
@@ -427,16 +410,6 @@ def test_each_long_flag_of_irace_is_known():
     flags = {option for parameter in command.params for option in parameter.opts}
     for name, option in OPTIONS.items():
         assert not option.flag or f"--{option.flag}" in flags, name
-
-
-def test_help_is_whole_in_80_columns():
-    names = ("tune", "check-scenario", "init", "import-irace", "show", "resume", "check")
-    for words in ([], *([name] for name in names)):
-        done = CliRunner().invoke(main, [*words, "--help"], terminal_width=80)
-        lines = done.output.splitlines()
-        assert done.exit_code == 0
-        assert max(map(len, lines)) <= 80
-        assert not any(line.endswith("...") for line in lines[1:])
 
 
 def test_a_command_that_is_not_there_brings_the_nearest_to_mind():

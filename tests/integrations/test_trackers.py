@@ -113,11 +113,10 @@ SPACE = racer.Space(
         {"budget": 200, "instances": range(4), "test_instances": range(9, 12)},
     ],
 )
-@pytest.mark.parametrize("seed", [1, 2])
-def test_a_tuning_is_logged_as_it_has_ended(given, seed):
+def test_a_tuning_is_logged_as_it_has_ended(given):
     kept = Kept()
     with kept:
-        result = racer.tune(SPACE, step_and_method, **given, seed=seed, callbacks=[kept])
+        result = racer.tune(SPACE, step_and_method, **given, seed=2, callbacks=[kept])
     records = check(kept, result)
     assert [r.params for r in records] == [result.config(r.candidate) for r in records]
     assert [r.candidate for r in records[: len(result.leaders)]] == list(result.leaders)
@@ -138,7 +137,7 @@ def test_the_first_of_the_records_are_made():
     assert records_of(kept.result, 3) == records_of(kept.result)[:3]
 
 
-@pytest.mark.parametrize("stop", [60, 150, 235])
+@pytest.mark.parametrize("stop", [60, 235])
 def test_a_resumed_tuning_is_logged_as_a_whole(stop, tmp_path):
     space = racer.Space({"x": racer.Real(0, 9)})
 
@@ -229,9 +228,10 @@ def test_a_race_that_raises_ends_its_run(evaluate, error, ended):
     assert kept.ended == [ended]
 
 
-def test_a_deadline_ends_the_run_without_a_context():
+def test_a_deadline_ends_the_run_without_a_context(monkeypatch):
+    monkeypatch.setattr("racer.run.deadline._clock", itertools.count().__next__)
     kept = Kept()
-    given = {"budget": 10_000_000, "deadline": 0.2, "first_test": 1_000_000, "callbacks": [kept]}
+    given = {"budget": 10_000_000, "deadline": 50, "first_test": 1_000_000, "callbacks": [kept]}
     with pytest.warns(racer.RacerWarning, match="before the first test"):
         racer.race(CONFIGS, lambda c, i, s: c["x"], **given, seed=1)
     assert kept.ended == ["deadline"]

@@ -85,28 +85,6 @@ def test_each_misbehaviour_has_its_status_and_reason(script, name):
         assert "run me' 0 1\nstdout: " in outcome.message  # the command, to be pasted in a shell
 
 
-@pytest.mark.parametrize("settings", [{"timeout": 600}, {"n_jobs": 2}], ids=str)
-def test_in_a_race_each_costs_its_own_cell(script, tmp_path, settings):
-    names = list(ROWS)
-    for name, (text, _, _) in ROWS.items():
-        script(name, text)
-    result = racer.race(
-        [{"name": name} for name in names],
-        racer.Command(["sh", f"{tmp_path}/{{name}}"]),
-        [1],
-        budget=len(names),
-        deterministic=True,
-        **settings,
-    )
-    failures = result.failures.set_index(result.failures["candidate"].map(names.__getitem__))
-    wanted = {name: status for name, (_, status, _) in ROWS.items() if status != "ok"}
-    assert failures["status"].to_dict() == wanted
-    if (
-        "n_jobs" not in settings
-    ):  # workers may have begun in a folder that is gone: the shell says it
-        assert all(ROWS[name][2] in message for name, message in failures["message"].items())
-
-
 @pytest.mark.parametrize(("stream", "settings"), [("stdout", {}), ("stderr", {"timeout": 60})])
 def test_much_output(script, stream, settings):
     to = ">&2" if stream == "stderr" else ""

@@ -247,25 +247,6 @@ def test_settings_that_make_no_sense_are_refused_by_all(recorded, stores, change
     assert Path(recorded.path).read_bytes() == before
 
 
-def test_text_that_is_not_utf8_in_the_schema(recorded, stores):
-    path = Path(recorded.path)
-    whole = path.read_bytes()
-    begins = whole.find(b"CREATE TABLE")
-    refused = 0
-    for place in range(begins - 60, 4096, 61):
-        damaged = bytearray(whole)
-        damaged[place] = 0xF5
-        path.write_bytes(damaged)
-        try:
-            found = bool(check_store(path).problems)
-        except racer.StoreError as error:
-            found = True
-            assert str(path) in str(error)  # noqa: PT017
-        assert try_to_resume(path, stores, recorded) is found
-        refused += found
-    assert refused > 10
-
-
 @pytest.mark.parametrize("dropped", ["[" * 100_000, '[{"probability": 1' + "0" * 400 + "}]", "[3]"])
 def test_verdicts_that_make_no_sense(recorded, stores, dropped):
     """With the right checksum."""

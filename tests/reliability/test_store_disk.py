@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
-import subprocess
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -57,62 +55,6 @@ def test_out_of_room_at_any_size(folder, stores):
         assert before <= known(path, stores)
         assert check_store(path).problems == []
     assert refused > 20
-
-
-@pytest.mark.filterwarnings("ignore:block .* is set aside")
-def test_the_disk_is_full(tmp_path, stores):
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=192k", "none", str(disk)]
-    if (
-        not shutil.which("mount")
-        or subprocess.run(mount, check=False, capture_output=True).returncode
-    ):
-        pytest.skip("may not mount a file system")
-    try:
-        path = disk / "run.db"
-        filler = disk / "filler"
-        settings = {**stores.SETTINGS, "decider": "halving", "budget": 400}
-
-        def evaluate(config, instance, seed):
-            if not filler.exists() and len(known(path, stores)) > 20:
-                with filler.open("wb") as file:
-                    while True:
-                        try:
-                            file.write(b"x" * 4096)
-                            file.flush()
-                        except OSError:
-                            break
-            return stores.evaluate(config, instance, seed)
-
-        with pytest.raises(racer.StoreError, match=r"make room|failed it") as caught:
-            racer.race(stores.POOL, evaluate, **settings, store=path)
-        assert str(path) in str(caught.value)
-        before = known(path, stores)
-        assert len(before) >= 20
-        filler.unlink()
-        filler.mkdir()
-        path_elsewhere = tmp_path / "run.db"
-        for name in ("run.db", "run.db-wal"):
-            if (disk / name).exists():
-                shutil.copyfile(disk / name, tmp_path / name)
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)
-    with pytest.warns(racer.RacerWarning, match="source of evaluate"):
-        resumed = racer.resume(path_elsewhere, evaluate_as(evaluate, stores))
-    plain = racer.race(stores.POOL, stores.evaluate, **settings)
-    assert stores.content(resumed) == stores.content(plain)
-    assert before <= known(path_elsewhere, stores)
-
-
-def evaluate_as(named, stores):
-    """Return the objective under the name of another one."""
-
-    def evaluate(config, instance, seed):
-        return stores.evaluate(config, instance, seed)
-
-    evaluate.__qualname__, evaluate.__module__ = named.__qualname__, named.__module__
-    return evaluate
 
 
 @contextmanager

@@ -210,11 +210,3 @@ def test_one_candidate_is_a_race_too(tmp_path, stores):
     again = racer.resume(path, stores.evaluate)
     assert stores.content(first) == stores.content(again)
     assert [row[:2] for row in stores.rows(path, "ending")] == [("one-candidate", "[]")]
-
-
-def test_a_resumed_race_knows_what_each_evaluation_took(stores, tmp_path):
-    path = str(tmp_path / "run.db")
-    result = racer.race(stores.POOL, stores.evaluate, **stores.SETTINGS, store=path)
-    again = racer.resume(path, stores.evaluate)
-    assert again.scores.equals(result.scores)
-    assert (again.scores["seconds"] > 0).all()

@@ -664,6 +664,7 @@ for _name in BaseStorage.__abstractmethods__:
     setattr(FailsOnce, _name, counted(getattr(InMemoryStorage, _name)))
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::racer.RacerWarning")
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_a_storage_that_fails_once_changes_nothing_and_leaves_no_trial_open(after):
@@ -797,6 +798,7 @@ def test_a_sampler_that_has_no_more_to_propose_ends_the_races(kind, trials):
     assert len(study.trials) > 4
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_a_crash_at_any_write_changes_nothing_where_the_sampler_ends(monkeypatch, after):
     def new():

@@ -232,15 +232,6 @@ def test_verbose_shows_the_race_and_then_each_fit(search, capsys):
     assert more.err.count("dropped") == said.err.count("dropped")
 
 
-def test_verbose_says_who_was_dropped_and_when(capsys):
-    fitted = raced({"max_depth": [1, 2, 3, 4]}, verbose=1).fit(X, Y)
-    said = capsys.readouterr().err
-    gone = np.flatnonzero(fitted.cv_results_["race_reason"] != "")
-    assert len(gone)
-    folds = fitted.cv_results_["race_folds"]
-    assert all(f"block {folds[c] - 1:>3}: dropped #{c}, " in said for c in gone)
-
-
 @pytest.mark.thorough
 @pytest.mark.skipif(
     "on_fail" not in inspect.signature(estimator_checks.check_estimator).parameters,
