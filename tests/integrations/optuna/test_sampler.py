@@ -405,79 +405,7 @@ def test_bounds_that_depend_on_other_parameters():
     assert study.best_value < 0.5
 
 
-def test_part_of_the_parameters_fixed():
-    study = run(RacingSampler(seed=5), sphere, 15)
-    inner = study.sampler
-    with pytest.warns(optuna.exceptions.ExperimentalWarning):
-        sampler = optuna.samplers.PartialFixedSampler({"y": 2.5}, inner)
-    run(sampler, sphere, 40, study)
-    assert {p["y"] for p in params(study)[15:]} == {2.5}
-    assert study.best_trial.number < 15 or study.best_value >= 6.25
-    assert min(t.value for t in study.trials[40:]) < 6.5
-
-
-def test_enqueued_trials_are_taken_as_they_are():
-    study = optuna.create_study(sampler=RacingSampler(seed=1, n_startup_trials=3))
-    study.enqueue_trial({"x": 0.25})
-    study.optimize(sphere, n_trials=10)
-    assert params(study)[0]["x"] == 0.25
-
-
 # --- call order, and trials that end badly
-
-
-class Recording(RacingSampler):
-    def __init__(self, **settings):
-        super().__init__(**settings)
-        self.calls = []
-
-    def before_trial(self, study, trial):
-        self.calls.append("before_trial")
-        super().before_trial(study, trial)
-
-    def infer_relative_search_space(self, study, trial):
-        self.calls.append("infer_relative_search_space")
-        return super().infer_relative_search_space(study, trial)
-
-    def sample_relative(self, study, trial, search_space):
-        self.calls.append(f"sample_relative {sorted(search_space)}")
-        return super().sample_relative(study, trial, search_space)
-
-    def sample_independent(self, study, trial, param_name, param_distribution):
-        self.calls.append(f"sample_independent {param_name}")
-        return super().sample_independent(study, trial, param_name, param_distribution)
-
-    def after_trial(self, study, trial, state, values):
-        self.calls.append(f"after_trial {state.name} {values}")
-        super().after_trial(study, trial, state, values)
-
-
-def test_the_order_in_which_it_is_asked_and_how_trials_end():
-    def objective(trial):
-        x = trial.suggest_float("x", 0.0, 1.0)
-        if trial.number == 2:
-            trial.suggest_float("new", 0.0, 1.0)
-        trial.report(x, 0)
-        if trial.number == 3:
-            finish(trial)
-        if trial.number == 4:
-            raise ZeroDivisionError
-        return 1.0
-
-    sampler = Recording(seed=1, n_startup_trials=2)
-    study = optuna.create_study(sampler=sampler, pruner=optuna.pruners.NopPruner())
-    study.optimize(objective, n_trials=6, catch=(ZeroDivisionError,))
-    pruned = [study.trials[3].value]  # what it reported last
-    begin = ["before_trial", "infer_relative_search_space"]
-    complete = "after_trial COMPLETE [1.0]"
-    design = [*begin, "sample_relative []", "sample_independent x", complete]
-    assert sampler.calls == [
-        *(design * 2),
-        *(*begin, "sample_relative ['x']", "sample_independent new", complete),
-        *(*begin, "sample_relative ['new', 'x']", f"after_trial PRUNED {pruned}"),
-        *(*begin, "sample_relative ['new', 'x']", "after_trial FAIL None"),
-        *(*begin, "sample_relative ['new', 'x']", complete),
-    ]
 
 
 @pytest.mark.parametrize("state", [TrialState.PRUNED, TrialState.FAIL])
