@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Row = Mapping[str, Any]
+    Row = Mapping[Any, Any]
     Column = str | Callable[[Row], str]  # a format such as "{fits:.0f}", or what makes the cell
+    Columns = Mapping[str, Column]
 
 __all__ = [
+    "cell_of",
     "duration",
     "markdown",
     "mean_and_error",
@@ -159,18 +161,18 @@ def cell_of(row: Row, column: Column) -> str:
     return column.format_map(row) if isinstance(column, str) else column(row)
 
 
-def table(rows: Iterable[Row], columns: Mapping[str, Column]) -> str:
+def table(rows: Iterable[Row], columns: Columns) -> str:
     """Return rows as a table in Markdown, with these columns by their heads."""
     lines = [[cell_of(row, column) for column in columns.values()] for row in rows]
     return markdown(list(columns), lines)
 
 
-def wide(rows: Iterable[Row], keys: Mapping[str, Column], by: str, cell: Column) -> str:
-    """Return a table in Markdown: a line per value of the keys, a column per value of `by`."""
+def wide(rows: Iterable[Row], keys: Columns, by: Column, cell: Column) -> str:
+    """Return a table in Markdown: a line for each of the keys' texts, a column for each of `by`'s."""
     lines: dict[tuple[str, ...], dict[str, str]] = {}
     for row in rows:
         line = lines.setdefault(tuple(cell_of(row, column) for column in keys.values()), {})
-        line[str(row[by])] = cell_of(row, cell)
+        line[cell_of(row, by)] = cell_of(row, cell)
     heads = list(dict.fromkeys(head for line in lines.values() for head in line))
     body = [[*key, *(line.get(head, "-") for head in heads)] for key, line in lines.items()]
     return markdown([*keys, *heads], body)
@@ -189,7 +191,7 @@ def read(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def write(path: Path | None, rows: Sequence[dict[str, Any]]) -> None:
+def write(path: Path | None, rows: Sequence[Row]) -> None:
     """Write rows to a CSV file, numbers to six significant digits; None writes nothing.
 
     A row need not have all columns.

@@ -1,6 +1,6 @@
 """Rerun Table 2 of Benavoli et al. (ICML 2015): speed and error of three races.
 
-Run:  python scripts/table2.py [--reading gate] [--protocol assessments] [--settings "30,1 100,1"]
+Run:  python scripts/table2.py [--settings "30,1 100,1"] [--repetitions 60] [--csv PATH]
 """
 
 import sys

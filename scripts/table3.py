@@ -1,6 +1,6 @@
 """Rerun Table 3 of Benavoli et al. (ICML 2015): candidates dropped as indistinguishable.
 
-Run:  python scripts/table3.py [--reading gate] [--protocol assessments] [--settings "30,1 100,1"]
+Run:  python scripts/table3.py [--settings "30,1 100,1"] [--repetitions 60] [--csv PATH]
 """
 
 import sys

@@ -12,7 +12,7 @@ import click
 
 from experiments.benavoli2014 import losses, published
 from experiments.options import csv_option, number_option, run_options
-from experiments.report import markdown, takes, write
+from experiments.report import takes, wide, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,30 +39,27 @@ def main(
     cells = 2 * (steps + 1)
     print(f"{cells} values of Delta, {repetitions} repetitions each, {draws} draws, seed {seed}")
     print(takes(SECONDS * cells * repetitions, jobs), flush=True)
+    run = {"repetitions": repetitions, "draws": draws, "seed": seed}
     found = losses.tables(losses.play(steps, repetitions, draws, seed, jobs))
-    rows: list[dict[str, Any]] = []
-    for number, ours in found.items():
-        printed, digits = published.table(number), 0 if number == 3 else 3
-        lines = []
-        for test, figures in ours.items():
-            line = [test]
-            for l1, figure in figures.items():
-                line.append(f"{printed[test][l1]:.{digits}f} / {figure:.{digits}f}")
-                rows.append(
-                    {
-                        "table": number,
-                        "test": test,
-                        "l1": l1,
-                        "published": printed[test][l1],
-                        "ours": figure,
-                        "repetitions": repetitions,
-                        "draws": draws,
-                        "seed": seed,
-                    }
-                )
-            lines.append(line)
-        print(f"\n{TITLES[number]}, published / ours\n")
-        print(markdown(["test", *(f"l1 = {l1}" for l1 in losses.L1)], lines))
+    rows: list[dict[str, Any]] = [
+        {
+            "table": number,
+            "test": test,
+            "l1": l1,
+            "published": printed,
+            "ours": ours[test][l1],
+            **run,
+        }
+        for number, ours in found.items()
+        for test, line in published.table(number).items()
+        for l1, printed in line.items()
+    ]
+    for number, title in TITLES.items():
+        digits = 0 if number == 3 else 3
+        both = f"{{published:.{digits}f}} / {{ours:.{digits}f}}"
+        print(f"\n{title}, published / ours\n")
+        of_table = (row for row in rows if row["table"] == number)
+        print(wide(of_table, {"test": "{test}"}, "l1 = {l1}", both))
     worst = max(abs(r["published"] - r["ours"]) for r in rows if r["table"] == 1)
     print(f"\nLargest difference in Table 1: {worst:.4f}")
     write(csv_path, rows)

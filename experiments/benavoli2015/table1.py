@@ -9,7 +9,7 @@ import numpy as np
 
 from experiments.benavoli2015 import published
 from experiments.options import csv_option, number_option, seed_option
-from experiments.report import markdown, write
+from experiments.report import table, write
 from racer.stats import bayesian_sign_test, joint_comparisons, sign_test
 
 if TYPE_CHECKING:
@@ -45,20 +45,20 @@ def ranks() -> NDArray[np.float64]:
         + [(4, 2, 3)] * 6
         + [(4, 3, 2)] * 3
     )
-    table = np.empty((30, 4))
+    found = np.empty((30, 4))
     for block, order in enumerate(orders):
         whole = (*order, 1) if block < 3 else (1, *order)
         for rank, algorithm in enumerate(whole, start=1):
-            table[block, algorithm - 1] = rank
-    return table
+            found[block, algorithm - 1] = rank
+    return found
 
 
 def compute(draws: int, seed: int) -> dict[str, dict[str, float]]:
     """Return, for each statement in the order of acceptance, the three columns of the table."""
-    table = ranks()
+    blocks = ranks()
     result: dict[str, dict[str, float]] = {}
-    for statement in joint_comparisons(table, draws=draws, seed=seed).statements:
-        better, worse = table[:, statement.better], table[:, statement.worse]
+    for statement in joint_comparisons(blocks, draws=draws, seed=seed).statements:
+        better, worse = blocks[:, statement.better], blocks[:, statement.worse]
         result[f"X{statement.better + 1}<X{statement.worse + 1}"] = {
             "p_sign_test": sign_test(better, worse, alternative="better").p_value,
             "one_minus_posterior": 1.0 - bayesian_sign_test(better, worse).probability,
@@ -75,32 +75,26 @@ def main(draws: int, seed: int, csv_path: Path | None) -> None:
     """Print Table 1 as published and as computed here."""
     print(f"Table 1: {draws} draws, seed {seed}. Takes a few seconds.\n", flush=True)
     printed, ours = published.table_1(), compute(draws, seed)
-    head = ["statement"]
-    for title in COLUMNS.values():
-        head += [f"{title}: published", "ours", "difference"]
-    lines, records = [], []
+    rows = []
     for statement, values in printed.items():
-        line = [statement]
-        record: dict[str, str | int | float] = {"statement": statement}
-        for column in COLUMNS:
-            found = ours[statement][column]
-            line += [
-                f"{values[column]:.4f}",
-                f"{found:.4f}",
-                f"{round(found, 4) - values[column]:+.4f}",
-            ]
-            record |= {f"{column}_published": values[column], column: found}
-        lines.append(line)
-        records.append(record | {"draws": draws, "seed": seed})
-    print(markdown(head, lines))
+        row: dict[str, str | int | float] = {"statement": statement}
+        for column, known in values.items():
+            row |= {f"{column}_published": known, column: ours[statement][column]}
+        rows.append(row | {"draws": draws, "seed": seed})
+    columns = {"statement": "{statement}"}
+    for name, title in COLUMNS.items():
+        columns |= {f"{title}: published": f"{{{name}_published:.4f}}", title: f"{{{name}:.4f}}"}
+    print(table(rows, columns))
     print(f"\n{NOTE}\n")
-    same = list(ours) == list(printed)
-    below = sum(values["one_minus_joint_posterior"] < 0.05 for values in ours.values())
+    below, expected = (
+        sum(values["one_minus_joint_posterior"] < 0.05 for values in found.values())
+        for found in (ours, printed)
+    )
+    words = {True: "holds", False: "does not hold"}
     print("What the paper says, here:")
-    print(f"- statements in the published order: {'holds' if same else 'does not hold'}")
-    kept = below == sum(v["one_minus_joint_posterior"] < 0.05 for v in printed.values())
+    print(f"- statements in the published order: {words[list(ours) == list(printed)]}")
     print(
         f"- up to four statements the joint probability of error is below 0.05: "
-        f"{'holds' if kept else 'does not hold'} ({below})"
+        f"{words[below == expected]} ({below})"
     )
-    write(csv_path, records)
+    write(csv_path, rows)

@@ -12,81 +12,88 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
-from experiments.benavoli2015 import published, report
-from experiments.benavoli2015.racing import DECIDERS, Cell, Design, Setting
-from experiments.options import run_options
-from experiments.report import markdown, plus_minus, write
+from experiments.benavoli2015 import published
+from experiments.benavoli2015.racing import (
+    DECIDERS,
+    TRULY_SO,
+    Cell,
+    Cells,
+    Size,
+    claims,
+    races,
+    settings_option,
+    summary,
+    truly_so,
+)
+from experiments.options import csv_option, run_options
+from experiments.report import cell_of, mean_and_error, pm, table, wide, write
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-__all__ = ["main"]
+    from experiments.report import Columns
+
+    Row = dict[str, Any]
+
+__all__ = ["main", "records"]
 
 PUBLISHED_RACES = 200
-Cells = dict[tuple[Setting, str], Cell]
-HEAD = (
-    *("q, rho", "decider", "ITER published", "ours", "difference"),
-    *("MAE published", "ours", "difference", "observations", "MAE of halving"),
-)
+BAYESIAN: Columns = {
+    "ITER published": "{iter_published:.2f}",
+    "ITER here": pm("iter"),
+    "MAE published": "{mae_published:.2f}",
+    "MAE here": pm("mae"),
+    "MAE of halving on as many observations": pm("halving"),
+}
+COLUMNS: Columns = {
+    "q, rho": "{q}, {rho:g}",
+    "decider": "{decider}",
+    "ITER published": "{iter_published:.2f}",
+    "ITER": pm("iter"),
+    "ITER, difference": "{iter_difference:+.2f}",
+    "MAE published": "{mae_published:.2f}",
+    "MAE": pm("mae"),
+    "MAE, difference": "{mae_difference:+.2f}",
+    "observations": pm("observations", 0),
+    "MAE of halving": pm("halving"),
+}
 
 
-def summary(cells: Cells) -> str:
-    """Return the figures of the Bayesian race, a column per setting."""
-    ours = {setting: cell for (setting, decider), cell in cells.items() if decider == "bayesian"}
-    printed = {setting: published.table_2()[setting.q, setting.rho, "bayesian"] for setting in ours}
-    lines = []
-    for indicator in ("iter", "mae"):
-        name = indicator.upper()
-        lines.append([f"{name} published", *(f"{row[indicator]:.2f}" for row in printed.values())])
-        found = (plus_minus(*cell.mean(indicator)) for cell in ours.values())
-        lines.append([f"{name} here", *found])
-    halving = (plus_minus(*cell.mean("halving")) for cell in ours.values())
-    lines.append(["MAE of halving on as many observations", *halving])
-    return markdown(("q, rho", *(f"{setting.q}, {setting.rho:g}" for setting in ours)), lines)
-
-
-def table(cells: Cells) -> str:
-    """Return the table, a line per cell."""
-    printed, lines = published.table_2(), []
-    for (setting, decider), cell in cells.items():
-        line = [f"{setting.q}, {setting.rho:g}", decider]
-        for indicator in ("iter", "mae"):
-            known = printed[setting.q, setting.rho, decider][indicator]
-            mean, error = cell.mean(indicator)
-            line += [f"{known:.2f}", plus_minus(mean, error), f"{mean - known:+.2f}"]
-        line += [plus_minus(*cell.mean("observations"), 0), plus_minus(*cell.mean("halving"))]
-        lines.append(line)
-    return markdown(HEAD, lines)
-
-
-def records(cells: Cells, design: Design) -> list[dict[str, Any]]:
+def records(cells: Cells, size: Size) -> list[Row]:
     """Return the rows of the file."""
     printed, rows = published.table_2(), []
-    for (setting, decider), cell in cells.items():
-        row: dict[str, Any] = {"q": setting.q, "rho": setting.rho, "decider": decider}
-        for indicator in ("iter", "mae"):
-            known = printed[setting.q, setting.rho, decider][indicator]
-            mean, error = cell.mean(indicator)
-            row |= {f"{indicator}_published": known, indicator: mean, f"{indicator}_se": error}
-            row[f"{indicator}_difference"] = mean - known
-        for indicator in ("observations", "halving"):
-            row[indicator], row[f"{indicator}_se"] = cell.mean(indicator)
-        row["declared"], row["truly"] = cell.pairs
-        rows.append(row | design.columns)
+    for cell, frame in cells.items():
+        row: Row = summary(cell, frame, ("iter", "mae", "observations", "halving"))
+        for name, known in printed[row["q"], row["rho"], cell.decider].items():
+            row |= {f"{name}_published": known, f"{name}_difference": row[name] - known}
+        rows.append(row | {"repetitions": size.repetitions, "seed": size.seed})
     return rows
 
 
-def lower(
-    cells: Cells, settings: Sequence[Setting], indicator: str, others: Sequence[str]
-) -> tuple[bool, str]:
+def bayesian(rows: Sequence[Row]) -> str:
+    """Return the figures of the Bayesian race, a column per setting."""
+    lines = [
+        {**row, "line": name, "text": cell_of(row, column)}
+        for name, column in BAYESIAN.items()
+        for row in rows
+        if row["decider"] == "bayesian"
+    ]
+    return wide(lines, {"q, rho": "{line}"}, "{q}, {rho:g}", "{text}")
+
+
+def lower(cells: Cells, indicator: str, others: Iterable[str]) -> tuple[bool, str]:
     """Return whether the Bayesian race has the lower mean in every row, and where it has not."""
     exceptions, clear = [], 0
+    settings = dict.fromkeys(cell.setting for cell in cells)
     for setting in settings:
-        differences = [
-            cells[setting, "bayesian"].minus(cells[setting, other], indicator) for other in others
-        ]
+        ours, *theirs = (
+            cells[Cell(setting, name)][indicator].to_numpy(dtype=np.float64)
+            for name in ("bayesian", *others)
+        )
+        differences = [mean_and_error(ours - other) for other in theirs]
         if any(mean >= 0.0 for mean, _ in differences):
             exceptions.append(f"({setting})")
         clear += all(mean < -2.0 * error for mean, error in differences)
@@ -95,45 +102,40 @@ def lower(
     return not exceptions, f"{counts}, {where}by more than two standard errors in {clear}"
 
 
-def near(cells: Cells, decider: str, indicator: str) -> tuple[bool, str]:
-    """Return whether all means of a decider are near those published, and how many are.
+def near(rows: Sequence[Row], indicator: str) -> tuple[bool, str]:
+    """Return whether all means of the Bayesian race are near those published, and how many are.
 
     ITER within .05; MAE within 15 % or two standard errors of the difference, the published one
     being a mean of 200 races as well.
     """
-    printed, met, settings = published.table_2(), 0, 0
-    for (setting, name), cell in cells.items():
-        if name == decider:
-            known = printed[setting.q, setting.rho, name][indicator]
-            mean, error = cell.mean(indicator)
-            error *= math.sqrt(1.0 + len(cell.frame) / PUBLISHED_RACES)
-            room = 0.05 if indicator == "iter" else max(0.15 * known, 2.0 * error)
-            met += abs(mean - known) <= room
-            settings += 1
-    return met == settings, f"{met} of {settings} rows"
+    met = []
+    for row in (row for row in rows if row["decider"] == "bayesian"):
+        error = row[f"{indicator}_se"] * math.sqrt(1.0 + row["repetitions"] / PUBLISHED_RACES)
+        mae = max(0.15 * row[f"{indicator}_published"], 2.0 * error)
+        met.append(abs(row[f"{indicator}_difference"]) <= (0.05 if indicator == "iter" else mae))
+    return all(met), f"{sum(met)} of {len(met)} rows"
 
 
 @click.command()
+@settings_option
 @run_options(1000)
-@report.racing_options
-def main(settings: tuple[Setting, ...], design: Design, csv_path: Path | None) -> None:
+@csv_option
+def main(
+    settings: tuple[str, ...], repetitions: int, jobs: int, seed: int, csv_path: Path | None
+) -> None:
     """Print Table 2 as published and as measured here."""
-    report.announce("Table 2", settings, DECIDERS, design)
-    cells = report.run(settings, DECIDERS, design)
-    print(f"{summary(cells)}\n\n{table(cells)}")
+    size = Size(repetitions, jobs, seed)
+    cells = races(settings, DECIDERS, size)
+    rows = records(cells, size)
+    print(f"{bayesian(rows)}\n\n{table(rows, COLUMNS)}")
+    sign, others = ["f-race-sign"], ["f-race-sign", "f-race-mean-rank"]
     found = {
-        "Bayesian ITER within 0.05 of the published": near(cells, "bayesian", "iter"),
-        "Bayesian MAE within 15 % or two standard errors of the published": near(
-            cells, "bayesian", "mae"
-        ),
-        "Bayesian MAE lowest in every row": lower(cells, settings, "mae", DECIDERS[1:]),
-        "F-Race_S outperformed by the Bayesian race in MAE": lower(
-            cells, settings, "mae", ["f-race-sign"]
-        ),
-        "F-Race_S outperformed by the Bayesian race in ITER": lower(
-            cells, settings, "iter", ["f-race-sign"]
-        ),
-        report.TRULY_SO: report.truly_so(cells.values()),
+        "Bayesian ITER within 0.05 of the published": near(rows, "iter"),
+        "Bayesian MAE within 15 % or two standard errors of the published": near(rows, "mae"),
+        "Bayesian MAE lowest in every row": lower(cells, "mae", others),
+        "F-Race_S outperformed by the Bayesian race in MAE": lower(cells, "mae", sign),
+        "F-Race_S outperformed by the Bayesian race in ITER": lower(cells, "iter", sign),
+        TRULY_SO: truly_so(cells),
     }
-    print(f"\n{report.claims(found)}")
-    write(csv_path, records(cells, design))
+    print(f"\n{claims(found)}")
+    write(csv_path, rows)

@@ -12,20 +12,44 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from experiments.benavoli2015 import published, report
-from experiments.benavoli2015.racing import others_left
-from experiments.options import run_options
-from experiments.report import markdown, plus_minus, write
+from experiments.benavoli2015 import published
+from experiments.benavoli2015.racing import (
+    TRULY_SO,
+    Size,
+    claims,
+    others_left,
+    races,
+    settings_option,
+    summary,
+    truly_so,
+)
+from experiments.options import csv_option, run_options
+from experiments.report import pm, table, write
 from racer.stats.sign import probability_indistinguishable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from experiments.benavoli2015.racing import Design, Setting
+    from experiments.report import Columns
 
 __all__ = ["main"]
 
-HEAD = ("q, rho", "published", "ours", "difference", "at most", "truly so", "observations")
+
+def _share(row: Mapping[str, Any]) -> str:
+    declared, truly = row["declared"], row["truly"]
+    return f"{100 * truly / declared:.1f} % ({truly} of {declared})" if declared else "-"
+
+
+COLUMNS: Columns = {
+    "q, rho": "{q}, {rho:g}",
+    "published": "{indistinguishable_published:.1f}",
+    "ours": pm("indistinguishable"),
+    "difference": "{indistinguishable_difference:+.2f}",
+    "at most": pm("at_most"),
+    "truly so": _share,
+    "observations": pm("observations", 0),
+}
 
 
 def first_block_of_a_pair() -> int:
@@ -36,49 +60,23 @@ def first_block_of_a_pair() -> int:
 
 
 @click.command()
+@settings_option
 @run_options(200)
-@report.racing_options
-def main(settings: tuple[Setting, ...], design: Design, csv_path: Path | None) -> None:
+@csv_option
+def main(
+    settings: tuple[str, ...], repetitions: int, jobs: int, seed: int, csv_path: Path | None
+) -> None:
     """Print Table 3 as published and as measured here."""
-    report.announce("Table 3", settings, ["bayesian"], design)
-    lines: list[list[str]] = []
-    records: list[dict[str, Any]] = []
-    cells = report.run(settings, ["bayesian"], design)
-    earliest = first_block_of_a_pair()
-    for (setting, _), cell in cells.items():
-        known = published.table_3()[setting.q, setting.rho]
-        mean, error = cell.mean("indistinguishable")
-        observations, observations_error = cell.mean("observations")
-        declared, truly = cell.pairs
-        most = others_left(setting, design, earliest)
-        lines.append(
-            [
-                *(f"{setting.q}, {setting.rho:g}", f"{known:.1f}", plus_minus(mean, error)),
-                f"{mean - known:+.2f}",
-                plus_minus(*most),
-                f"{100 * truly / declared:.1f} % ({truly} of {declared})" if declared else "-",
-                plus_minus(observations, observations_error, 0),
-            ]
-        )
-        records.append(
-            {
-                "q": setting.q,
-                "rho": setting.rho,
-                "decider": "bayesian",
-                "indistinguishable_published": known,
-                "indistinguishable": mean,
-                "indistinguishable_se": error,
-                "indistinguishable_difference": mean - known,
-                "at_most": most[0],
-                "at_most_se": most[1],
-                "declared": declared,
-                "truly": truly,
-                "observations": observations,
-                "observations_se": observations_error,
-                **design.columns,
-            }
-        )
-    print(markdown(HEAD, lines))
+    size, earliest = Size(repetitions, jobs, seed), first_block_of_a_pair()
+    cells, rows = races(settings, ["bayesian"], size), []
+    for cell, frame in cells.items():
+        row: dict[str, Any] = summary(cell, frame, ("indistinguishable", "observations"))
+        known = published.table_3()[row["q"], row["rho"]]
+        row["indistinguishable_published"] = known
+        row["indistinguishable_difference"] = row["indistinguishable"] - known
+        row["at_most"], row["at_most_se"] = others_left(cell.setting, size, earliest)
+        rows.append(row | {"repetitions": repetitions, "seed": seed})
+    print(table(rows, COLUMNS))
     print(f"\nNo pair is indistinguishable with fewer than {earliest} observations.")
-    print(f"\n{report.claims({report.TRULY_SO: report.truly_so(cells.values())})}")
-    write(csv_path, records)
+    print(f"\n{claims({TRULY_SO: truly_so(cells)})}")
+    write(csv_path, rows)

@@ -5,11 +5,12 @@ From the runs in `runs.csv`; --generate makes them anew.
 
 from __future__ import annotations
 
-import time
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import pandas as pd
 
 from experiments.calvo2019 import analyses, runs
 from experiments.options import (
@@ -19,11 +20,13 @@ from experiments.options import (
     number_option,
     seed_option,
 )
-from experiments.report import duration, markdown, read, takes, write
+from experiments.report import read, takes, wide, write
 from racer.cli.demo.problems import FUNCTIONS
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from collections.abc import Iterator
+
+    Rows = list[dict[str, Any]]
 
 __all__ = ["main"]
 
@@ -31,53 +34,35 @@ SECONDS = 5e-5  # per evaluation, with what the optimisers need
 EVOLUTIONS = (("rastrigin",), ("ackley",), tuple(FUNCTIONS))
 TARGETED = (("rosenbrock", 0.01), ("ackley", 0.01))
 STRENGTHS = (1.0, 5.0)
+ESTIMATE = "{estimate:.2f} ({low:.2f}, {high:.2f})"
 
 
-def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a frame."""
-    return [{str(k): v for k, v in row.items()} for row in frame.to_dict("records")]
-
-
-def wide(frame: pd.DataFrame, keys: list[str]) -> str:
+def shown(frame: pd.DataFrame, **keys: str) -> str:
     """Return a line for each value of the keys, a column for each optimiser."""
-    lines: dict[tuple[Any, ...], dict[str, str]] = {}
-    for row in records(frame):
-        text = f"{row['estimate']:.2f} ({row['low']:.2f}, {row['high']:.2f})"
-        lines.setdefault(tuple(row[key] for key in keys), {})[row["algorithm"]] = text
-    body = [
-        [f"{v:.3g}" if isinstance(v, float) else str(v) for v in key]
-        + [line[name] for name in runs.NAMES]
-        for key, line in lines.items()
-    ]
-    return markdown([*keys, *runs.NAMES], body)
+    rows = sorted(frame.to_dict("records"), key=lambda row: runs.NAMES.index(row["algorithm"]))
+    return wide(rows, keys, "{algorithm}", ESTIMATE)
 
 
-def evolutions(rows: list[dict[str, Any]], draws: int, seed: int) -> list[dict[str, Any]]:
-    """Print the evolution over budgets for some functions; return its figures."""
-    kept: list[dict[str, Any]] = []
+def evolutions(rows: Rows, draws: int, seed: int) -> Iterator[pd.DataFrame]:
+    """Print the evolution over budgets for some functions; yield the figures of each."""
     for functions in EVOLUTIONS:
         name = functions[0] if len(functions) == 1 else "all"
         frame = analyses.budget_evolution(rows, functions, draws, seed)
-        print(f"\n## Best value within a budget: {name}\n\n{wide(frame, ['budget'])}")
-        kept += records(frame.assign(analysis="budget", function=name, prior="uniform"))
-    return kept
+        print(f"\n## Best value within a budget: {name}\n\n{shown(frame, budget='{budget:.0f}')}")
+        yield frame.assign(analysis="budget", function=name, prior="uniform")
 
 
-def sensitivities(rows: list[dict[str, Any]], draws: int, seed: int) -> list[dict[str, Any]]:
-    """Print what priors do where a target is to be reached first; return the figures."""
-    kept: list[dict[str, Any]] = []
+def sensitivities(rows: Rows, draws: int, seed: int) -> Iterator[pd.DataFrame]:
+    """Print what priors do where a target is to be reached first; yield the figures of each."""
     for function, target in TARGETED:
         frame = analyses.prior_sensitivity(rows, function, target, STRENGTHS, draws, seed)
-        print(
-            f"\n## First to reach {target:g}: {function}\n\n{wide(frame, ['prior', 'strength'])}\n"
-        )
+        lines = shown(frame, prior="{prior}", strength="{strength:.3g}")
+        print(f"\n## First to reach {target:g}: {function}\n\n{lines}\n")
         print("The estimate that moves most against the uniform prior of strength 1:\n")
-        for prior in ("empirical", "deceptive"):
-            for strength in STRENGTHS:
-                name, shift = analyses.largest_shift(frame, prior, strength)
-                print(f"- {prior}, strength {strength:g}: {shift:+.3f} ({name})")
-        kept += records(frame.assign(analysis=f"target {target:g}", function=function))
-    return kept
+        for prior, strength in product(("empirical", "deceptive"), STRENGTHS):
+            name, shift = analyses.largest_shift(frame, prior, strength)
+            print(f"- {prior}, strength {strength:g}: {shift:+.3f} ({name})")
+        yield frame.assign(analysis=f"target {target:g}", function=function)
 
 
 @click.command()
@@ -105,7 +90,6 @@ def main(
     csv_path: Path | None,
 ) -> None:
     """Print how winning probabilities change with the budget and with the prior."""
-    start = time.monotonic()
     if generate:
         count = len(FUNCTIONS) * runs.INSTANCES * len(runs.NAMES)
         print(f"{count} runs of {evaluations} evaluations, seed {seed}.")
@@ -118,7 +102,7 @@ def main(
     rows = read(runs_path)
     print(f"{len(rows)} runs, {draws} draws, seed {seed}.")
     print("Probability of being the best (5 % and 95 % quantiles)")
-    kept = evolutions(rows, draws, seed) + sensitivities(rows, draws, seed)
-    print(f"\nTook {duration(time.monotonic() - start)}.")
-    names = ("analysis", "function", "budget", "prior", "strength", *analyses.COLUMNS)
-    write(csv_path, [{name: row.get(name, "") for name in names} for row in kept])
+    frames = [*evolutions(rows, draws, seed), *sensitivities(rows, draws, seed)]
+    names = ["analysis", "function", "budget", "prior", "strength", *analyses.COLUMNS]
+    found = pd.concat(frames)[names].astype(object)
+    write(csv_path, found.where(found.notna(), "").to_dict("records"))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from experiments.options import csv_option, number_option, seed_option
-from experiments.report import markdown, write
+from experiments.report import markdown, table, wide, write
 from experiments.wainer2023 import published
 from racer.stats import BradleyTerryResult, bradley_terry, win_table
 
@@ -48,16 +47,6 @@ def compare(name: str, result: BradleyTerryResult) -> list[dict[str, Any]]:
     return rows
 
 
-def show(rows: list[dict[str, Any]]) -> str:
-    """Return the comparison as a table, a line per pair."""
-    columns = list(dict.fromkeys(row["column"] for row in rows))
-    lines: dict[str, list[str]] = {}
-    for row in rows:
-        cell = f"{row['published']:.2f} / {row['ours']:.3f}"
-        lines.setdefault(row["pair"], [row["pair"]]).append(cell)
-    return markdown(["pair", *columns], lines.values())
-
-
 @click.command()
 @number_option("--draws", 200_000, least=100)
 @seed_option
@@ -65,7 +54,6 @@ def show(rows: list[dict[str, Any]]) -> str:
 def main(draws: int, seed: int, csv_path: Path | None) -> None:
     """Print the tables as published and as computed here."""
     print(f"{draws} draws, seed {seed}. Takes a few seconds.\n", flush=True)
-    start = time.perf_counter()
     spread = bradley_terry(published.counts("table3b_wins"), draws=draws, seed=seed)
     missing = bradley_terry(published.missing_counts(), draws=draws, seed=seed)
     rows = compare("table4_table6", spread) + compare("table7_missing", missing)
@@ -74,34 +62,32 @@ def main(draws: int, seed: int, csv_path: Path | None) -> None:
         ("Table 7b, xgb missing on two data sets, from 7a", "table7_missing"),
     ):
         part = [row for row in rows if row["table"] == name]
-        print(f"{title}, published / ours\n\n{show(part)}\n")
+        both = "{published:.2f} / {ours:.3f}"
+        print(f"{title}, published / ours\n\n{wide(part, {'pair': '{pair}'}, '{column}', both)}\n")
     worst = max(rows, key=lambda row: abs(row["difference"]))
     print(f"Largest difference: {worst['difference']:+.3f} ({worst['column']} of {worst['pair']})")
     print(f"Sampling: {spread.posterior}\n")
 
     print("Table 5, posterior predictive check (published 0.8, 1, 1, 1)\n")
-    check = spread.predictive_check()
-    print(
-        markdown(
-            ["HDI", "share"], [[f"{r.level:.2f}", f"{r.wins:.1f}"] for r in check.itertuples()]
-        )
-    )
+    share = spread.predictive_check().to_dict("records")
+    print(table(share, {"HDI": "{level:.2f}", "share": "{wins:.1f}"}))
 
     print(
         "\nTable 3a, win table of Table 2's three decimals where it differs from the printed one\n"
     )
     ours = win_table(published.accuracy(), names=published.NAMES, maximize=True).to_frame()
     printed = published.counts("table3a_wins_ties").to_frame()
-    lines = [
-        [
-            f"{a.first}, {a.second}",
-            f"{b.wins_first}/{b.wins_second}/{b.ties}",
-            f"{a.wins_first}/{a.wins_second}/{a.ties}",
-        ]
-        for a, b in zip(ours.itertuples(), printed.itertuples(), strict=True)
-        if a != b
-    ]
-    print(markdown(["pair", "published", "ours"], lines))
+    differ = (
+        {**theirs, **{f"our_{name}": value for name, value in row.items()}}
+        for row, theirs in zip(ours.to_dict("records"), printed.to_dict("records"), strict=True)
+        if row != theirs
+    )
+    counts = {
+        "pair": "{first}, {second}",
+        "published": "{wins_first}/{wins_second}/{ties}",
+        "ours": "{our_wins_first}/{our_wins_second}/{our_ties}",
+    }
+    print(table(differ, counts))
 
     print("\nPolicies for ties, from Table 3a\n")
     lines = []
@@ -111,5 +97,4 @@ def main(draws: int, seed: int, csv_path: Path | None) -> None:
         fractions = [" / ".join(f"{v:.1f}" for v in check.loc[level]) for level in (0.5, 0.9)]
         lines.append([policy, f"{result.waic().waic:.1f}", *fractions])
     print(markdown(["policy", "WAIC", "wins (/ ties) in 50 % HDI", "in 90 % HDI"], lines))
-    print(f"\nTook {time.perf_counter() - start:.1f} s.")
     write(csv_path, rows)

@@ -12,17 +12,14 @@ from click.testing import CliRunner
 from experiments.benavoli2015 import published, table1, table2, table3
 from experiments.benavoli2015.racing import (
     DECIDERS,
-    READINGS,
     SETTINGS,
-    Design,
-    make_decider,
-    parse_settings,
-    run_cell,
+    Size,
+    races,
     sequential_halving,
 )
 from experiments.report import read as rows
 from experiments.report import write
-from racer.deciders import Blocks, SequentialHalving, Setting
+from racer.deciders import SequentialHalving
 from racer.simulate import NormalWorld
 from racer.simulate.play import run_race
 from racer.stats import bayesian_sign_test
@@ -38,7 +35,7 @@ TABLE_2 = """\
 100,0.1 0.36 0.28 0.36 0.30 0.35 0.30
 200,0.1 0.50 0.46 0.51 0.63 0.50 0.58"""  # as printed: ITER and MAE of each decider
 TABLE_3 = {"30,1": 0.9, "50,1": 1.7, "100,1": 4.5, "100,0.5": 3.1, "100,0.1": 2.4, "200,0.1": 2.7}
-SMALL = ["--repetitions", "2", "--settings", "100,.1", "--jobs", "1"]
+SMALL = ["--repetitions", "2", "--settings", "100,0.1", "--jobs", "1"]
 
 
 def run(name, *arguments):
@@ -69,7 +66,7 @@ def test_figures_of_tables_2_and_3_are_those_printed():
             table[int(q), float(rho), decider] = {"iter": iterations, "mae": mae}
     assert published.table_2() == table
     assert {f"{q},{rho:g}": n for (q, rho), n in published.table_3().items()} == TABLE_3
-    assert [str(setting) for setting in SETTINGS] == list(TABLE_3)
+    assert list(SETTINGS) == list(TABLE_3)
 
 
 def test_runs_from_the_root(tmp_path):
@@ -129,7 +126,7 @@ def test_table_2_prints_published_and_ours(tmp_path):
         assert float(row["mae_difference"]) == pytest.approx(
             float(row["mae"]) - float(row["mae_published"])
         )
-        assert (row["protocol"], row["reading"], row["repetitions"]) == ("rounds", "found", "2")
+        assert row["repetitions"] == "2"
     for claim in (
         "ITER within 0.05",
         "MAE within 15 %",
@@ -141,20 +138,13 @@ def test_table_2_prints_published_and_ours(tmp_path):
         assert claim in text
 
 
-def test_a_claim_of_no_pairs_is_not_said_to_hold():
-    settings = ["--repetitions", "2", "--settings", "30,1", "--protocol", "assessments"]
-    settings += ["--jobs", "1"]
-    assert "truly so: nothing to judge (0 of 0 pairs)" in run("table3", *settings)
-
-
 def test_table_3_prints_published_and_ours(tmp_path):
     path = tmp_path / "table3.csv"
-    (line,) = cells(run("table3", *SMALL, "--reading", "no-gate", "--csv", str(path)))
+    (line,) = cells(run("table3", *SMALL, "--csv", str(path)))
     (row,) = rows(path)
     assert line[:2] == ["100, 0.1", "2.4"]
     assert line[2].startswith(f"{float(row['indistinguishable']):.2f}")
     assert int(row["truly"]) <= int(row["declared"])
-    assert row["reading"] == "no-gate"
     assert line[4] == f"{float(row['at_most']):.2f} ± {float(row['at_most_se']):.2f}"
 
 
@@ -170,15 +160,11 @@ def test_no_pair_is_indistinguishable_before_384_observations():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--settings", "31,1"], "no setting '31,1' in the paper: choose among '30,1 50,1"),
-        (["--settings", "30"], "no setting '30' in the paper"),
-        (["--settings", "nan,nan"], "no setting"),
-        (["--settings", " "], "no settings given"),
+        (["--settings", "31,1"], "'31,1' is not one of '30,1', '50,1'"),
+        (["--settings", " "], "give at least one"),
         (["--repetitions", "0"], "0 is not in the range x>=1"),
         (["--jobs", "0"], "0 is not in the range x>=1"),
         (["--seed", "-1"], "-1 is not in the range x>=0"),
-        (["--protocol", "laps"], "'laps' is not one of"),
-        (["--reading", "mine"], "'mine' is not one of"),
         (["--csv", "no/such/directory/t.csv"], "there is no directory"),
     ],
 )
@@ -188,23 +174,6 @@ def test_bad_input_is_refused_before_anything_runs(name, arguments, message):
     assert message in " ".join(result.output.split())
     assert "Traceback" not in result.output
     assert "Takes about" not in result.output
-
-
-@pytest.mark.parametrize("reading", READINGS)
-def test_a_reading_is_of_all_three_deciders(reading):
-    text = run("table2", *SMALL, "--reading", reading)
-    assert f"Reading {reading}: " in text
-    assert len(tables(text)[1]) == 3
-
-
-def test_f_race_asks_the_gate_while_many_are_left():
-    """As many candidates as ten, or fewer, are compared without it."""
-    rng = np.random.default_rng(0)
-    for m, gate in ((11, "friedman"), (10, "none")):
-        decider = make_decider("f-race-sign", "many")
-        state = decider.start(Setting(m, rng))
-        _, verdict = decider.decide(state, Blocks(np.arange(m), rng.normal(size=(20, m))))
-        assert verdict.evidence["gate"] == gate
 
 
 def test_the_recorded_table_is_that_of_the_paper():
@@ -228,13 +197,10 @@ def test_a_recorded_row_comes_out_again(tmp_path):
     """Twenty-five of the table's thousand repetitions, which are a sample of them.
 
     They were recorded with the same seed and no other change, by
-    python scripts/table2.py --settings 100,.1 --repetitions 25 --jobs 1 --csv ..
+    python scripts/table2.py --settings 100,0.1 --repetitions 25 --jobs 1 --csv ..
     """
-    path, decider = tmp_path / "table2.csv", "f-race-mean-rank"
-    (chosen,) = parse_settings("100,.1")
-    design = Design(25, jobs=1, seed=1, protocol="rounds", reading="found")
-    cell = run_cell(chosen, decider, design)
-    write(path, table2.records({(chosen, decider): cell}, design))
+    path, size = tmp_path / "table2.csv", Size(25, jobs=1, seed=1)
+    write(path, table2.records(races(["100,0.1"], ["f-race-mean-rank"], size), size))
     (again,) = rows(path)
     recorded = rows(ROOT / "tests" / "data" / "table2_recorded.csv")
     assert again in recorded
@@ -248,38 +214,19 @@ def test_a_recorded_row_comes_out_again(tmp_path):
             assert abs(float(row[column]) - float(whole[column])) < 3.5 * error
 
 
-@pytest.mark.parametrize(("protocol", "jobs"), [("rounds", "2"), ("assessments", "1")])
-def test_same_seed_same_file_whatever_the_jobs(tmp_path, protocol, jobs):
+def test_same_seed_same_file_whatever_the_jobs(tmp_path):
     files = []
-    for number, (of_run, seed) in enumerate((("1", "7"), (jobs, "7"), ("1", "8"))):
+    for number, (jobs, seed) in enumerate((("1", "7"), ("2", "7"), ("1", "8"))):
         path = tmp_path / f"{number}.csv"
-        options = ["--repetitions", "2", "--settings", "30,1", "--jobs", of_run]
-        run("table2", *options, "--protocol", protocol, "--csv", str(path), "--seed", seed)
+        options = ["--repetitions", "2", "--settings", "30,1", "--jobs", jobs]
+        run("table2", *options, "--csv", str(path), "--seed", seed)
         files.append(path.read_text())
     assert files[0] == files[1] != files[2]
 
 
-def test_assessments_never_exceed_the_budget(tmp_path):
-    """1500 evaluations; ITER is the share of them, and q = 200 fits."""
-    path = tmp_path / "table2.csv"
-    text = run(
-        *("table2", "--repetitions", "2", "--jobs", "1", "--settings", "30,1 200,.1"),
-        *("--protocol", "assessments", "--csv", str(path)),
-    )
-    assert "as far as it does" in text
-    assert len(rows(path)) == 6
-    for row in rows(path):
-        assert float(row["observations"]) <= 1500
-        assert float(row["iter"]) == pytest.approx(float(row["observations"]) / 1500, rel=1e-4)
-
-
 def test_one_repetition_has_no_standard_error():
-    (line,) = cells(run("table3", "--repetitions", "1", "--settings", "100,.1", "--jobs", "1"))
+    (line,) = cells(run("table3", "--repetitions", "1", "--settings", "100,0.1", "--jobs", "1"))
     assert "±" not in line[2]
-
-
-def test_settings_are_taken_once_in_the_order_given():
-    assert [str(s) for s in parse_settings("100,.5 30,1.0 100,0.5")] == ["100,0.5", "30,1"]
 
 
 def test_sequential_halving_finds_the_best_where_noise_is_small():
