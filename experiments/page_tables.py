@@ -106,29 +106,17 @@ def _fold_errors() -> str:
 
 
 def _error_rates() -> str:
-    from experiments.error_rates import rates, tables  # noqa: PLC0415
+    from experiments.error_rates import tables  # noqa: PLC0415
 
-    found = [rates.Rates.of(row) for row in _recorded("error_rates/error_rates.csv")]
-    columns = {
-        "decider": "decider",
-        "drops a given one": "all equal: drops a given one",
-        "worst cell: drops a given best one": "worst cell: drops a given best one",
-        "keeps its alpha for each": "keeps its alpha",
-        "observations": "1 sd better: observations",
-    }
-    return part(
-        tables.summary(found),
-        "(?!.*(each_test|pair_strength|form=|Race.corr|-sign|mean-rank|bayesian-best))",
-        columns,
-    )
+    found = tables.summary(_recorded("error_rates/error_rates.csv"))
+    columns = {head: head for head in tables.HEAD if "any best" not in head}
+    return part(found, "(?!.*(each_test|-sign|mean-rank|bayesian-best))", columns)
 
 
 def _frontier() -> str:
-    from experiments.frontier import runs, tables  # noqa: PLC0415
+    from experiments.frontier import tables  # noqa: PLC0415
 
-    names = runs.Point.__dataclass_fields__
-    rows = _recorded("frontier/frontier.csv")
-    return tables.ratios([runs.Point(**{name: row[name] for name in names}) for row in rows])
+    return tables.ratios(_recorded("frontier/frontier.csv"))
 
 
 _NAMES = {

@@ -1,6 +1,6 @@
 """Measure the error of every decider against the observations it takes, and that of halving.
 
-Run:  python scripts/frontier.py [--worlds "normal unequal"] [--budgets "2000 4000"] [--picture f.png]
+Run:  python scripts/frontier.py [--worlds "normal unequal"] [--budgets "2000 4000"] [--csv PATH]
 """
 
 import sys

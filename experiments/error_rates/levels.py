@@ -1,8 +1,8 @@
 """How often a single test of a gated decider drops anyone, all candidates being equal.
 
 Each decider is shown one table of costs, once, at its default settings (level 0.05): in worlds in
-which all candidates are equal, with 2, 5, 10 and 30 of them and 5 to 36 blocks. In percent; "worst" is
-the largest of a world, which is a little too large by chance. Candidates dropped as
+which all candidates are equal, with 2, 5, 10 and 30 of them and 5 to 36 blocks. In percent: the largest
+of a world, which is a little too large by chance. Candidates dropped as
 indistinguishable are not counted: that is true of them. With --drift the costs of each candidate
 are correlated from block to block, as on machines that are shared and measured in order.
 """
@@ -10,24 +10,25 @@ are correlated from block to block, as on machines that are shared and measured 
 from __future__ import annotations
 
 import math
+from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
-import joblib
 import numpy as np
 
 from experiments.deciders import OF_ONE_NUMBER
 from experiments.options import csv_option, run_options, words_option
-from experiments.report import markdown, mean_and_error, plus_minus, with_progress, write
+from experiments.report import measured, plus_minus, wide, write
 from experiments.worlds import WORLDS
 from racer.deciders import Blocks, FRace, Setting
 from racer.seeding import rng_for, seed_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
+    from experiments.report import Row
     from racer.deciders import Decider
 
 __all__ = ["GATED", "main"]
@@ -52,8 +53,8 @@ class Cell(NamedTuple):
     blocks: int
 
 
-def dropped(cell: Cell, seed: int, drift: float = 0.0) -> float:
-    """Return 1 if a test of equal candidates finds one of them inferior."""
+def dropped(drift: float, cell: Cell, seed: int) -> dict[str, float]:
+    """Return a level of 1 if a test of equal candidates finds one of them inferior."""
     m, n = cell.candidates, cell.blocks
     drawn = WORLDS[cell.world](m, 1.0, qualities=(0.0,) * m).draw(seed)
     costs = np.array([drawn.costs(block) for block in range(n)])
@@ -62,22 +63,12 @@ def dropped(cell: Cell, seed: int, drift: float = 0.0) -> float:
     decider = GATED[cell.decider]
     state = decider.start(Setting(m, rng_for(seed, "decider")))
     _, verdict = decider.decide(state, Blocks(np.arange(m), costs))
-    return float(any(drop.reason != "indistinguishable" for drop in verdict.dropped))
+    return {"level": float(any(drop.reason != "indistinguishable" for drop in verdict.dropped))}
 
 
-def table(found: Mapping[Cell, tuple[float, float]], worlds: Sequence[str]) -> str:
-    """Return a line per decider: the worst cell of each world."""
-    lines = []
-    for name in dict.fromkeys(cell.decider for cell in found):
-        line = [f"`{name}`"]
-        for world in worlds:
-            cells = [cell for cell in found if (cell.decider, cell.world) == (name, world)]
-            worst = max(cells, key=lambda cell: found[cell][0])
-            mean, error = found[worst]
-            where = f"{worst.candidates} x {worst.blocks}"
-            line.append(f"{plus_minus(100 * mean, 100 * error, 1)} ({where})")
-        lines.append(line)
-    return markdown(("worst level, percent (candidates x blocks)", *worlds), lines)
+def _shown(row: Row) -> str:
+    level = plus_minus(100 * row["level"], 100 * row["level_se"], 1)
+    return f"{level} ({row['candidates']} x {row['blocks']})"
 
 
 @click.command()
@@ -101,19 +92,18 @@ def main(
 ) -> None:
     """Print how often one test of a gated decider drops an equal candidate."""
     cells = [Cell(*each) for each in product(deciders, worlds, candidates, blocks)]
-    seconds = [SECONDS * repetitions] * len(cells)
     print(f"Levels of single tests: {len(cells)} cells, {repetitions} tables each, seed {seed}.")
     seeds = [seed_for(seed, "levels", repetition) for repetition in range(repetitions)]
-    found: dict[Cell, tuple[float, float]] = {}
-    with joblib.Parallel(n_jobs=jobs, batch_size=-(-repetitions // jobs)) as pool:
-        for cell in with_progress(cells, seconds, jobs, str):
-            one = joblib.delayed(dropped)
-            found[cell] = mean_and_error(
-                np.array(pool(one(cell, number, drift) for number in seeds))
-            )
-    print(table(found, worlds))
-    rows: list[dict[str, Any]] = [
-        {**cell._asdict(), "level": mean, "level_se": error, "tables": repetitions, "seed": seed}
-        for cell, (mean, error) in found.items()
-    ]
+    rows = measured(partial(dropped, drift), cells, seeds, jobs, SECONDS)
+    worst = sorted(rows, key=lambda row: -row["level"])  # the first of each is shown
+    firsts = {(row["decider"], row["world"]): row for row in reversed(worst)}
+    ordered = [firsts[pair] for pair in product(deciders, worlds)]
+    print(
+        wide(
+            ordered,
+            {"worst level, percent (candidates x blocks)": "`{decider}`"},
+            "{world}",
+            _shown,
+        )
+    )
     write(csv_path, rows)

@@ -2,112 +2,142 @@
 
 A race gets a budget of evaluations and may use less of it. Regret is how much worse the one selected
 is than the best; sequential halving (by means, spending all it is given) gets as many observations as
-the races used in the mean, in the same races. A table per world and number of candidates, and one of
-all ratios. Beside the deciders, OCBA and top-two Thompson sampling, which do not race in blocks.
+the races used in the mean, in the same races. The table has the ratios of regrets, geometric means
+over the sizes. Beside the deciders, OCBA and top-two Thompson sampling, which do not race in blocks.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import math
-from dataclasses import asdict
+from functools import lru_cache
 from itertools import product
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+import numpy as np
 
-from experiments.frontier.picture import draw
-from experiments.frontier.runs import COMPETITORS, FIRST_TEST, HALVING, Point, Size, point
-from experiments.options import (
-    csv_option,
-    file_in_a_directory,
-    run_options,
-    words_option,
-)
-from experiments.report import markdown, plus_minus, with_progress, write
+from experiments.deciders import OF_ONE_NUMBER
+from experiments.frontier.bandits import BANDITS, FIRST, played
+from experiments.options import csv_option, run_options, words_option
+from experiments.report import mean_and_error, pm, wide, with_progress, write
 from experiments.worlds import WORLDS
+from racer.deciders import BestForBudget, SequentialHalving
+from racer.seeding import seed_for
+from racer.simulate import play
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
-__all__ = ["main"]
+    from numpy.typing import NDArray
 
-HEAD = ("budget", "decider", "observations", "MAE", "regret", "of halving", "ratio")
+    from experiments.report import Row
+    from racer.deciders import Decider
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["COMPETITORS", "HALVING", "Size", "main", "point", "races", "ratios"]
+
+HALVING = "halving"
+NAMES = ("bayesian-friedman", "best-for-budget", "bayesian-best", "f-race", "t-race", "anytime")
+COMPETITORS: dict[str, Decider | None] = {
+    HALVING: OF_ONE_NUMBER[HALVING],
+    **{name: OF_ONE_NUMBER[name] for name in NAMES},
+    "best-for-budget-mean": BestForBudget(by="mean"),
+    "halving-mean-rank": SequentialHalving(by="mean-rank"),
+    **dict.fromkeys(BANDITS),
+}
 SECONDS = 2e-5  # per evaluation of the budget, of one core, in the mean of all deciders
 
 
-def table(found: Sequence[Point]) -> str:
-    """Return the table of a world and a number of candidates."""
-    return markdown(
-        HEAD,
-        (
-            (
-                str(p.budget),
-                p.decider,
-                f"{p.observations:.0f}",
-                plus_minus(p.mae, p.mae_se),
-                plus_minus(p.regret, p.regret_se, 4),
-                f"{p.halving:.4f}",
-                _shown(p),
-            )
-            for p in found
-        ),
-    )
+class Size(NamedTuple):
+    """What is common to all races of a run."""
+
+    rho: float
+    repetitions: int
+    jobs: int
+    seed: int
 
 
-def ratios(found: Sequence[Point]) -> str:
+def point(decider: str, world: str, candidates: int, budget: int, size: Size) -> dict[str, Any]:
+    """Return what a decider makes of a budget, and halving of the observations that it used.
+
+    `halving` is the regret of sequential halving by means, given that number of observations, and
+    `ratio` the regret over it, in the same races.
+    """
+    used, mae, regret = races(decider, world, candidates, budget, size)
+    mean = float(used.mean())
+    # what is left of a budget is less than a block: as good as spent
+    equal = budget if mean > 0.98 * budget else max(round(mean), FIRST * candidates)
+    _, _, halving = races(HALVING, world, candidates, equal, size)
+    row: dict[str, Any] = {"world": world, "candidates": candidates, "decider": decider}
+    row |= {"budget": budget, "observations": mean}
+    row["mae"], row["mae_se"] = mean_and_error(mae)
+    row["regret"], row["regret_se"] = mean_and_error(regret)
+    row["halving"] = float(halving.mean())
+    row["ratio"], row["ratio_se"] = _ratio(regret, halving)
+    return row | size._asdict()
+
+
+def _ratio(ours: Floats, theirs: Floats) -> tuple[float, float]:
+    """Return the ratio of the means of paired values, and its error by the delta method."""
+    if not theirs.mean():
+        return math.nan, math.nan
+    ratio = float(ours.mean() / theirs.mean())
+    return ratio, mean_and_error(ours - ratio * theirs)[1] / float(theirs.mean())
+
+
+@lru_cache
+def races(
+    decider: str, world: str, candidates: int, budget: int, size: Size
+) -> tuple[Floats, Floats, Floats]:
+    """Return observations, MAE and regret of each race; the races of all deciders are the same."""
+    made, chosen = WORLDS[world](candidates, size.rho), COMPETITORS[decider]
+    if chosen is None:
+        seeds = [seed_for(size.seed, "play", number) for number in range(size.repetitions)]
+        mae, regret = np.array([played(decider, made, budget, seed) for seed in seeds]).T
+        return np.full(size.repetitions, float(budget)), mae, regret
+    frame = play(
+        chosen,
+        made,
+        repetitions=size.repetitions,
+        n_jobs=size.jobs,
+        seed=size.seed,
+        blocks=budget,  # more than a race can use
+        budget=budget,
+        first_test=FIRST,
+    ).frame
+    used, mae, regret = frame[["observations", "mae", "regret"]].to_numpy(dtype=np.float64).T
+    return used, mae, regret
+
+
+def ratios(rows: Sequence[Row]) -> str:
     """Return a table with a line per decider and a column per world: geometric means over sizes."""
-    worlds = dict.fromkeys(p.world for p in found)
-    names = dict.fromkeys(p.decider for p in found if p.decider != HALVING)
-    at = {key: [p for p in found if (p.decider, p.world) == key] for key in product(names, worlds)}
-    lines = [(f"`{name}`", *(_mean(at[name, world]) for world in worlds)) for name in names]
-    return markdown(("decider", *worlds), lines)
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        if row["decider"] != HALVING:
+            found.setdefault((row["decider"], row["world"]), []).append(row)
+    means = [{"decider": name, "world": world, **_mean(of)} for (name, world), of in found.items()]
+    return wide(means, {"decider": "`{decider}`"}, "{world}", pm("ratio"))
 
 
-def _mean(points: Sequence[Point]) -> str:
+def _mean(rows: Sequence[Row]) -> dict[str, float]:
     """Return the geometric mean of ratios, and its standard error, sizes being independent."""
-    if not all(p.ratio > 0.0 for p in points):  # nor where there is none
-        return "-"
-    mean = math.exp(sum(math.log(p.ratio) for p in points) / len(points))
-    return plus_minus(
-        mean, mean * math.hypot(*(p.ratio_se / p.ratio for p in points)) / len(points)
-    )
-
-
-def _shown(p: Point) -> str:
-    return "-" if p.decider == HALVING else plus_minus(p.ratio, p.ratio_se)
-
-
-def _picture(ctx: click.Context, param: click.Parameter, path: Path | None) -> Path | None:
-    if path is None:
-        return None
-    if importlib.util.find_spec("matplotlib") is None:
-        raise click.BadParameter('needs matplotlib: pip install "racer-tuning[plot]"')
-    if path.suffix not in (".png", ".svg", ".pdf"):
-        raise click.BadParameter(f"{path.name!r} should end in .png, .svg or .pdf")
-    return file_in_a_directory(ctx, param, path)
+    if not all(row["ratio"] > 0.0 for row in rows):  # nor where there is none
+        return {"ratio": math.nan, "ratio_se": math.nan}
+    mean = math.exp(sum(math.log(row["ratio"]) for row in rows) / len(rows))
+    spread = math.hypot(*(row["ratio_se"] / row["ratio"] for row in rows))
+    return {"ratio": mean, "ratio_se": mean * spread / len(rows)}
 
 
 @click.command()
 @run_options(repetitions=200)
-@words_option("--candidates", (10, 60), click.IntRange(2))
+@words_option("--candidates", (10, 40), click.IntRange(2))
 @click.option("--rho", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True)
 @words_option("--worlds", WORLDS)
 @words_option("--deciders", COMPETITORS)
-@words_option(
-    "--budgets",
-    (20, 80),
-    click.IntRange(FIRST_TEST),
-    help="Evaluations per candidate.",
-)
+@words_option("--budgets", (20, 60), click.IntRange(FIRST), help="Evaluations per candidate.")
 @csv_option
-@click.option(
-    "--picture",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    callback=_picture,
-    help="Draw it to this file.",
-)
 def main(
     repetitions: int,
     jobs: int,
@@ -118,28 +148,15 @@ def main(
     deciders: tuple[str, ...],
     budgets: tuple[int, ...],
     csv_path: Path | None,
-    picture: Path | None,
 ) -> None:
-    """Print regret against observations for every decider, beside sequential halving."""
+    """Print regret relative to sequential halving on as many observations, for every decider."""
     size = Size(rho, repetitions, jobs, seed)
     names = (HALVING, *(name for name in deciders if name != HALVING))
-    todo = [
-        (name, world, q, each * q)
-        for world, q, each, name in product(worlds, candidates, budgets, names)
-    ]
+    grid = product(worlds, candidates, budgets, names)
+    todo = [(name, world, q, each * q) for world, q, each, name in grid]
     seconds = [SECONDS * repetitions * budget for *_, budget in todo]
     print(f"Regret against observations: rho {rho:g}, {repetitions} repetitions, seed {seed}")
-    found = [
-        point(*cell, size)
-        for cell in with_progress(todo, seconds, jobs, lambda cell: ", ".join(map(str, cell)))
-    ]
-    for world, q in product(worlds, candidates):
-        mine = [p for p in found if (p.world, p.candidates) == (world, q)]
-        print(f"\n## {world}, {q} candidates\n\n{table(mine)}")
-    print(
-        f"\nRegret relative to halving on as many observations, mean of the sizes:\n\n{ratios(found)}"
-    )
-    write(csv_path, [asdict(p) | asdict(size) for p in found])
-    if picture is not None:
-        draw(found, picture)
-        print(f"Drawn to {picture}.")
+    cells = with_progress(todo, seconds, jobs, lambda cell: ", ".join(map(str, cell)))
+    rows = [point(*cell, size) for cell in cells]
+    print(f"Regret relative to halving on as many observations:\n\n{ratios(rows)}")
+    write(csv_path, rows)
