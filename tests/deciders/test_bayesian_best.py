@@ -8,8 +8,7 @@ from playing import eliminated
 from scipy import stats
 
 import racer
-from racer import SettingError
-from racer.deciders import BayesianBest, SequentialHalving, Setting
+from racer.deciders import BayesianBest, SequentialHalving
 from racer.simulate import HeavyTailedWorld, UnequalInstancesWorld, play
 
 EVALUATIONS = 900
@@ -31,21 +30,6 @@ def race(costs, *, budget=EVALUATIONS, maximize=False, **settings):
 
 def some_costs(m=9, seed=1):
     return np.random.default_rng(seed).normal(size=(600, m)) + 0.3 * np.arange(m)
-
-
-@pytest.mark.parametrize("by", ["mean", "mean-rank"])
-@pytest.mark.parametrize("m", [3, 9, 40])
-def test_the_pool_shrinks_as_the_budget_does(by, m):
-    result = race(some_costs(m), by=by)
-    assert result.ended == racer.Ended.BUDGET
-    assert len(result.survivors) == 2
-    assert EVALUATIONS - 2 < result.evaluations <= EVALUATIONS
-    used = 0
-    for evaluated in result.blocks["evaluated"]:
-        used_before, used = used, used + evaluated
-        if used_before >= 5 * m:  # looks begin after five blocks
-            left = 1.0 - used_before / EVALUATIONS
-            assert evaluated == max(2, math.ceil(m**left - 1e-9))
 
 
 def test_what_is_dropped_says_how_probable_it_was_best_and_who_leads():
@@ -70,28 +54,6 @@ def test_the_first_to_go_has_the_least_posterior_probability_of_being_best():
     assert (np.abs(first["probability"] - expected) < 4 * error).all()
 
 
-def test_the_order_of_candidates_does_not_matter():
-    costs, order = some_costs(), np.random.default_rng(2).permutation(9)
-    for by in ("mean", "mean-rank"):
-        plain, turned = race(costs, by=by), race(costs[:, order], by=by)
-        assert {(e.block, e.candidate) for e in eliminated(plain)} == {
-            (e.block, int(order[e.candidate])) for e in eliminated(turned)
-        }
-
-
-def test_blocks_at_once_are_blocks_one_by_one(table):
-    for by in ("mean", "mean-rank"):
-        decider = BayesianBest(by=by)
-        at_once = table.decide(decider, some_costs()[:50], budget=900)
-        stepwise = table.decide(decider, some_costs()[:50], step=7, budget=900)
-        assert (
-            [(d.candidate, d.reason, d.against) for d in at_once.dropped]
-            == [(d.candidate, d.reason, d.against) for d in stepwise.dropped]
-            != []
-        )
-        assert np.allclose(at_once.standing, stepwise.standing)
-
-
 def test_ranks_ignore_what_keeps_the_order_within_blocks():
     costs = some_costs()
     bent = np.exp(costs) * np.random.default_rng(3).uniform(1, 1e6, size=(600, 1))
@@ -111,27 +73,6 @@ def test_those_that_tie_with_one_that_stays_stay(table):
         assert {drop.candidate for drop in verdict.dropped} == gone
 
 
-@pytest.mark.parametrize("scale", [1e308, 1e-308, 5e-324])
-@pytest.mark.parametrize("by", ["mean", "mean-rank"])
-def test_costs_at_the_ends_of_the_floats(scale, by):
-    rng = np.random.default_rng(1)
-    costs = scale * rng.choice([-1.0, 0.0, 1.0], size=(600, 4), p=[0.3, 0.3, 0.4])
-    result = race(costs, by=by)
-    assert len(result.survivors) >= 2
-    assert result.eliminations["probability"].between(0.0, 1.0).all()
-
-
-def test_failures_cost_more_than_the_worst():
-    def evaluate(config, instance, seed):
-        if config == 0 and instance % 2:
-            raise ValueError("odd")
-        return config + instance + seed % 7
-
-    for by in ("mean", "mean-rank"):
-        decider = BayesianBest(by=by)
-        assert racer.race([0, 1, 2], evaluate, range(10), budget=90, decider=decider).best == 1
-
-
 @pytest.mark.parametrize(
     ("world", "repetitions", "budget"),
     [(HeavyTailedWorld(8, 1.0), 32, 300), (UnequalInstancesWorld(20, 1.0), 12, 800)],
@@ -144,17 +85,3 @@ def test_it_beats_halving_by_means_where_means_mislead(world, repetitions, budge
     error = math.hypot(ours.errors["mae"], halving.errors["mae"])
     assert halving.summary["mae"] - ours.summary["mae"] > 2 * error
     assert ours.summary["observations"] == pytest.approx(budget - 0.5, abs=0.5)
-
-
-def test_it_needs_a_budget_of_any_kind():
-    with pytest.raises(SettingError, match="'BayesianBest' needs a budget"):
-        BayesianBest().start(Setting(2, np.random.default_rng(0)))
-    for limits in ({"evaluations": 100, "seconds": 5}, {"seconds": 5}, {"spend": 5}):
-        budget = racer.Budget(**limits)
-        assert racer.Race([1, 2], budget=budget, decider=BayesianBest()).ended is None
-
-
-@pytest.mark.parametrize("bad", [{"by": "median"}, {"by": 3}, {"draws": 10}])
-def test_bad_settings(bad):
-    with pytest.raises(SettingError):
-        BayesianBest(**bad)

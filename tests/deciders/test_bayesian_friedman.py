@@ -154,16 +154,6 @@ def test_the_region_alone_drops_nobody_before_there_are_as_many_blocks_as_candid
     assert min(drop.block for drop in eliminated(eager)) + 1 < 8
 
 
-@LAWS
-@given(seeds)
-def test_the_region_alone_is_the_paper_s_test(table, seed):
-    costs = costs_of(seed)
-    if costs.shape[1] > 2:
-        expected = bayesian_friedman_test(costs)
-        evidence = table.decide(REGION, costs).evidence
-        assert evidence["tail_probability"] == pytest.approx(expected.tail_probability)
-
-
 def test_the_last_two_are_compared_without_the_region(table):
     costs = np.array([[0.0, 1.0]] * 5)
     assert table.decide(BayesianFriedman(), costs[:2]).dropped == ()

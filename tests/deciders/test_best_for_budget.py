@@ -1,14 +1,10 @@
 """The best choice for a budget: who leaves when, and by which standing."""
 
-import math
-
 import numpy as np
 import pytest
-from playing import eliminated
 
 import racer
-from racer import SettingError
-from racer.deciders import BestForBudget, SequentialHalving, Setting
+from racer.deciders import BestForBudget, SequentialHalving
 from racer.deciders.best_for_budget import _median
 from racer.simulate import HeavyTailedWorld, NormalWorld, UnequalInstancesWorld, play
 
@@ -30,19 +26,6 @@ def some_costs(m=9, seed=1):
     return np.random.default_rng(seed).normal(size=(400, m)) + 0.3 * np.arange(m)
 
 
-@pytest.mark.parametrize("m", [3, 9, 30])
-def test_the_pool_shrinks_as_the_budget_does(m):
-    result = race(some_costs(m))
-    assert (result.ended, len(result.survivors)) == (racer.Ended.BUDGET, 2)
-    assert EVALUATIONS - 2 < result.evaluations <= EVALUATIONS
-    used = 0
-    for evaluated in result.blocks["evaluated"]:
-        used_before, used = used, used + evaluated
-        if used_before >= 5 * m:  # tests begin after five blocks
-            left = 1.0 - used_before / EVALUATIONS
-            assert evaluated == max(2, math.ceil(m ** (left ** (1 - 1.5 / m)) - 1e-9))
-
-
 def test_what_is_dropped_says_how_often_the_leader_won():
     costs = some_costs()
     gone = race(costs).eliminations
@@ -52,28 +35,6 @@ def test_what_is_dropped_says_how_often_the_leader_won():
     shown = costs[: drop["block"] + 1]
     won = (shown[:, drop["against"]] < shown[:, drop["candidate"]]).mean()
     assert drop["probability"] == pytest.approx(won)
-
-
-@pytest.mark.parametrize("by", BY)
-def test_the_order_of_candidates_does_not_matter(by):
-    costs, order = some_costs(), np.random.default_rng(2).permutation(9)
-    plain, turned = race(costs, by=by), race(costs[:, order], by=by)
-    assert {(e.block, e.candidate) for e in eliminated(plain)} == {
-        (e.block, int(order[e.candidate])) for e in eliminated(turned)
-    }
-
-
-@pytest.mark.parametrize("by", BY)
-def test_blocks_at_once_are_blocks_one_by_one(table, by):
-    decider = BestForBudget(by=by)
-    at_once = table.decide(decider, some_costs()[:50], budget=900)
-    stepwise = table.decide(decider, some_costs()[:50], step=7, budget=900)
-    assert (
-        [(d.candidate, d.reason, d.against) for d in at_once.dropped]
-        == [(d.candidate, d.reason, d.against) for d in stepwise.dropped]
-        != []
-    )
-    assert np.allclose(at_once.standing, stepwise.standing)
 
 
 def test_the_residuals_say_whether_the_mean_is_trusted(table):
@@ -110,37 +71,6 @@ def test_a_robust_standing_counts_what_happens_in_fewer_than_half_of_the_blocks(
     assert np.diff(np.sort(verdict.standing)).min() > 0.0
 
 
-def test_those_that_tie_with_one_that_stays_stay(table):
-    result = race(np.ones((400, 9)))
-    assert (result.ended, result.best, eliminated(result)) == (racer.Ended.ALL_EQUAL, None, ())
-    costs = some_costs(4)
-    costs = np.column_stack([costs, costs[:, 3], costs[:, 3]])  # the worst, three times
-    for by in BY:
-        gone = race(costs, by=by).eliminations.groupby("block")["candidate"].agg(set)
-        assert {3, 4, 5} in gone.tolist()
-
-
-@pytest.mark.parametrize("scale", [1e308, 1e-308, 5e-324])
-@pytest.mark.parametrize("by", BY)
-def test_costs_at_the_ends_of_the_floats(scale, by):
-    rng = np.random.default_rng(1)
-    costs = scale * rng.choice([-1.0, 0.0, 1.0], size=(400, 4), p=[0.3, 0.3, 0.4])
-    result = race(costs, by=by)
-    assert len(result.survivors) >= 2
-    assert result.eliminations["probability"].between(0.0, 1.0).all()
-
-
-@pytest.mark.parametrize("by", BY)
-def test_failures_cost_more_than_the_worst(by):
-    def evaluate(config, instance, seed):
-        if config == 0 and instance % 2:
-            raise ValueError("odd")
-        return config + instance + seed % 7
-
-    decider = BestForBudget(by=by)
-    assert racer.race([0, 1, 2], evaluate, range(10), budget=90, decider=decider).best == 1
-
-
 @pytest.mark.parametrize(
     ("world", "share"),
     [
@@ -155,20 +85,6 @@ def test_its_regret_beside_that_of_halving(world, share):
         for decider in ("best-for-budget", SequentialHalving())
     )
     assert ours.summary["regret"] < share * halving.summary["regret"]
-
-
-def test_it_needs_a_budget_of_any_kind():
-    with pytest.raises(SettingError, match="'best-for-budget' needs a budget"):
-        BestForBudget().start(Setting(2, np.random.default_rng(0)))
-    for limits in ({"evaluations": 100, "seconds": 5}, {"seconds": 5}, {"spend": 5}):
-        budget = racer.Budget(**limits)
-        assert racer.Race([1, 2], budget=budget, decider="best-for-budget").ended is None
-
-
-@pytest.mark.parametrize("bad", [{"by": "median"}, {"by": 3}])
-def test_bad_settings(bad):
-    with pytest.raises(SettingError, match=next(iter(bad))):
-        BestForBudget(**bad)
 
 
 @pytest.mark.parametrize("shape", [(4, 3), (5, 3), (1, 1), (3, 2000)], ids=str)

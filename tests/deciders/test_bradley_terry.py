@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from racer.deciders import Blocks, BradleyTerryRace, Setting
+from racer.deciders import Blocks, BradleyTerryRace
 from racer.deciders.bradley_terry import chances
 from racer.deciders.parts.ranking import Order, RunningRanks
 from racer.stats._likelihoods import EvenLikelihood, GivenScale, Likelihood, sum_to_zero
@@ -146,20 +146,3 @@ def test_a_smaller_sigma_is_more_doubtful(table):
         len(table.decide(BradleyTerryRace(sigma=s, gate=False), costs).dropped) for s in (0.1, 3.0)
     )
     assert strict < loose
-
-
-def test_a_race_that_goes_on_is_a_race_that_begins_anew(table):
-    """The mode of the look before helps and leaves no trace."""
-    costs = np.random.default_rng(6).normal(size=(40, 7)) + 0.15 * np.arange(7)
-    decider = BradleyTerryRace(gate=False)
-    state = decider.start(Setting(7, np.random.default_rng(0)))
-    for n in range(40):
-        state, verdict = decider.decide(state, Blocks(np.arange(7), costs[n : n + 1]))
-        if n % 13 == 12:
-            anew = table.decide(decider, costs[: n + 1])
-            assert [d.candidate for d in verdict.dropped] == [d.candidate for d in anew.dropped]
-            np.testing.assert_allclose(
-                [d.probability for d in verdict.dropped],
-                [d.probability for d in anew.dropped],
-                rtol=1e-6,
-            )

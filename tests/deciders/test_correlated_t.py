@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from racer import SettingError
 from racer.deciders import CorrelatedTRace
 from racer.stats import correlated_t_test
 
@@ -68,11 +67,3 @@ def test_a_failed_cell_is_one_range_behind_its_block(table):
     others = np.delete(COSTS[3], 2)
     imputed[3, 2] = others.max() + np.ptp(others)
     assert dropped(table, CorrelatedTRace(), failed) == dropped(table, CorrelatedTRace(), imputed)
-
-
-@pytest.mark.parametrize(
-    "settings", [{"correlation": 1.0}, {"confidence": 0.5}, {"rope": -1.0}, {"draws": 99}]
-)
-def test_settings_are_checked(settings):
-    with pytest.raises(SettingError, match=next(iter(settings))):
-        CorrelatedTRace(**settings)

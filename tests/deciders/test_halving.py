@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
-from playing import eliminated, short
 
 import racer
-from racer import SettingError
-from racer.deciders import BayesianBest, FRace, SequentialHalving, Setting
+from racer.deciders import FRace, SequentialHalving
 from racer.simulate import HeavyTailedWorld, NormalWorld, play
 
 
@@ -72,19 +70,6 @@ def test_by_mean_or_by_mean_rank():
     assert best("mean-rank") == 0
 
 
-def test_failures_cost_more_than_the_worst():
-    def evaluate(config, instance, seed):
-        if config == 0 and instance % 2:
-            raise ValueError("odd")
-        return config + instance + seed % 7
-
-    for by in ("mean", "mean-rank"):
-        result = racer.race(
-            [0, 1, 2], evaluate, range(10), budget=90, decider=SequentialHalving(by=by)
-        )
-        assert result.best == 1
-
-
 def test_ranks_win_where_noise_has_no_variance():
     world = HeavyTailedWorld(8, 0.5)
     by_mean, by_rank = (
@@ -94,49 +79,9 @@ def test_ranks_win_where_noise_has_no_variance():
     assert by_rank.summary["mae"] < by_mean.summary["mae"]
 
 
-def test_the_order_of_candidates_does_not_matter():
-    costs = np.random.default_rng(1).normal(size=(60, 9)) + 0.2 * np.arange(9)
-    order = np.random.default_rng(2).permutation(9)
-
-    def gone(table, names):
-        race = racer.Race(range(9), decider="halving", budget=200, seed=1)
-        while cells := race.ask():
-            race.tell_block(table[cells[0].block, list(race.alive)])
-        return {(e.block, names[e.candidate]) for e in eliminated(race.result())}
-
-    assert gone(costs, range(9)) == gone(costs[:, order], order)
-
-
-def test_it_needs_a_budget_of_any_kind():
-    with pytest.raises(SettingError, match="'halving' needs a budget"):
-        SequentialHalving().start(Setting(2, np.random.default_rng(0)))
-    for limits in ({"evaluations": 100, "seconds": 5}, {"seconds": 5}, {"spend": 5}):
-        budget = racer.Budget(**limits)
-        assert racer.Race([1, 2], budget=budget, decider="halving").ended is None
-
-
-@pytest.mark.parametrize("bad", [{"by": "median"}, {"by": 3}])
-def test_bad_settings(bad):
-    with pytest.raises(SettingError):
-        SequentialHalving(**bad)
-
-
 def test_it_spends_more_than_a_race_that_may_stop():
     world = NormalWorld(8, 0.1)
     halving, race = (
         play(decider, world, repetitions=10, blocks=100, seed=1) for decider in ("halving", FRace())
     )
     assert halving.summary["observations"] > race.summary["observations"]
-
-
-@pytest.mark.parametrize("decider", ["halving", BayesianBest()], ids=short)
-@pytest.mark.filterwarnings("ignore:block .* is set aside:racer.RacerWarning")
-def test_blocks_that_fail_altogether_are_counted_against_the_budget(decider):
-    def evaluate(config, instance, seed):
-        if instance % 2:
-            raise ValueError("odd")
-        return config + 0.1 * np.random.default_rng(seed).normal()
-
-    result = racer.race(range(16), evaluate, range(10_000), decider=decider, budget=1600, seed=1)
-    assert len(result.survivors) <= 2  # the last block may be one of those
-    assert result.evaluations > 1600 - 16

@@ -152,24 +152,6 @@ def test_a_failed_cell_has_the_worst_score():
     assert found == drops_of(MeanRace(), worst, n_blocks=100)[0]
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"margin": -1}, "margin=-1"),
-        ({"margin": "2%"}, "margin='2%'"),
-        ({"bounds": (1, 0)}, r"bounds=\(1, 0\)"),
-        ({"bounds": 3}, "bounds=3"),
-        ({"bounds": (0, float("inf"))}, r"bounds=\(0, inf\)"),
-        ({"alpha": 0.5}, "alpha"),
-        ({"population": "no"}, "population"),
-        ({"familywise": 1}, "familywise"),
-    ],
-)
-def test_settings_that_cannot_work(settings, message):
-    with pytest.raises(racer.SettingError, match=message):
-        MeanRace(**settings)
-
-
 def test_without_bounds_of_costs_it_does_not_start():
     with pytest.raises(racer.SettingError, match="needs their bounds"):
         MeanRace().start(Setting(2, rng_for(0, "test")))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from racer.deciders import Blocks, Setting, SignedRankRace
+from racer.deciders import Setting, SignedRankRace
 from racer.deciders.parts.walsh import WalshSums
 from racer.stats import bayesian_signed_rank_test
 
@@ -142,14 +142,3 @@ def test_sizes_count(table):
     assert verdict.dropped == ()
     small = np.where(costs == 50.0, 0.1, costs)
     assert [d.candidate for d in table.decide(decider, small).dropped] == [1]
-
-
-def test_a_race_that_goes_on_is_a_race_that_begins_anew(table):
-    costs = np.random.default_rng(6).normal(size=(30, 6)) + 0.2 * np.arange(6)
-    decider = SignedRankRace(gate=False)
-    state = decider.start(Setting(6, np.random.default_rng(0)))
-    for n in range(30):
-        state, verdict = decider.decide(state, Blocks(np.arange(6), costs[n : n + 1]))
-    anew = table.decide(decider, costs)
-    assert verdict.dropped == anew.dropped != ()
-    assert verdict.evidence == anew.evidence
