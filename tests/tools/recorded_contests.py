@@ -554,28 +554,16 @@ def refused(decider, error):
     return Case({"refused": name}, clear, Counter({f"ended {clear['ended']}": 1}))
 
 
-def facts_of(parts, watch, result, **more):
-    """Count what a case has covered."""
+def facts_of(parts, watch, result):
+    """Count what a race has met: its end, its decider, and what few races meet."""
     statuses = set(parts["scores"][SCORES.index("status")])
     reasons = parts["eliminations"][ELIMINATION.index("reason")]
-    runtime = result.rules.runtime
-    limit = math.inf if runtime is None else runtime.limit
-    bounds = [cell[-1] for cells in watch.asked for cell in cells if cell[-1] is not None]
     found = {
         f"ended {plain(result.ended)}": True,
         "failures": statuses - {"ok", "capped", "rejected"},
         "rejections": "rejected" in reasons,
-        "run times": runtime is not None,
-        "caps below the limit": any(bound < limit for bound in bounds),
-        "cells capped": "capped" in statuses,
         "eliminations as capped": "capped" in reasons,
-        "eliminations by a decider": set(reasons) - {"rejected", "capped"},
         "repeats found": watch.said_repeats,
-        "blocks set aside": any(parts["blocks"][-1]),
-        "warnings": watch.warnings,
-        "ahead, not empty": any(watch.ahead),
-        "no best": result.best_index is None,
-        **more,
     }
     return Counter(name for name, is_so in found.items() if is_so)
 
@@ -640,27 +628,7 @@ def play_race(number):
             parts = of_result(result, chances=number % 4 == 0)
     except Refused as error:
         return refused(rules["decider"], error)
-    facts = facts_of(
-        parts,
-        watch,
-        result,
-        **{
-            "one candidate": m == 1,
-            "no instances": instances is None,
-            "growing tests": rules["each_test"] == "growing",
-            "tests after a number of blocks": isinstance(rules["each_test"], int),
-            "groups": rules["block_size"] > 1,
-            "maximize": rules["maximize"],
-            "first_test": "first_test" in rules,
-            "min_survivors": rules.get("min_survivors", 1) > 1,
-            "seconds": isinstance(rules["budget"], tuple),
-            "seconds and evaluations": isinstance(rules["budget"], tuple) and rules["budget"][0],
-            "ties": world.digits is not None,
-            f"deterministic={rules['deterministic']}": True,
-            f"seed {world.seeded}": True,
-            f"decider {rules['decider']}": True,
-        },
-    )
+    facts = facts_of(parts, watch, result) + Counter([f"decider {rules['decider']}"])
     return Case(parts | watch.parts(), clear_of(rules["decider"], result), facts)
 
 
@@ -857,26 +825,7 @@ def play_tuning(number):
         return refused(decider, error)
     if driven:
         watch.events = without_clock(watch.events)
-    facts = facts_of(
-        parts,
-        watch,
-        result,
-        **{
-            "by racer.tune": driven,
-            "no instances": instances is None,
-            "conditions": bool(space.conditions),
-            "held-out instances": "test_instances" in rules,
-            "initial": "initial" in rules,
-            "elites": "elites" in rules,
-            "a list of budgets": isinstance(rules["budget"], list),
-            "seconds": isinstance(rules["budget"], tuple),
-            "groups": rules["block_size"] > 1,
-            "maximize": rules["maximize"],
-            f"deterministic={rules['deterministic']}": True,
-            f"decider {decider}": True,
-        },
-    )
-    return Case(parts | watch.parts(), clear_of(decider, result), facts)
+    return Case(parts | watch.parts(), clear_of(decider, result))
 
 
 def without_clock(events):
@@ -952,18 +901,8 @@ def play_ablation(number):
             parts = of_ablation(found, clock=clock)
     except Refused as error:
         return refused(None, error)
-    facts = {
-        f"ended {plain(found.ended)}": True,
-        "run times": result.rules.runtime is not None,
-        "failures": world.failing,
-        "a budget that ends it": plain(found.ended) == "budget",
-        "held-out instances": result.test_instances,
-        "steps": found.steps,
-    }
     noted = {"events": without_clock(watch.events), "warnings": watch.parts()["warnings"]}
-    return Case(
-        parts | noted, clear_of(None, found), Counter(f for f, is_so in facts.items() if is_so)
-    )
+    return Case(parts | noted, clear_of(None, found))
 
 
 # -- races of a study's trials
@@ -1007,24 +946,21 @@ def play_study(number):
     if rng.random() < 0.4:
         settings["first_test"] = int(rng.integers(2, 6))
     budget = int(rng.integers(60, 200))
-    watch, facts = Watch(), Counter()
+    watch = Watch()
     try:
         with watch.of_warnings():
             study = new_study(number, maximize=maximize)
             instances = [float(i) for i in range(k)]
             evidence = race_study(study, world, instances, budget=budget, **settings)
             if number % 3 == 0:
-                facts["with a larger budget"] += 1
                 evidence = race_study(study, world, instances, budget=budget + 60, **settings)
             parts = of_study(study, evidence)
     except Refused as error:
         return refused(decider, error)
     states = Counter(trial[0] for trial in parts["trials"])
-    facts += Counter(f"trials {state}" for state in states)
-    facts += Counter({"maximize": maximize, "failures": bool(world.failing or world.dark)})
     clear = {"decider": decider, "ended": dict(sorted(states.items())), "best": evidence.best}
     clear["evaluations"] = sum(trial[4] for trial in parts["trials"])
-    return Case({**parts, "warnings": watch.parts()["warnings"]}, clear, facts)
+    return Case({**parts, "warnings": watch.parts()["warnings"]}, clear)
 
 
 # -- stores
@@ -1074,10 +1010,8 @@ def play_store(number):
         else:
             begun, parts, result = contest_in_store(number, way, f"{folder}/store.db", at, watch)
     noted = {"events": without_clock(watch.events), "warnings": watch.parts()["warnings"]}
-    facts = [way, "interrupted" if begun == "interrupted" else "a larger budget"]
-    facts.append(f"ended {plain(result.ended)}")
     clear = {"way": way, "begun": begun} | clear_of(None, result)
-    return Case({**parts, **noted, "begun": begun}, clear, Counter(facts))
+    return Case({**parts, **noted, "begun": begun}, clear)
 
 
 def contest_in_store(number, way, path, at, watch):
@@ -1141,7 +1075,7 @@ def play_jobs(number):
     if not are_same(*cases):
         raise AssertionError("two workers bring another result than one")
     decider = rules.get("decider", "default")
-    return Case(cases[0], clear_of(decider, result), Counter([run.__name__]))
+    return Case(cases[0], clear_of(decider, result))
 
 
 # -- all cases
