@@ -175,8 +175,8 @@ def _front_chances() -> str:
     found = "\n".join(chances.lines(pd.read_csv(HERE / "fronts" / "chances.csv")))
     heads = found.splitlines()[0].split("|")[1:-2]
     columns = {name.strip(): name.strip() for name in heads}
-    del columns["noise"], columns["blocks"]
-    return part(found, "(indep|trade).*; equal; all", columns)
+    del columns["noise"], columns["blocks"], columns["spread"]
+    return part(found, "(indep|trade).*; equal; all; 1 or 3", columns)
 
 
 TABLES: dict[str, Callable[[], str]] = {
@@ -193,8 +193,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "front-chances": _front_chances,
     "sampler-best": _samplers,
     "reported-verdicts": lambda: part(_tunings("reported")[1], "algorithms|formulas"),
-    "anytime-verdicts": lambda: part(_tunings("anytime")[1], "(algorithms|formulas).*; tpe;"),
-    "parallel-verdicts": lambda: part(_tunings("parallel")[1], "algorithms|formulas"),
 }
 
 
