@@ -71,7 +71,6 @@ study = Commands(
         "anytime": ("tuner.anytime", "What tuning finds in 50 to 500 evaluations, beside others"),
         "answers": ("reliability.answers", "Contradictions in results, and claims among equals"),
         "bench": ("bench_clock.tables", "Which program is faster, on simulated clocks"),
-        "bundles": ("bundles.tampering", "Bundles that were tampered with, and are noticed"),
         "damage": ("campaign.damage", "Damaged stores and files: refused, right, or said"),
         "curves": ("optuna_study.curves", "Learning curves under Optuna's pruners and racer's"),
         "faults": ("campaign.faults", "Two file operations that fail: stores and outputs"),

@@ -54,15 +54,15 @@ if TYPE_CHECKING:
     from racer.results.portfolio import PortfolioResult as PortfolioResult
     from racer.results.race import RaceResult as RaceResult
     from racer.results.tuning import TuneResult as TuneResult
-    from racer.results.verification import Verification as Verification
     from racer.run.ablation import ablation as ablation
     from racer.run.bench import bench as bench
     from racer.run.calls import race as race
     from racer.run.calls import resume as resume
     from racer.run.calls import tune as tune
     from racer.run.portfolio import portfolio as portfolio
-    from racer.run.verify import verify as verify
+    from racer.scenario.bundle import Verification as Verification
     from racer.scenario.bundle import bundle as bundle
+    from racer.scenario.bundle import verify as verify
     from racer.scenario.score_files import read_scores as read_scores
     from racer.space.expressions import Param as Param
     from racer.space.numeric import Integer as Integer
@@ -115,7 +115,7 @@ _HOME = {
     "Throttled": "racer.evaluate.pace",
     "TuneResult": "racer.results.tuning",
     "Tuner": "racer.tuner.tuner",
-    "Verification": "racer.results.verification",
+    "Verification": "racer.scenario.bundle",
     "Within": "racer.core.objective",
     "ablation": "racer.run.ablation",
     "bench": "racer.run.bench",
@@ -127,7 +127,7 @@ _HOME = {
     "read_scores": "racer.scenario.score_files",
     "resume": "racer.run.calls",
     "tune": "racer.run.calls",
-    "verify": "racer.run.verify",
+    "verify": "racer.scenario.bundle",
 }
 _ROOMS = ("deciders", "plots", "simulate", "space", "stats", "tuner")
 

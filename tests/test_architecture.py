@@ -340,8 +340,6 @@ def test_the_loop_of_a_race_fits_a_screen(modules):
         "integrations/hydra/hydra_plugins/racer_sweeper.py",
         "integrations/mlflow.py",
         "integrations/wandb.py",
-        "scenario/bundle.py",
-        "run/verify.py",
         "run/portfolio.py",
     ],
 )

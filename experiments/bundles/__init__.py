@@ -1,1 +1,0 @@
-"""Bundles that were tampered with."""
