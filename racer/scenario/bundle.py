@@ -124,7 +124,7 @@ def bundle(
     settings = load_record(store).settings
     with tempfile.TemporaryDirectory() as copies, open_to_read(os.fspath(store)) as reader:
         if reader.ending() is None:
-            raise StoreError(f"store {reader.path!r} has not ended: {reader.how_to_resume()}")
+            raise StoreError(f"the run has not come to its end: {reader.how_to_resume()}")
         with closing(sqlite3.connect(f"{copies}/run.db")) as target:
             reader.connection.backup(target)
         members["run.db"] = read_bytes(f"{copies}/run.db", _MOST_BYTES // 2)

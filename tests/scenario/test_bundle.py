@@ -90,7 +90,7 @@ def test_a_run_that_has_not_ended_is_no_bundle(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         racer.race(POOL, evaluate, [1.0], budget=60, seed=1, store=store, callbacks=[stop])
-    with pytest.raises(racer.StoreError, match=r"has not ended: racer\.resume"):
+    with pytest.raises(racer.StoreError, match=r"has not come to its end: racer\.resume"):
         racer.bundle(store, tmp_path / "run.zip")
 
 
