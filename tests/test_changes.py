@@ -79,27 +79,3 @@ def test_the_marker_of_towncrier_stands_first():
 def test_fragments_have_their_form():
     found = {name: faults(name, text) for name, text in fragments().items()}
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "wrong"),
-    [
-        ("+short-name.added.md", "`racer.race` races.\n", []),
-        ("+short-name.fixed.md", "**All** costs tie (as before.)\n", []),
-        ("short-name.added.md", "It races.\n", ["its name"]),
-        ("+short-name.news.md", "It races.\n", ["its name"]),
-        ("+short-name.added.txt", "It races.\n", ["its name"]),
-        ("+a.added.md", "It races.\nIt tunes.\n", ["one line, with a newline"]),
-        ("+a.added.md", "It races.", ["one line, with a newline"]),
-        ("+a.added.md", "It races" * 50 + ".\n", ["at most 400 characters"]),
-        ("+a.added.md", "- It races.\n", ["no bullet, heading or space before it"]),
-        ("+a.added.md", "It races\n", ["a full stop at its end"]),
-    ],
-)
-def test_faults_of_a_fragment_are_named(name, text, wrong):
-    assert faults(name, text) == wrong
-
-
-def test_entries_are_counted_without_empty_lines():
-    found = entries("# Changelog\n\nText.\n\n## Unreleased\n\n## 1.0\n\n### Added\n\n- A.\n- B.\n")
-    assert found == {"Unreleased": [], "1.0": ["### Added", "- A.", "- B."]}

@@ -64,19 +64,6 @@ def test_the_old_name_is_recognised(stray):
     assert STRAY.search(stray)
 
 
-@pytest.mark.parametrize(
-    "right",
-    [
-        *("pip install racer-tuning", "pip install 'racer-tuning[plot]'", "pip install '.[plot]'"),
-        *('version("racer-tuning")', "import racer", "python -m racer demo", "racer.race(x)[0]"),
-        *("racer-tuning>=0.1", 'name = "racer-tuning"', "pip install -e . && .venv/bin/racer demo"),
-        "https://pypi.org/project/racer-tuning",
-    ],
-)
-def test_the_new_name_and_the_package_are_left_alone(right):
-    assert not STRAY.search(right)
-
-
 def test_what_is_cited_is_this_version():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -261,18 +260,6 @@ def test_what_doubles_with_each_line_is_bounded(tmp_path, call):
     (tmp_path / "scenario.txt").write_text("\n".join(lines))
     with pytest.raises(racer.SpaceFileError, match=r"makes more than 100000 letters"):
         read_scenario(str(tmp_path / "scenario.txt"))
-
-
-def test_a_command_that_cannot_be_split_is_wrong_usage():
-    done = command("tune", "--command", "'")
-    assert done.exit_code == 2
-    assert "No closing quotation" in done.output
-
-
-def test_a_table_may_still_be_read(tmp_path):
-    (tmp_path / "table.csv").write_text(TABLE)
-    assert len(pd.read_csv(tmp_path / "table.csv")) == 9
-    assert command("compare", tmp_path / "table.csv").exit_code == 0
 
 
 def test_an_export_that_fails_leaves_nothing_in_the_way(tmp_path, monkeypatch):

@@ -112,10 +112,6 @@ def test_importing_racer_loads_nothing_heavy():
     assert loaded_after("import racer").isdisjoint(HEAVY)
 
 
-def test_the_errors_load_nothing_heavy():
-    assert loaded_after("from racer import RacerError").isdisjoint(HEAVY)
-
-
 def test_racing_loads_neither_pandas_nor_optuna():
     code = """
 import racer

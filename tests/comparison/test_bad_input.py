@@ -14,13 +14,10 @@ METHODS = [
     ("signed-rank", {"rope": 0.1}),
     ("bradley-terry", {}),
     ("plackett-luce", {}),
-    ("auto", {}),
     *(
         ("friedman", {"posthoc": posthoc})
         for posthoc in (
             "wilcoxon-holm",
-            "wilcoxon-hochberg",
-            "wilcoxon-shaffer",
             "nemenyi",
             "conover",
         )
@@ -88,24 +85,11 @@ def assert_said(comparison, *, drawn=True):
         FigureCanvasAgg(comparison.plot().figure).draw()
 
 
-ADJUSTMENTS = [method_id for method_id in IDS if "wilcoxon" in method_id]
-IN_TURN = {"signed-rank", "signed-rank-0.1", "auto", *ADJUSTMENTS}
-
-
 def cases():
-    """Return each table with each method.
-
-    In turn: signed ranks with and without a rope; one adjustment of Wilcoxon's p-values; in a third
-    of the tables "auto", which gives the answer of another method.
-    """
+    """Return each table with each method; signed ranks in turn with and without a rope."""
     for place, name in enumerate(ANSWERED):
-        in_turn = {
-            ("signed-rank-0.1", "signed-rank")[place % 2],
-            ADJUSTMENTS[place % 3],
-            *(["auto"] if place % 3 == 0 else []),
-        }
         for (method, more), method_id in zip(METHODS, IDS, strict=True):
-            if method_id in in_turn or method_id not in IN_TURN:
+            if method_id != ("signed-rank-0.1", "signed-rank")[place % 2]:
                 yield pytest.param(name, method, more, id=f"{name}-{method_id}")
 
 

@@ -8,12 +8,10 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from scipy import stats
 
 import racer
-from racer.cli import main
 from racer.comparison.methods.unpaired import brunner_munzel
 from racer.errors import ScoresError, SettingError
 from racer.stats import bayesian_kruskal_wallis, holm
@@ -246,14 +244,3 @@ def test_what_needs_data_sets_says_so():
         found.with_section("scores")
     with pytest.raises(SettingError, match="common data sets"):
         found.plot(pair=("slow", "fast"))
-
-
-def test_on_the_command_line(tmp_path):
-    path = tmp_path / "scores.csv"
-    LONG.to_csv(path, index=False)
-    done = CliRunner().invoke(main, ["compare", str(path), "--design", "unpaired"])
-    assert done.exit_code == 0, done.output
-    assert "Bayesian Kruskal-Wallis test" in done.output
-    WIDE.to_csv(path, index=False)
-    again = CliRunner().invoke(main, ["compare", str(path), "--design", "unpaired"])
-    assert again.output == done.output

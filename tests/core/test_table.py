@@ -32,12 +32,6 @@ def table_of(cells, **settings):
 CELLS = {(0, 0): 1.0, (0, 1): 3.0, (0, 4): None, (2, 1): 5.0, (2, 4): 6.0}
 
 
-def test_a_block_comes_back_as_costs():
-    table = Table()
-    assert table.add(0, [0, 1, 2], ok(3, 1, 2)).costs(maximize=False).tolist() == [3, 1, 2]
-    assert table.values(3).tolist() == [[3, 1, 2]]
-
-
 def test_values_alone_are_outcomes_that_succeeded():
     table, other = Table(maximize=True), Table(maximize=True)
     costs = table.add(3, np.array([1, 2]), np.array([4.0, 5.0])).costs(maximize=True)
@@ -161,10 +155,6 @@ def test_blocks_on_which_only_others_succeeded_can_be_left_out():
     table = table_of({(0, 0): None, (1, 0): None, (2, 0): 1.0, (0, 1): 1.0, (1, 1): 2.0})
     np.testing.assert_array_equal(table.costs([0, 1]), [[INF, INF], [1, 2]])
     np.testing.assert_array_equal(with_success(table.costs([0, 1])), [[1, 2]])
-
-
-def test_a_block_without_any_success_is_not_usable():
-    assert not table_of({(0, 0): None, (1, 0): None}).n_usable
 
 
 def test_a_copy_stays_as_it_is():

@@ -274,14 +274,6 @@ def test_regions_of_the_simplex_agree_with_the_probabilities():
     np.testing.assert_allclose(drawn, expected, atol=1e-12)
 
 
-def test_colours_are_those_for_colour_blind_readers():
-    from racer.plots import _canvas
-
-    okabe_ito = {"#000000", "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7"}
-    assert set(_canvas.COLOURS) - {_canvas.GREY} == okabe_ito
-    assert len(set(_canvas.COLOURS)) == 8
-
-
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
@@ -377,11 +369,6 @@ def test_long_names_of_two_lines_leave_room_for_intervals(draw):
     assert max(map(len, labels)) <= 59
     assert sum("short one" in label for label in labels) >= 1
     assert sum("…" in label for label in labels) >= 2
-
-
-def test_lines_of_labels_are_joined():
-    ax = plots.intervals(["a\nb"], [0.7], [0.6], [0.8])
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["a b"]
 
 
 def labels_of_a_front(points, chance):

@@ -104,13 +104,6 @@ def test_asking_changes_nothing(racing):
     assert race.ask() == ()
 
 
-def test_what_is_left_of_a_block_is_asked_for_again():
-    race = Race([1, 2, 3], budget=30)
-    cells = race.ask()
-    race.tell(cells[1], OK)
-    assert race.ask() == (cells[0], cells[2])
-
-
 @LAWS
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["bayesian-friedman", "f-race", "t-race"]))
 def test_the_order_of_telling_changes_nothing(racing, seed, decider):
@@ -166,16 +159,6 @@ def test_a_cell_of_another_block_is_refused(racing):
     before = snapshot(race, racing)
     for wrong in (early[0], replace(early[0], block=2), replace(early[0], block=-1)):
         with pytest.raises(RaceStateError, match=f"on block {wrong.block} was not asked for"):
-            race.tell(wrong, OK)
-    assert snapshot(race, racing) == before
-
-
-def test_an_unknown_candidate_is_refused(racing):
-    race = Race([1, 2], budget=20, seed=3)
-    before = snapshot(race, racing)
-    for candidate in (2, -1):
-        wrong = replace(race.ask()[0], candidate=candidate)
-        with pytest.raises(RaceStateError, match=f"candidate {candidate} .* was not asked for"):
             race.tell(wrong, OK)
     assert snapshot(race, racing) == before
 
@@ -276,7 +259,9 @@ def test_what_is_no_outcome_is_refused_and_leaves_the_race_intact(told, racing):
     assert snapshot(race, racing) == before
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, None, "1"], ids=repr)
+@pytest.mark.parametrize(
+    "value", [math.nan, math.inf, -math.inf, None, "1", 10**400, True], ids=repr
+)
 def test_an_ok_outcome_needs_a_finite_value(value, racing):
     race = Race([1, 2], budget=20, seed=3)
     before = snapshot(race, racing)
@@ -387,14 +372,6 @@ def test_a_decider_cannot_write_into_the_race():
     with pytest.raises(ValueError, match="read-only"):
         race.tell_block([1.0, 2.0])
     assert race.alive == (0, 1)
-
-
-@pytest.mark.parametrize("n", [1, 3])
-def test_outcomes_are_as_many_as_candidates(n):
-    race = Race([1, 2], budget=30)
-    with pytest.raises(RaceStateError, match="2 finite values"):
-        race.tell_block([OK] * n)
-    assert len(race.ask()) == 2
 
 
 def test_values_told_of_a_race_of_run_times_are_seconds():

@@ -71,6 +71,7 @@ def evil(tmp_path_factory):
     return path, *reported(path, folder)
 
 
+@pytest.mark.thorough
 def test_a_tuning_of_evil_names(evil):
     path, text, page, data = evil
     assert [attrs for tag, attrs in page.tags if tag == "script"] == [

@@ -144,13 +144,6 @@ def test_frames_of_a_race_without_blocks():
     assert (result.best, result.evaluations, result.seconds) == ("only", 0, 0.0)
 
 
-def test_frames_of_a_race_in_which_nothing_went_wrong_keep_their_columns(racing):
-    result = racing.play(Race([1, 2], budget=10), racing.noisy)
-    assert list(result.failures) == list(result.scores)
-    assert result.failures.empty
-    assert list(result.eliminations)[:2] == ["block", "candidate"]
-
-
 def test_probabilities_of_all_candidates_sum_to_one(result):
     assert list(result.probability_best) == [0, 1, 2]
     assert sum(result.probability_best.values()) == pytest.approx(1)
@@ -162,25 +155,6 @@ def test_probabilities_of_all_candidates_sum_to_one(result):
 def test_probabilities_are_even_between_equals(racing):
     result = racing.play(Race([1, 2, 3, 4], budget=20), lambda cell: 1.0)
     assert result.probability_best == pytest.approx(dict.fromkeys(range(4), 0.25))
-
-
-def test_probabilities_are_the_same_however_often_and_whenever_asked(racing):
-    one, other = (
-        racing.play(Race(range(4), budget=40, seed=1), racing.noisy).probability_best
-        for _ in range(2)
-    )
-    assert one == other
-    assert sum(one.values()) == pytest.approx(1)
-
-
-def test_means_leave_failures_out(result):
-    assert result.mean(2) == pytest.approx(result.table[2].mean())
-    assert result.mean(1) == pytest.approx(1, abs=0.1)
-
-
-def test_seconds_are_those_of_all_evaluations(racing):
-    result = racing.play(Race([1, 2], budget=12, decider="f-race-sign"), lambda cell: cell.config)
-    assert result.seconds == result.evaluations == 12
 
 
 def test_repr_says_how_it_ended(result):

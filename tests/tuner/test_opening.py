@@ -73,19 +73,6 @@ def test_no_candidate_is_drawn_that_is_not_evaluated(tuning):
     assert all(result.known.of(candidate) for candidate in range(len(result.configs)))
 
 
-def test_the_order_of_telling_changes_nothing(tuning):
-    def evaluate(cell):
-        return None if tuning.noise(cell) > 1.5 else tuning.noisy(cell)
-
-    rng = np.random.default_rng(1)
-    one, other = (Tuner(tuning.mixed(), range(9), **SETTINGS) for _ in range(2))
-    tuning.play(one, evaluate)
-    tuning.play(
-        other, evaluate, order=lambda cells: [cells[i] for i in rng.permutation(len(cells))]
-    )
-    assert tuning.content(one.result()) == tuning.content(other.result())
-
-
 FILTER = pytest.mark.filterwarnings(
     "ignore:the race in .* was begun with evaluate:racer.RacerWarning"
 )
@@ -122,12 +109,6 @@ def test_it_is_the_same_after_a_resume_and_with_workers(tmp_path):
     with ThreadPoolExecutor(2) as pool:
         more = racer.tune(space, bowl, range(9), **SETTINGS, executor=pool, n_jobs=2)
     assert (more.configs, more.best, more.elites) == (whole.configs, whole.best, whole.elites)
-
-
-def test_it_mirrors_when_maximising(tuning):
-    low, _ = played(tuning)
-    high, _ = played(tuning, lambda cell: -tuning.noisy(cell), maximize=True)
-    assert (low.best, low.elites, low.configs) == (high.best, high.elites, high.configs)
 
 
 @pytest.mark.parametrize("elites", [1, 2, 7])

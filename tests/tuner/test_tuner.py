@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,8 +16,6 @@ from racer import (
     Ended,
     Outcome,
     Race,
-    RacerError,
-    RaceStateError,
     Real,
     Runtime,
     SettingError,
@@ -91,57 +88,6 @@ def test_the_order_of_telling_changes_nothing_under_a_budget_of_seconds(tuning):
     tuning.play(other, seconds=seconds, order=reversed)
     assert tuning.content(one.result()) == tuning.content(other.result())
     assert one.result().seconds == other.result().seconds
-
-
-def test_telling_twice_is_refused_and_the_first_word_counts(tuning):
-    tuner = Tuner(tuning.reals(), budget=120, seed=1)
-    cell = tuner.ask()[0]
-    tuner.tell(cell, OK)
-    before = snapshot(tuner, tuning)
-    with pytest.raises(RaceStateError, match="candidate 0 on block 0 has been told before"):
-        tuner.tell(cell, Outcome("ok", -5.0))
-    assert snapshot(tuner, tuning) == before
-
-
-def test_cells_that_were_not_asked_for_are_refused(tuning):
-    tuner = Tuner(tuning.reals(), budget=120, seed=1)
-    early = tuner.ask()
-    for cell in early:
-        tuner.tell(cell, OK)
-    before = snapshot(tuner, tuning)
-    cell = tuner.ask()[0]
-    for wrong in (early[0], replace(cell, block=7), replace(cell, candidate=99)):
-        with pytest.raises(RaceStateError, match=f"on block {wrong.block} was not asked for"):
-            tuner.tell(wrong, OK)
-    assert snapshot(tuner, tuning) == before
-
-
-@pytest.mark.parametrize("cell", [None, (0, 0), "cell"], ids=repr)
-def test_what_is_no_cell_is_refused(tuning, cell):
-    tuner = Tuner(tuning.reals(), budget=120, seed=1)
-    with pytest.raises(RaceStateError, match="is not a cell"):
-        tuner.tell(cell, OK)
-
-
-@pytest.mark.parametrize(
-    "told", [0.5, None, ("ok", 0.5), Outcome("ok", math.nan), Outcome("ok", None)], ids=repr
-)
-def test_what_is_no_outcome_is_refused_and_leaves_the_run_intact(tuning, told):
-    tuner = Tuner(tuning.reals(), budget=120, seed=1)
-    before = snapshot(tuner, tuning)
-    with pytest.raises((RacerError, TypeError)):
-        tuner.tell(tuner.ask()[0], told)
-    assert snapshot(tuner, tuning) == before
-
-
-def test_nothing_can_be_told_after_the_end(tuning):
-    tuner = Tuner(tuning.reals(), budget=120, seed=1)
-    steps = tuning.play(tuner)
-    before = snapshot(tuner, tuning)
-    for cell in (steps[0][0], steps[-1][-1]):
-        with pytest.raises(RaceStateError, match="was not asked for"):
-            tuner.tell(cell, OK)
-    assert snapshot(tuner, tuning) == before
 
 
 def test_the_settings_of_a_run_make_it_again(tuning):
