@@ -108,6 +108,7 @@ def test_prose_says_in_the_same_sentence_why_a_probable_pair_is_undecided():
     assert ', but "all alike" is not rejected, r = ' in few.prose()
 
 
+@pytest.mark.thorough
 def test_equals_beside_one_that_is_better_are_told_apart_as_seldom_as_the_level_says():
     i, j = np.triu_indices(6, 1)
     among_equals, of_the_better = 0, 0
@@ -166,6 +167,7 @@ def test_few_data_sets_need_the_f_statistic_as_well():
     assert "iman1980" in found.references
 
 
+@pytest.mark.thorough
 def test_missing_scores_keep_the_level_and_the_power():
     rejected = {0.0: 0, 1.5: 0}
     for shift, repetitions in ((0.0, 60), (1.5, 30)):

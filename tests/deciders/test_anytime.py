@@ -93,6 +93,7 @@ def first_drop(costs):
     return len(costs) + 1, None
 
 
+@pytest.mark.thorough
 def test_among_two_equals_a_given_one_is_ever_dropped_with_probability_alpha_at_most():
     gone = [first_drop(np.random.default_rng([2, r]).normal(size=(60, 2)))[1] for r in range(60)]
     for candidate in (0, 1):
@@ -242,6 +243,7 @@ def test_familywise_asks_for_as_many_times_more_as_are_still_in():
     assert strict == half != ()
 
 
+@pytest.mark.thorough
 def test_familywise_equal_candidates_all_stay_in_all_but_alpha_of_races():
     races = 60
     world = HeavyTailedWorld(6, 1.0, qualities=(0.0,) * 6)

@@ -73,6 +73,7 @@ def test_those_that_tie_with_one_that_stays_stay(table):
         assert {drop.candidate for drop in verdict.dropped} == gone
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("world", "repetitions", "budget"),
     [(HeavyTailedWorld(8, 1.0), 32, 300), (UnequalInstancesWorld(20, 1.0), 12, 800)],

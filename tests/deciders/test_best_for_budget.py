@@ -71,6 +71,7 @@ def test_a_robust_standing_counts_what_happens_in_fewer_than_half_of_the_blocks(
     assert np.diff(np.sort(verdict.standing)).min() > 0.0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("world", "share"),
     [

@@ -52,6 +52,7 @@ def test_it_decides_as_the_confidence_sequence_says(factor):
                 assert verdict.settled == (-margin < low and high < margin)
 
 
+@pytest.mark.thorough
 def test_equal_programs_are_rarely_told_apart_on_a_drifting_clock():
     decider, rng, false = FasterRace(margin=0.0), np.random.default_rng(4), 0
     for _ in range(80):

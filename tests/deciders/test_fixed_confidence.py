@@ -78,6 +78,7 @@ def until_the_end(costs, decider):
     return alive.tolist(), used
 
 
+@pytest.mark.thorough
 @each_form
 def test_a_given_best_one_is_ever_dropped_with_the_rest_of_the_confidence_at_most(form):
     """Leaders that had seen the block themselves would drop far more of them."""
@@ -90,6 +91,7 @@ def test_a_given_best_one_is_ever_dropped_with_the_rest_of_the_confidence_at_mos
     assert max(lost) <= 0.1 + 2.0 * math.sqrt(0.09 / n)
 
 
+@pytest.mark.thorough
 def test_it_ends_with_the_best_sooner_than_the_race_of_all_pairs():
     """The others are equally bad: of the bets against all opponents, one in nine pays."""
     effects = np.r_[0.0, np.ones(9)]

@@ -70,6 +70,7 @@ def test_by_mean_or_by_mean_rank():
     assert best("mean-rank") == 0
 
 
+@pytest.mark.thorough
 def test_ranks_win_where_noise_has_no_variance():
     world = HeavyTailedWorld(8, 0.5)
     by_mean, by_rank = (

@@ -85,6 +85,7 @@ def test_it_follows_the_bounds_and_the_direction():
     assert [n for n, _ in again] == [n for n, _ in found]
 
 
+@pytest.mark.thorough
 def test_a_best_candidate_is_rarely_ever_dropped_and_its_wealth_is_no_more_than_one_on_average():
     dropped, wealth, n = 0, [], 60
     for seed in range(200):

@@ -64,6 +64,7 @@ def test_the_dominated_leave_and_the_front_stays(decider):
     assert set(drops["reason"]) == {"dominated"}
 
 
+@pytest.mark.thorough
 def test_one_of_the_front_is_hardly_ever_dropped():
     lost = {"front": 0, "bayesian-front": 0}
     tied = np.zeros((6, 2))  # all are on the front: nobody is better in any metric
@@ -140,6 +141,7 @@ def test_noisy_prices_and_no_acceptable_candidate():
     assert sum(none.result().probability_best.values()) < 0.5
 
 
+@pytest.mark.thorough
 def test_the_one_that_is_sought_is_hardly_ever_given_up():
     lost = 0
     for seed in range(20):

@@ -30,6 +30,7 @@ def meetings(beta, n, nu, rng):
     return WinTable(wins, ties)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("prior", "nu"),
     [("lognormal", 0.0), ("normal", 0.0), ("lognormal", None)],
@@ -63,6 +64,7 @@ def test_bradley_terry(prior, nu):
         assert_uniform(of_nu)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["plain", "gaps and failures"])
 def test_plackett_luce(kind):
     rng = np.random.default_rng(6)

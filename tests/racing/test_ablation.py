@@ -106,6 +106,7 @@ def test_a_configuration_on_the_path_may_beat_the_target():
     assert any(said.startswith(place) for said in result.verdict)
 
 
+@pytest.mark.thorough
 def test_luck_that_was_selected_is_no_gain():
     """Of changes without effect the luckiest is printed, and the luckiest place on the path."""
     space = Space({name: Real(0, 1) for name in "abcde"})

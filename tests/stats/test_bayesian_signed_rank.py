@@ -168,6 +168,7 @@ def test_bad_scores():
         bayesian_signed_rank_test(["a"], [1.0])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mean", [-0.4, 0.0, 0.4])
 def test_calibration(mean):
     """With the prior at zero weight, P(theta > 1/2) is near uniform when theta is 1/2."""

@@ -214,6 +214,7 @@ def test_bad_input(given, settings, error, words):
         bayesian_kruskal_wallis(given, **settings)
 
 
+@pytest.mark.thorough
 def test_the_level_under_equal_effects_and_unequal_spread():
     rng, rejected, classical = np.random.default_rng(3), 0, 0
     for _ in range(200):

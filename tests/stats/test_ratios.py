@@ -66,6 +66,7 @@ def test_neither_the_unit_nor_the_order_matters_nor_by_block():
     np.testing.assert_allclose(turned, found[order], atol=0.01)
 
 
+@pytest.mark.thorough
 def test_it_is_right_as_often_as_it_says():
     rng = np.random.default_rng(5)
     said, true = [], []

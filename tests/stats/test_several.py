@@ -30,6 +30,7 @@ def front_of(means):
     return ~(means[:, None] > means[None]).all(axis=2).any(axis=1)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rho", [0.0, 0.9, -0.9])
 def test_what_is_said_is_true_as_often(rho, monkeypatch):
     monkeypatch.setattr(several, "_TURNS", 1)  # of draws: finer digits do not matter here
@@ -45,6 +46,7 @@ def test_what_is_said_is_true_as_often(rho, monkeypatch):
         assert abs(said[here].mean() - true[here].mean()) < 0.12
 
 
+@pytest.mark.thorough
 def test_metrics_are_drawn_independently(monkeypatch):
     """Of random points, each metric has parts of its mixture, and scales, of its own."""
     rng = np.random.default_rng(3)
@@ -105,6 +107,7 @@ def test_windows_of_blocks_make_no_noise_and_no_correlation():
     assert front_posterior(scores).probability_front.min() > 0.9  # each trades one for the other
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("turned", [False, True], ids=["aligned", "trade-off"])
 def test_effects_that_go_together(turned, monkeypatch):
     """Compare sums where a candidate better in one metric is better, or worse, in the other."""
@@ -125,6 +128,7 @@ def test_two_candidates_and_a_constant_metric():
     assert front_posterior(scores).probability_front.min() > 0.0  # and no warning
 
 
+@pytest.mark.thorough
 def test_intervals_hold_the_means():
     held = []
     for seed in range(60):

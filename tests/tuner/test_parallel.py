@@ -85,6 +85,7 @@ def test_it_does_not_depend_on_the_workers(n_workers):
     assert many.unused.cells > 0
 
 
+@pytest.mark.thorough
 def test_more_workers_are_busy():
     """On a simulated clock, and few cells are evaluated in vain."""
 

@@ -30,6 +30,7 @@ def interacting(rng, n, m):
     return 2.0 * np.outer(rng.normal(size=n), rng.normal(size=m)) + rng.normal(size=(n, m))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("n", "at_most"), [(5, 0.0625), (6, 0.05), (12, 0.05)])
 def test_it_keeps_its_level_where_equal_candidates_interact_with_instances(n, at_most):
     races, m = 300, 20
@@ -118,6 +119,7 @@ def asked(costs, instances, *, gate="sign-flip", generalize=True):
     return Omnibus(gate, 0.05, 0, generalize=generalize).ask(ranks)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("m", [2, 8])
 def test_equal_candidates_are_not_told_apart_by_many_seeds_of_few_instances(m):
     races, opened, blind = 150, {"sign-flip": 0, "friedman": 0}, 0
@@ -132,6 +134,7 @@ def test_equal_candidates_are_not_told_apart_by_many_seeds_of_few_instances(m):
     assert opened["friedman"] <= 0.1 * races
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("m", [2, 8])
 def test_what_differs_on_given_instances_is_found_behind_interactions(m):
     races, opened, blind = 100, {0.0: 0, 0.6: 0}, 0

@@ -7,6 +7,8 @@ import subprocess
 import sys
 import warnings
 
+import pytest
+
 CODE = """
 import warnings
 
@@ -43,6 +45,7 @@ def printed(**processor):
     return done.stdout
 
 
+@pytest.mark.thorough
 def test_the_same_on_every_processor():
     out = io.StringIO()
     with contextlib.redirect_stdout(out), warnings.catch_warnings():
