@@ -14,6 +14,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "tutorial_solver.md"
 FILE = re.compile(r"^<!-- file: (\S+) -->\n```\w+\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("minisat") is None, reason="minisat is missing")
 def test_the_solver_is_tuned_from_the_files_of_the_page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -133,6 +133,7 @@ class Faulty:
         self.connection.close()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_a_fault_at_every_statement_and_again_while_resuming(folder, stores, monkeypatch, after):
     pool, settings = stores.POOL[:2], {**stores.SETTINGS, "budget": 6, "first_test": 2}

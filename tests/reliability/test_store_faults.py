@@ -252,6 +252,7 @@ def test_the_driver_dies_at_each_place_and_again(folder, faults, stores, plain):
         resume_and_compare(path, known(path, stores), stores, plain)
 
 
+@pytest.mark.thorough
 def test_a_read_error_is_not_called_damage_nor_an_empty_place(folder, faults):
     whole, number, came = folder / "whole.db", 0, True
     racer.race(POOL, evaluate, **SETTINGS, store=whole)

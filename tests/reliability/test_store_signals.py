@@ -225,7 +225,9 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize(("name", "jobs"), [("run.db", "1"), ("", "2")])
+@pytest.mark.parametrize(
+    ("name", "jobs"), [("run.db", "1"), pytest.param("", "2", marks=pytest.mark.thorough)]
+)
 def test_what_an_evaluation_forks_answers_signals_as_usual(tmp_path, name, jobs):
     script = tmp_path / "script.py"
     script.write_text(FORKS, encoding="utf-8")

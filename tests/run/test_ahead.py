@@ -192,6 +192,7 @@ class Crash(BaseException):
     """As if the power failed."""
 
 
+@pytest.mark.thorough
 @settings(
     LAW,
     max_examples=8,

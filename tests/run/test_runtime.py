@@ -123,6 +123,7 @@ def test_the_result_is_the_same_for_any_number_of_workers_ahead_or_not(
     assert result.unused.cells == 0 or ahead
 
 
+@pytest.mark.thorough
 @settings(
     LAW,
     max_examples=5,

@@ -61,6 +61,7 @@ def test_the_first_of_equal_trials_is_the_best_whatever_rounding_says(study_of):
         assert evidence.best == 0
 
 
+@pytest.mark.thorough
 def test_equal_trials_are_rarely_told_apart(study_of):
     told_apart = sum(
         len(best_trials_by_evidence(study_of(values(seed=s, step=0.0))).indistinguishable) < 6
@@ -69,6 +70,7 @@ def test_equal_trials_are_rarely_told_apart(study_of):
     assert told_apart <= 8  # 5 % of 60 are 3: more than 8 have probability 0.003
 
 
+@pytest.mark.thorough
 def test_of_the_best_ones_one_is_rarely_left_out_whatever_the_others_are(study_of):
     left_out = 0
     for seed in range(60):

@@ -425,6 +425,7 @@ def test_values_are_not_taken_for_running_means(add, run, recwarn, trend):
     assert not [warning for warning in recwarn if warning.category is RacerWarning]
 
 
+@pytest.mark.thorough
 def test_values_on_instances_of_unequal_scale_are_not_taken_for_running_means():
     rng = np.random.default_rng(1)
     found = {True: 0, False: 0}
@@ -460,6 +461,7 @@ def study_of_ten_folds(pruner, seed, *, as_means):
     return n, quality[study.best_trial.number] - quality.min()
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore:the trials report running means:racer.RacerWarning")
 @pytest.mark.parametrize("as_means", [False, True])
 def test_ten_folds_are_saved_and_the_winner_is_no_worse(as_means):
