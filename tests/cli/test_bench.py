@@ -106,7 +106,7 @@ def test_real_commands_on_instances(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="programs run on Linux and macOS only")
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("name", ["SIGTERM", pytest.param("SIGHUP", marks=pytest.mark.thorough)])
 def test_a_signal_kills_the_program_and_prints_what_is_known(tmp_path, name):
     script, pids = tmp_path / "run", tmp_path / "pids"
     script.write_text(f"#!/bin/sh\necho $$ >> {pids}\nexec sleep 600\n")  # until it is killed

@@ -40,6 +40,7 @@ def test_each_death_costs_its_own_cell():
     assert result.table[[1, 3]].isna().all(axis=None)
 
 
+@pytest.mark.thorough
 def test_a_death_that_does_not_repeat_costs_nothing(tmp_path):
     def evaluate(config, instance, seed):
         import os
@@ -57,6 +58,7 @@ def test_a_death_that_does_not_repeat_costs_nothing(tmp_path):
     assert result.table.to_numpy().tolist() == [[1, 2, 3]]
 
 
+@pytest.mark.thorough
 def test_a_candidate_that_cannot_be_unpickled_costs_its_own_cell():
     class Trap:
         def __init__(self, value):

@@ -372,7 +372,8 @@ def test_the_group_of_an_evaluation_is_told_before_it_can_start_anything(monkeyp
     assert told == [(os.getpid(), 0)]  # it is over
 
 
-@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.thorough)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("n_jobs", [1, 2])
 def test_an_evaluation_may_use_joblib_itself(n_jobs):
     def evaluate(config, instance, seed):
         return sum(joblib.Parallel(n_jobs=2)(joblib.delayed(abs)(i) for i in range(config)))
@@ -382,6 +383,7 @@ def test_an_evaluation_may_use_joblib_itself(n_jobs):
     assert joblib.Parallel(n_jobs=2)([joblib.delayed(abs)(-1)] * 2) == [1, 1]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_race_in_a_thread_that_ends_does_no_harm_to_the_next(n_jobs):
     def evaluate(config, instance, seed):

@@ -28,6 +28,7 @@ def try_to_resume(path, stores, recorded):
     return False
 
 
+@pytest.mark.thorough
 def test_flipped_bits_are_found_or_change_nothing(tmp_path, stores, recorded):
     whole = Path(recorded.path).read_bytes()
     rng, refused = random.Random(1), 0
@@ -41,6 +42,7 @@ def test_flipped_bits_are_found_or_change_nothing(tmp_path, stores, recorded):
     assert refused > 20
 
 
+@pytest.mark.thorough
 def test_every_byte_of_the_recorded_values_is_guarded(tmp_path, stores, recorded):
     whole = Path(recorded.path).read_bytes()
     path = tmp_path / "flipped.db"

@@ -36,6 +36,7 @@ def known(path, stores):
         return set()
 
 
+@pytest.mark.thorough
 def test_out_of_room_at_any_size(folder, stores):
     settings = {**stores.SETTINGS, "budget": 36}
     plain = racer.race(stores.POOL, stores.evaluate, **settings)

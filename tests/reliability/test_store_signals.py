@@ -91,8 +91,8 @@ def until_told(process):
     ("number", "jobs", "whom"),
     [
         (signal.SIGINT, 2, "its group"),
-        (signal.SIGTERM, 2, "the driver"),
-        (signal.SIGHUP, 1, "its group"),
+        pytest.param(signal.SIGTERM, 2, "the driver", marks=pytest.mark.thorough),
+        pytest.param(signal.SIGHUP, 1, "its group", marks=pytest.mark.thorough),
     ],
 )
 def test_what_is_being_evaluated_is_recorded(waiting, stores, number, jobs, whom):
@@ -113,7 +113,12 @@ def test_what_is_being_evaluated_is_recorded(waiting, stores, number, jobs, whom
 
 
 @pytest.mark.parametrize(
-    ("number", "jobs"), [(signal.SIGINT, 2), (signal.SIGTERM, 1), (signal.SIGHUP, 1)]
+    ("number", "jobs"),
+    [
+        (signal.SIGTERM, 1),
+        pytest.param(signal.SIGINT, 2, marks=pytest.mark.thorough),
+        pytest.param(signal.SIGHUP, 1, marks=pytest.mark.thorough),
+    ],
 )
 def test_the_second_stops_at_once(waiting, number, jobs):
     process, _, _ = waiting(jobs)

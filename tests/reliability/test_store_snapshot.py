@@ -295,6 +295,7 @@ def changed(data, rng):
     return bytes(data)
 
 
+@pytest.mark.thorough
 def test_damage_to_a_snapshot_never_matters(copied):
     """It is replayed, without a word."""
     whole, rng = beside(copied).read_bytes(), random.Random(1)
@@ -313,6 +314,7 @@ def test_damage_to_a_snapshot_never_matters(copied):
         assert all_of(racer.resume(copied, noisy)) == expected
 
 
+@pytest.mark.thorough
 def test_damage_to_store_log_and_snapshot_gives_no_wrong_result(copied, path, stores):
     """Any of them, and any two: refused, or right."""
     expected, rng, refused = stores.content(racer.load(path)), random.Random(2), 0
@@ -374,6 +376,7 @@ STRANGE = [
 ]
 
 
+@pytest.mark.thorough
 def test_nothing_in_a_snapshot_ends_in_a_traceback(copied):
     """With the right checksum: refused, or shown."""
     whole = beside(copied).read_bytes()

@@ -37,6 +37,7 @@ print(result.best)
 """
 
 
+@pytest.mark.thorough
 def test_of_four_starters_one_wins(tmp_path):
     script, marks, path = tmp_path / "starter.py", tmp_path / "marks", tmp_path / "run.db"
     script.write_text(STARTER, encoding="utf-8")

@@ -109,6 +109,7 @@ def test_a_whole_log_is_read_to_its_end(killed, tmp_path):
     assert evaluate.calls == 60 - 41
 
 
+@pytest.mark.thorough
 def test_a_flipped_bit_in_the_log_costs_nothing_that_was_recorded_without_a_word(killed, tmp_path):
     log = killed[1]
     n = (len(log) - HEADER) // FRAME
