@@ -36,8 +36,6 @@ _COMMANDS = {
     "watch": "racer.cli.stores:watch",
 }
 
-_INTERRUPTED = 130  # by Ctrl-C
-
 
 class _Commands(click.Group):
     """The commands, by name."""
@@ -82,7 +80,8 @@ class _Commands(click.Group):
         except click.Abort as error:  # Ctrl-C, a prompt that was denied, or the end of its input
             with suppress(OSError):
                 click.echo("Aborted!", err=True)
-            sys.exit(_INTERRUPTED if isinstance(error.__context__, KeyboardInterrupt) else 1)
+            # 130: ended by Ctrl-C
+            sys.exit(130 if isinstance(error.__context__, KeyboardInterrupt) else 1)
         except BrokenPipeError:  # the reader of the answer
             sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
             sys.exit(1)

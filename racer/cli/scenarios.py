@@ -82,7 +82,6 @@ _TYPES: dict[str, Any] = {
     "objective": _objective,
 }
 _IRACE = "irace_"
-_SHORT = 5  # choices that are shown as they are
 
 
 _GROUPS = {
@@ -145,7 +144,8 @@ def _option(name: str, setting: Setting) -> Any:
         more["metavar"] = "PATH"
     if setting.choices:
         more = {"type": click.Choice(setting.choices)}
-    if len(setting.choices) > _SHORT:
+    # a few choices are shown as they are
+    if len(setting.choices) > 5:
         more["metavar"] = "NAME"
         says = f"{says.rstrip('.')}: {', '.join(setting.choices)}."
     if setting.kind in {"codes", "table", "objective"}:

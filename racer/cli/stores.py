@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from racer.evaluate.command.command import Command
     from racer.store.load import Report
 
-_PAGE_AGE = 10.0  # seconds
-_TO_COPY = "go on with"
 _ENDING = ".db"
 
 
@@ -244,7 +242,8 @@ def page_writer(
     def wait(seconds: float) -> None:
         nonlocal written
         sleep(seconds)
-        if clock() - written >= _PAGE_AGE:
+        # a page takes a second, and is read by people
+        if clock() - written >= 10.0:
             _write_report(store, page)
             written = clock()
 
@@ -269,7 +268,7 @@ def check(store: str, *, quick: bool) -> None:
     if report.settings:
         for name, value in _lines(report):
             line = f"{name:<14} {value}"
-            say(line if name == _TO_COPY else folded(line, answer_width(), " " * 15))
+            say(line if name == "go on with" else folded(line, answer_width(), " " * 15))
     for problem in report.problems:
         tell(f"NOT SOUND: {problem}")
     if report.problems:

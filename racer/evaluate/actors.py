@@ -28,10 +28,6 @@ if TYPE_CHECKING:
 
     from racer.evaluate.engines import Actor, Engine
 
-_SHORT = 0.02  # seconds of a call below which it shares a batch
-_BATCH = 0.05  # seconds that a batch should take
-_LARGEST = 100  # calls in a batch
-_WEIGHT = 0.2  # of the last batch in the mean seconds of a call
 _WATCH = 0.5  # seconds between two looks at which workers there are
 _ALLOWED = 3  # workers that may be lost with a call, as in Dask
 
@@ -83,9 +79,11 @@ class Actors(Submitter):
         return 2 * n_workers * self._batch_size()
 
     def _batch_size(self) -> int:
-        if self._seconds >= _SHORT:
+        # a long call has a batch of its own
+        if self._seconds >= 0.02:
             return 1
-        return min(math.ceil(_BATCH / max(self._seconds, 1e-9)), _LARGEST)
+        # short ones: as many as take some 0.05 s, at most 100
+        return min(math.ceil(0.05 / max(self._seconds, 1e-9)), 100)
 
     def _add(self, queued: _Queued) -> None:
         self._queue.append(queued)
@@ -177,7 +175,8 @@ class Actors(Submitter):
                 _end(queued.future, answer, message)
             if isinstance(answers[0][0], Outcome):
                 last, mean = seconds / len(batch), self._seconds
-                self._seconds = last if mean == math.inf else mean + _WEIGHT * (last - mean)
+                # a moving mean of the seconds of a call
+                self._seconds = last if mean == math.inf else mean + 0.2 * (last - mean)
             worker.has_retry = False
             worker.batches = {t: b for t, b in worker.batches.items() if b is not batch}
         self._feed()

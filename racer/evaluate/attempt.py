@@ -39,12 +39,10 @@ if TYPE_CHECKING:
 
 WATCHER_DIED = Outcome("killed", None, message="its watcher died with it")
 FINAL = ("ok", "timeout", "memory", "rejected", "capped")  # not retried
-_ENDED_FROM_OUTSIDE = ("timeout", "memory", "killed")
 _clock = time.perf_counter  # an objective may replace that of `time`
 
 
 _last_seed: tuple[int, int, Any] = (-1, 0, None)  # how often in a row, and the state it makes
-_OFTEN = 16
 
 
 def _seed(seed: int) -> None:
@@ -59,7 +57,7 @@ def _seed(seed: int) -> None:
         return
     random.seed(seed)
     times = times + 1 if seed == last else 1
-    own = random.Random(seed) if times == _OFTEN else None  # noqa: S311  (threads draw from the global generator)
+    own = random.Random(seed) if times == 16 else None  # noqa: S311  (threads draw from the global generator)
     _last_seed = seed, times, None if own is None else own.getstate()
 
 
@@ -151,7 +149,7 @@ def evaluate_cell(
 
 def _with_command(evaluate: Objective, cell: Cell, outcome: Outcome) -> str:
     """Return the message, with the command line if the program was ended from outside."""
-    if isinstance(evaluate, Command) and outcome.status in _ENDED_FROM_OUTSIDE:
+    if isinstance(evaluate, Command) and outcome.status in ("timeout", "memory", "killed"):
         return evaluate.with_command_line(outcome.message, cell)
     return outcome.message
 

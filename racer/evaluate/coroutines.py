@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 # Tries of a call. A refusal costs nothing; a call that takes too long may do so each time.
 _TRIES = {"refused": 20, "timeout": 4}
-_PATIENCE = 900.0  # seconds in which a server refuses every call, after which the run ends
-_POLL = 0.2  # seconds between two checks for a stop
-_JOIN = 2.0  # seconds to wait for calls that have been cancelled
 
 
 @dataclass(eq=False)
@@ -88,7 +85,8 @@ class Coroutines:
         """Wait for an outcome; None if `stopping()` has become true meanwhile."""
         while True:
             try:
-                return self._fetched(*self._done.get(timeout=_POLL))
+                # a while only, after which a stop is looked for
+                return self._fetched(*self._done.get(timeout=0.2))
             except Empty:
                 if stopping():
                     return None
@@ -137,7 +135,7 @@ class Coroutines:
         if calls:
             ended = asyncio.run_coroutine_threadsafe(_end(calls), self._loop)
             with suppress(TimeoutError):  # a call that heeds no cancellation, or blocks the loop
-                ended.result(_JOIN)
+                ended.result(2.0)
 
     # -- in the event loop
 
@@ -215,7 +213,8 @@ class Coroutines:
         now, pause = self._loop.time(), pause_of(error)
         self._pace.refuse(begun, now, pause)
         refused = now - self._pace.refused_since
-        if refused > _PATIENCE and not self._n_running and error is not None:
+        # a server that refuses every call for a quarter of an hour ends the run
+        if refused > 900.0 and not self._n_running and error is not None:
             raise ObjectiveError(
                 f"the server has refused every call for {refused:.0f} s, at last with "
                 f"{describe(error)}: begin again when it accepts calls; what a store holds by "

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 _ONLY = {"pure", "retries"}  # options of Dask's executor that do not choose among workers
-_PATIENCE = 10.0  # seconds to wait at the end for a question to Ray
 
 
 class HasExecutor(Protocol):
@@ -198,7 +197,8 @@ class _Ray:
         if self._thread is not None and self._thread.is_alive():
             self.call_soon(last)
             self.call_soon(self._over.set)
-            self._thread.join(_PATIENCE)
+            # a question to Ray may be under way
+            self._thread.join(10.0)
 
     def _serve(self) -> None:
         with asyncio.Runner(loop_factory=lambda: self._loop) as runner:

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 
 SPARE = 2  # cells in flight beyond the number of workers, so that no worker runs idle
 _LARGE = 10_000_000  # bytes of a task above which a warning is due
-_LOADS = 3  # tries to load the task on a worker, where others may be ending the same pool
-_POLL = 0.2  # seconds between two checks for a stop
 
 
 def never() -> bool:
@@ -158,7 +156,8 @@ class Futures:
             if not stopping():
                 self._submit_next()
             try:
-                future = self._done.get(timeout=_POLL)
+                # a while only, after which a stop is looked for
+                future = self._done.get(timeout=0.2)
             except Empty:
                 if stopping():
                     return None
@@ -297,7 +296,8 @@ class Futures:
     def _is_remote(self) -> bool:
         """Return True if workers are other processes; tried again, as a worker may just die."""
         lost: Exception | None = None
-        for _ in range(_LOADS):
+        # others may be ending the same pool: try again
+        for _ in range(3):
             try:
                 return self._load_elsewhere()
             except SettingError as error:  # the pool is gone

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from racer.evaluate.objective import Objective
     from racer.evaluate.outcome import Cell, Outcome
 
-_JOIN = 10  # seconds to wait for a thread that should end within a millisecond
-
 
 def joblib_workers(
     evaluate: Objective,
@@ -145,7 +143,8 @@ class _Loky(Submitter):
         # joblib does not join the thread that feeds the queue, and semaphores would leak
         feeder = getattr(queue, "_thread", None)
         if feeder is not None and queue._closed:  # noqa: SLF001
-            feeder.join(_JOIN)
+            # it should end within a millisecond
+            feeder.join(10)
 
 
 _Queue = SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]

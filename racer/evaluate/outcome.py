@@ -172,13 +172,13 @@ _STATUSES = get_args(Status)
 _WITH_VALUE = ("ok", "capped")
 _FLAGS = (bool, np.bool_)  # numbers to Python
 MOST_SPEND = 1e300  # of an evaluation: sums of so much are finite
-_LONGEST_REASON = 500  # characters of a message in a sentence
 
 
 def all_failed(outcomes: Sequence[Outcome]) -> str:
     """Return a sentence: all of them failed, and the reason of the first."""
     first = next(iter(outcomes[0].message.splitlines()), "")
-    return f"all {len(outcomes)} evaluations failed, the first with {first[:_LONGEST_REASON]!r}"
+    # within a sentence
+    return f"all {len(outcomes)} evaluations failed, the first with {first[:500]!r}"
 
 
 def check_outcome(outcome: Outcome, names: Sequence[str] | None = None) -> None:

@@ -17,16 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Throttled"]
 
-_REFUSED = (429, 503, 529)
-_TIMED_OUT = (408, 504)
 _JITTER = random.Random()  # noqa: S311  (changes no result)
-_LONGEST_PAUSE = 300.0  # seconds, whatever a server asks for
-_LONGEST_BACKOFF = 60.0
 _UNITS = 0.01, 1.0  # least and largest unit of back-off, which is the mean length of a call
-_WEIGHT = 0.1  # of the last call in that mean
-_LONGEST_GAP = 10.0
 _SHORTEST_GAP = 1e-4
-_SLACK = 0.01  # seconds by which a call that begins late may be made up for: timers are that coarse
 # Factors of the gap between calls. Where no pause is named, they balance when
 # log(1.01) / log(1.01 * 1.1) = 9.5 % of the calls are refused
 _SLOWER, _FASTER, _AFTER_PAUSE = 1.1, 1.01, 2.0
@@ -96,7 +89,8 @@ class Pace:
 
     def begin(self, now: float) -> None:
         """Register the beginning of a call."""
-        self._next = max(self._next, now - _SLACK) + self._gap
+        # timers are coarse: 0.01 s of a late beginning are made up for
+        self._next = max(self._next, now - 0.01) + self._gap
 
     def refuse(self, begun: float, now: float, pause: float) -> None:
         """Register the refusal of a call, and the pause that the server names, or 0."""
@@ -104,14 +98,14 @@ class Pace:
         if pause:
             slower = _AFTER_PAUSE if begun >= self._paused_at else 1.0
             self._paused_at = now
-        wider = min(max(self._gap, _SHORTEST_GAP) * slower, _LONGEST_GAP)
+        wider = min(max(self._gap, _SHORTEST_GAP) * slower, 10.0)
         self._gap = max(wider, self._least)
         self._next = max(self._next, now + pause)
         self.refused_since = min(self.refused_since, now)
 
     def accept(self, seconds: float) -> None:
         """Register a call that was not refused, and how long it took."""
-        self._unit += _WEIGHT * (min(max(seconds, _UNITS[0]), _UNITS[1]) - self._unit)
+        self._unit += 0.1 * (min(max(seconds, _UNITS[0]), _UNITS[1]) - self._unit)
         self.refused_since = math.inf
         narrower = self._gap / _FASTER
         self._gap = max(narrower if narrower > _SHORTEST_GAP else 0.0, self._least)
@@ -121,17 +115,17 @@ class Pace:
 
         The first is as long as one or two calls that are accepted, and at most two seconds.
         """
-        longest = min(self._unit * 2.0**tries, _LONGEST_BACKOFF)
+        longest = min(self._unit * 2.0**tries, 60.0)
         return max(_JITTER.uniform(0.5, 1.0) * longest, pause)
 
 
 def trouble_of(error: BaseException | None) -> Trouble | None:
     """Return whether an error means a busy server, or a timeout; None for others."""
     status = None if error is None else _status(error)
-    if status in _REFUSED:
+    if status in (429, 503, 529):
         return "refused"
     named = any("Timeout" in kind.__name__ for kind in type(error).__mro__)
-    return "timeout" if status in _TIMED_OUT or named else None
+    return "timeout" if status in (408, 504) or named else None
 
 
 def _status(error: BaseException) -> int | None:
@@ -153,7 +147,8 @@ def pause_of(error: BaseException | None) -> float:
         if not is_real(seconds):
             seconds = _header_of(error)
         if seconds >= 0.0:
-            return float(min(seconds, _LONGEST_PAUSE))
+            # whatever a server asks for
+            return float(min(seconds, 300.0))
     return 0.0
 
 

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from racer.evaluate.attempt import Task
     from racer.evaluate.outcome import Cell, Outcome
 
-_SMALL = 64 * 1024  # bytes up to which a task is sent with every cell
-_CACHED = 2  # tasks in the cache of a worker
-
 
 def _reduced(code: CodeType) -> tuple[Callable[..., CodeType], tuple[Any, ...]]:
     """Reduce a code object as cloudpickle does, which leaves the name of its file out from 3.1.3 on."""
@@ -72,7 +69,8 @@ class Transport:
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[str, bytes | None]]:
         key, pickled = self.payload()
-        return _look_up, (key, pickled if self._is_inline or len(pickled) <= _SMALL else None)
+        # a small task is sent with every cell
+        return _look_up, (key, pickled if self._is_inline or len(pickled) <= 64 * 1024 else None)
 
     def inline(self) -> Transport:
         """Return a copy that is sent with its cell, of any size."""
@@ -157,7 +155,8 @@ def _look_up(key: str, pickled: bytes | None) -> Callable[[Cell], Outcome | Miss
         if key not in _tasks:
             if pickled is None:
                 return _missing
-            while len(_tasks) >= _CACHED:
+            # at most two tasks, as of two runs in turn
+            while len(_tasks) >= 2:
                 del _tasks[next(iter(_tasks))]
             _tasks[key] = pickle.loads(pickled)  # noqa: S301  (from the driver)
         return _tasks[key]

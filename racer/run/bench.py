@@ -36,10 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["bench"]
 
-_BATCH = 1e-4  # seconds that a batch of calls of a function takes at least
-_BATCHES = 5  # and so many of them, of such seconds together; but no further one after the longest
-_LONG, _LONGEST = 1e-3, 1e-2
-
 
 @suggests
 def bench(
@@ -246,14 +242,16 @@ def _timed(
     """
     means, total, calls, given = list[float](), 0.0, 1, (instance,) * n
     try:
-        while total < _LONGEST and (total < _LONG or len(means) < _BATCHES):
+        # five batches, of a millisecond together; no further one after ten
+        while total < 1e-2 and (total < 1e-3 or len(means) < 5):
             start = clock()
             for _ in repeat(None, calls):
                 output = function(*given)
             taken = clock() - start
             total += taken
             means.append(taken / calls)
-            if taken < _BATCH and total < _LONGEST:
+            # too short for the clock
+            if taken < 1e-4 and total < 1e-2:
                 means, calls = [], 2 * calls
     except KeyboardInterrupt:
         raise

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["read_csv", "read_scores", "score_table"]
 
 COLUMNS = ("algorithm", "instance", "score")
-_DELIMITERS = (",", ";", "\t")
 _SIGN = r"\s*(?:±|\+/?-|\\pm)\s*"
 _WITH_SPREAD = re.compile(rf"([-+]?\d[\d.,eE+-]*?){_SIGN}[\d.,]+%?")  # 61.8 ± 1.2
 _WITH_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
@@ -41,7 +40,6 @@ _WHOLE = re.compile(r"[-+]?\d+(\.0)?")  # also as a float is written
 _AS_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}")  # 1,234
 _SAMPLES = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+\.jsonl")  # task, time
 _UNNAMED = "Unnamed: 0"  # a column of numbers without a name: an index, as pandas reads it
-_MOST_BYTES = 1_000_000_000  # records of whole conversations are large
 _SAMPLE = {"doc_id", "filter", "metrics"}  # what lm_eval writes of each
 _RESULT = {"promptIdx", "testIdx"}  # of promptfoo
 _TYPES: dict[str, Any] = {  # of what is read in records; None may stand for an object
@@ -54,7 +52,6 @@ _TYPES: dict[str, Any] = {  # of what is read in records; None may stand for an 
     "filter": str,
     "metrics": list,
 }
-_ERROR = 2  # promptfoo's failureReason of an answer that never came
 
 
 def read_scores(
@@ -191,7 +188,8 @@ def _of_promptfoo(path: Path, records: list[Record], score: str | None) -> Itera
         labels[record["promptIdx"]] = (str(prompt.get("label") or prompt.get("raw") or "?"), who)
     names = _short_names(labels)
     for record in sorted(records, key=lambda record: (record["testIdx"], record["promptIdx"])):
-        if record.get("failureReason") == _ERROR:
+        # an answer that never came
+        if record.get("failureReason") == 2:
             continue
         found = (record.get("namedScores") or {}).get(score) if score else record.get("score")
         if found is None and score:  # asserted in some tests only
@@ -352,7 +350,7 @@ def csv_lines(path: Path) -> list[list[str]]:
 def _lines_of_csv(path: Path) -> tuple[str, list[list[str]]]:
     """Return the delimiter, and the fields of all lines that are not empty; the names first."""
     text = _text(path)
-    delimiter = max(_DELIMITERS, key=lambda mark: _n_fields(text, mark))
+    delimiter = max((",", ";", "\t"), key=lambda mark: _n_fields(text, mark))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         lines = [line for line in reader if line]
@@ -416,7 +414,8 @@ def _column(texts: Sequence[str], numbers: list[float | None]) -> NDArray[Any]:
 def _text(path: Path) -> str:
     """Return the text of a file; ScoresError where there is none."""
     try:
-        text = read_bytes(path, _MOST_BYTES).decode("utf-8-sig")
+        # records of whole conversations are large
+        text = read_bytes(path, 1_000_000_000).decode("utf-8-sig")
     except OSError as error:
         raise ScoresError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from racer.evaluate.outcome import Outcome
     from racer.scenario.scenario import Scenario
 
-_RANDOM = 2
 _NOT_THE_TUNERS = {
     *("n_jobs", "store", "space", "evaluate", "instances"),
     *("retries", "timeout", "memory", "deadline"),
@@ -47,7 +46,7 @@ def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
             False,
         )
     yield f"the least budget is {tuner.least_budget} evaluations", False
-    configs = [*initial, *space.sample(_RANDOM, seed=tuner.seed)]
+    configs = [*initial, *space.sample(2, seed=tuner.seed)]
     runtime = tuner.rules.runtime
     bound = None if runtime is None else runtime.limit
     metrics = tuner.rules.metric_names

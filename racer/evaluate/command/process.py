@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 KEPT = 2048  # bytes of what is printed, at its beginning and at its end
 _AT_ONCE = 2**16
-_MOST_PENDING = 2**20  # bytes that a pipe can hold
-_TICK = 50  # milliseconds between two checks whether the program has ended
 
 
 class Printed:
@@ -178,14 +176,16 @@ def _read(child: subprocess.Popen[bytes], pipes: dict[int, Printed], until: floa
         os.set_blocking(pipe, False)
         poll.register(pipe, select.POLLIN)
     while pipes and child.poll() is None and (left := until - time.monotonic()) > 0.0:
-        for pipe, _ in poll.poll(min(_TICK, left * 1000)):
+        # every 50 ms: a program that has ended may leave its pipes to others
+        for pipe, _ in poll.poll(min(50, left * 1000)):
             data = os.read(pipe, _AT_ONCE)
             pipes[pipe].append(data)
             if not data:
                 poll.unregister(pipe)
                 del pipes[pipe]
     for pipe, printed in pipes.items():
-        most = printed.size + _MOST_PENDING  # a program that goes on printing is not waited for
+        # no more than a pipe can hold: a program that goes on printing is not waited for
+        most = printed.size + 2**20
         with suppress(BlockingIOError):
             while printed.size < most and (data := os.read(pipe, _AT_ONCE)):
                 printed.append(data)

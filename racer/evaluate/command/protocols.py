@@ -121,14 +121,13 @@ _UNSOLVED: Mapping[str, Status] = MappingProxyType(
         **dict.fromkeys(("CRASHED", "ABORT", "KILLED"), "failed"),
     }
 )
-_SOLVED = ("SAT", "UNSAT", "SUCCESS", "SOLVED", "SATISFIABLE", "UNSATISFIABLE")
 
 
 def _judged(status: Any, value: Any, cost: Cost) -> Answer:
     said = str(status).strip().rpartition(".")[2].upper()  # StatusType.SUCCESS
     if said in _UNSOLVED:
         return Answer(_UNSOLVED[said], why=f"it says {said}")
-    if said not in _SOLVED:
+    if said not in ("SAT", "UNSAT", "SUCCESS", "SOLVED", "SATISFIABLE", "UNSATISFIABLE"):
         return Answer("invalid", why=f"it says the status {str(status)[:50]!r}, which is not known")
     number = _number(str(value).strip())
     if math.isnan(number):

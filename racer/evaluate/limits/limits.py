@@ -41,11 +41,7 @@ if TYPE_CHECKING:
 
     from racer.evaluate.outcome import Status
 
-_LAST_WORDS = 0.5  # seconds beyond its timeout for an evaluation that reports its own end
-_LEAST_MEMORY = 2**20
 _LONGEST = 1e9  # seconds
-_LONGEST_CLEARANCE = 60.0  # seconds, for processes that start others faster than they are killed
-_FINE = 0.01  # seconds between two checks of the CPU time, near the bound
 # an idle evaluation is stopped this many seconds, plus this many bounds, after its start
 _START, _WALL = 1.0, 10.0
 
@@ -75,7 +71,7 @@ def limits_for(
             f"timeout={reprlib.repr(timeout)}: give seconds, a number > 0, at most {_LONGEST:g}"
         )
     if memory is not None:
-        whole(memory, "memory (bytes)", least=_LEAST_MEMORY)
+        whole(memory, "memory (bytes)", least=2**20)
     if forked and not hasattr(os, "fork"):
         raise SettingError(
             "timeout=, memory= and runtime= need os.fork, which this system does not have: leave "
@@ -140,7 +136,8 @@ def limited(
     start = time.monotonic()
     until = (start + limits.timeout, limits.timeout) if tells and limits.timeout else None
     child = Child(functools.partial(_answer, attempt, me, pipe, warned, until))
-    patience = _LAST_WORDS if tells else 0.0
+    # an evaluation that reports its own end has half a second for it
+    patience = 0.5 if tells else 0.0
     watched = _Watched(child, limits, start, own, before, patience, bound)
     try:
         while (outcome := watched.look()) is None:
@@ -180,7 +177,8 @@ class _Watched(NamedTuple):
     def look(self) -> Outcome | None:
         """Wait for one tick at most; return the outcome if there is one."""
         start, bound = self.start, self.bound
-        tick = TICK if bound is None else min(max(start + bound - time.monotonic(), _FINE), TICK)
+        # near the bound CPU time is looked at more often
+        tick = TICK if bound is None else min(max(start + bound - time.monotonic(), 0.01), TICK)
         line = self.child.line(min(start + self.time_limit - time.monotonic(), tick))
         seconds = time.monotonic() - start
         if line is not None:
@@ -235,7 +233,8 @@ def _used(child: int, inherited: int, limit: int, before: set[int]) -> int:
 
 def _clear(child: Child, before: set[int]) -> None:
     """Kill a child and its descendants, and wait until they are gone, or none has ended for long."""
-    last = time.monotonic() + _LONGEST_CLEARANCE
+    # processes may start others faster than they are killed
+    last = time.monotonic() + 60.0
     until = time.monotonic() + GRACE
     with suppress(OSError):
         os.killpg(child.pid, signal.SIGKILL)

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 _FIELDS = [field.name for field in fields(Outcome)]
 GRACE = 1.0  # seconds for killed processes to end
-_LOOK = 0.5  # seconds between two checks whether a worker was stopped
 TICK = 0.05  # seconds between two checks of memory and processes
 _LONGEST_LINE = 2**17
 
@@ -215,7 +214,8 @@ def _kill_last(reader: int, owner: int) -> None:
     poll.register(0, select.POLLIN)
     group = 0
     while True:
-        if not poll.poll(_LOOK * 1000 if group else None):
+        # twice a second: was a worker stopped?
+        if not poll.poll(500 if group else None):
             go_on_if_stopped(owner)
         elif told := os.read(0, 8):
             group = int.from_bytes(told)
@@ -228,7 +228,6 @@ def _kill_last(reader: int, owner: int) -> None:
 _OURS: list[object] = []
 _STORES: list[str] = []
 _OF_WORKER: dict[int, tuple[int, int]] = {}  # pipes between a worker and its driver
-_FILES_OF_A_STORE = ("", "-wal", "-shm", "-journal", ".lock")
 
 
 def not_in_forks(handler: Handler) -> Handler:
@@ -283,7 +282,7 @@ def close_own_files(but: int) -> None:
     """Close inherited file descriptors in an evaluation's process, which could corrupt them."""
     stores = set()
     for path in _STORES:
-        for end in _FILES_OF_A_STORE:
+        for end in ("", "-wal", "-shm", "-journal", ".lock"):
             with suppress(OSError):
                 status = os.stat(path + end)  # noqa: PTH116
                 stores.add((status.st_dev, status.st_ino))
