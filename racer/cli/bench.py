@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from racer.cli.answer import FOLDER, NO_BEST, csv_of, is_watched, reported, say, write_new
+from racer.cli.answer import FOLDER, NO_BEST, csv_of, is_watched, reported, say, tell, write_new
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,6 +59,11 @@ def bench_command(
 
     if names and not len(names) == len({*names}) == len(commands):
         raise click.UsageError(f"{len(commands)} commands, {len(names)} --name: one for each")
+    for command in commands:
+        if found := {"|", "||", "&&", "&", ";", "<", ">", ">>"} & {*command.split()}:
+            tell(
+                f"racer: no shell runs {command!r}, so {min(found)} is an argument: sh -c '..' has one"
+            )
     code = 0
     with reported():
         items = Scenario({"instances": instances}).instances("instances")

@@ -42,6 +42,13 @@ def test_the_help_shows_a_whole_command():
     )
 
 
+def test_the_syntax_of_a_shell_is_pointed_out():
+    done = run("true | cat", "true '|'", "--rounds", "1")
+    assert done.stderr == (
+        "racer: no shell runs 'true | cat', so | is an argument: sh -c '..' has one\n"
+    )
+
+
 @pytest.mark.usefixtures("made_up")
 def test_the_fastest_and_the_exit_code(tmp_path):
     done = run("3", "2", "2.5", "--seed", "7", "--csv", str(tmp_path / "out"))
