@@ -132,12 +132,6 @@ def test_of_two_that_are_alike_the_worse_one_goes(table):
         assert drop.reason == "indistinguishable"
 
 
-def test_of_several_that_are_alike_one_stays(table):
-    verdict = table.decide(BayesianFriedman(), np.zeros((30, 5)))
-    assert {drop.candidate for drop in verdict.dropped} == {1, 2, 3, 4}
-    assert {drop.against for drop in verdict.dropped} == {0}
-
-
 def test_two_identical_candidates_use_the_other_gate(table):
     costs = np.random.default_rng(0).normal(size=(40, 3))
     verdict = table.decide(REGION, np.column_stack([costs, costs[:, 0]]))
@@ -236,12 +230,6 @@ def test_points_of_accuracy_are_not_indistinguishable(table, gap):
         wrong = (difficulty + 0.1 * rng.random((500, 2)) > [0.85, 0.85 - gap]).astype(float)
         reasons = [drop.reason for drop in table.decide(BayesianFriedman(), wrong).dropped]
         assert "indistinguishable" not in reasons
-
-
-def test_copies_are_indistinguishable_as_before(table):
-    costs = np.tile(np.random.default_rng(1).random((30, 1)), (1, 2))
-    [drop] = table.decide(BayesianFriedman(), costs).dropped
-    assert drop.reason == "indistinguishable"
 
 
 @pytest.mark.parametrize("equalities", ["each", "joint"])

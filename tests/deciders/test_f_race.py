@@ -207,8 +207,3 @@ def test_a_tie_is_no_block_lost(table):
 def test_failures_lose_by_more_than_any_difference(table):
     costs = np.array([[1.0, 0.0]] * 4 + [[0.0, np.inf]] * 8)
     assert who(table.decide(FRace(), costs)) == {1}
-
-
-def test_only_the_signed_rank_test_needs_more_than_lower_bounds():
-    assert not FRace(last_two="signed-rank").takes_capped
-    assert FRace(last_two="sign").takes_capped

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from playing import ONE_NUMBER, eliminated, short
+from playing import ONE_NUMBER, short
 
 import racer
 from racer import Budget, BudgetError, SettingError
-from racer.deciders import BayesianFriedman, FRace
+from racer.deciders import BayesianFriedman
 from racer.simulate import Drawn, NormalWorld, RecordedWorld, play
 
 NAMES = {
@@ -180,14 +180,6 @@ def test_costs_of_a_world_may_be_a_list():
     assert play("f-race", Constant([1.0, 2.0, 3.0]), repetitions=1, blocks=8).summary["mae"] == 0
 
 
-@pytest.mark.parametrize("values", [[1.0], [1.0, 2.0, 3.0], [1.0, np.nan], [[1.0, 2.0]]])
-def test_a_block_of_values_must_fit(values):
-    race = racer.Race([1, 2], budget=20)
-    with pytest.raises(racer.RaceStateError, match="give 2 finite values"):
-        race.tell_block(values)
-    assert len(race.ask()) == 2
-
-
 def test_a_block_is_told_whole_or_cell_by_cell():
     race = racer.Race([1, 2], budget=20)
     race.tell(race.ask()[0], racer.Outcome("ok", 1.0))
@@ -197,24 +189,6 @@ def test_a_block_is_told_whole_or_cell_by_cell():
     over = racer.Race([1], budget=20)
     with pytest.raises(racer.RaceStateError):
         over.tell_block([1.0])
-
-
-def test_telling_blocks_is_telling_cells():
-    costs = np.random.default_rng(2).normal(size=(150, 5)) + 0.3 * np.arange(5)
-    results = []
-    for whole in (True, False):
-        race = racer.Race(range(5), budget=150, seed=1, decider=FRace(), maximize=True)
-        while cells := race.ask():
-            row = costs[cells[0].block, list(race.alive)]
-            if whole:
-                race.tell_block(row)
-            else:
-                for cell, value in zip(cells, row, strict=True):
-                    race.tell(cell, racer.Outcome("ok", float(value)))
-        results.append(race.result())
-    assert results[0].table.equals(results[1].table)
-    assert eliminated(results[0]) == eliminated(results[1])
-    assert repr(results[0]) == repr(results[1])
 
 
 def test_it_says_how_many_races_and_the_means():

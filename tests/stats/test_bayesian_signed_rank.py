@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from racer.errors import ScoresError, SettingError
+from racer.errors import SettingError
 from racer.stats import bayesian_signed_rank_test
 
 LAW = settings(max_examples=40, deadline=None, derandomize=True)
@@ -159,13 +159,6 @@ def test_bad_settings(settings, message):
 def test_bad_losses():
     with pytest.raises(SettingError, match=r"l1=0.*> 0"):
         run([1.0]).prefer(l1=0)
-
-
-def test_bad_scores():
-    with pytest.raises(ScoresError, match="no pair without NaN"):
-        run([np.nan, np.nan])
-    with pytest.raises(ScoresError, match="numbers only"):
-        bayesian_signed_rank_test(["a"], [1.0])
 
 
 @pytest.mark.thorough

@@ -47,12 +47,6 @@ def test_by_hand(procedure, adjusted):
     np.testing.assert_allclose(procedure(FIVE), adjusted, rtol=1e-12)
 
 
-def test_shaffer_by_hand():
-    """Four candidates: factors 6, 3, 3, 3, 2, 1."""
-    p = [0.02, 0.001, 0.3, 0.01, 0.2, 0.04]
-    np.testing.assert_allclose(shaffer(p, 4), [0.06, 0.006, 0.4, 0.03, 0.4, 0.12], rtol=1e-12)
-
-
 @pytest.mark.parametrize(
     ("m", "factors"),
     [

@@ -161,12 +161,6 @@ def test_larger_may_be_better_in_one_metric():
     assert next(iter(plain.to_frame().columns)) == "probability_front"
 
 
-def test_the_same_arguments_give_the_same_answer():
-    scores = tables(np.random.default_rng(0).random((5, 2)), 10, 0)
-    one, other = front_posterior(scores), front_posterior(scores)
-    assert one.probability_front.tolist() == other.probability_front.tolist()
-
-
 @pytest.mark.parametrize(
     ("given", "error"),
     [

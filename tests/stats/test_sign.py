@@ -40,12 +40,6 @@ class TestSignTest:
         assert result.p_value == pytest.approx(expected, rel=1e-10)
         assert result.alternative == alternative
 
-    def test_by_hand(self):
-        x, y = pairs(4, 1)
-        assert sign_test(x, y).p_value == pytest.approx(12 / 32)
-        assert sign_test(x, y, alternative="better").p_value == pytest.approx(6 / 32)
-        assert sign_test(x, y, alternative="worse").p_value == pytest.approx(31 / 32)
-
     def test_ties_say_nothing(self):
         assert sign_test(*pairs(5, 2, ties=100)).p_value == sign_test(*pairs(5, 2)).p_value
 
@@ -236,13 +230,6 @@ class TestThreeWay:
         result = bayesian_sign_test(*pairs(*counts), epsilon=epsilon)
         assert (result.worse, result.indistinguishable, result.better) == parts
         assert result.epsilon == epsilon
-
-    def test_ties_draw_towards_indistinguishable(self):
-        shares = [
-            bayesian_sign_test(*pairs(6, 3, ties)).indistinguishable for ties in (0, 5, 20, 80)
-        ]
-        assert shares == sorted(shares)
-        assert shares[-1] > 0.9 > shares[0]
 
     @LAW
     @given(COUNT, COUNT, COUNT, st.floats(0.0, 0.49), st.sampled_from([0.0, 1e-9, 0.3, 1.0, 1e9]))
