@@ -188,17 +188,3 @@ def test_permuting_candidates_permutes_the_result(scores, strength, random):
     random.shuffle(order)
     result = bayesian_friedman_test(scores, strength=strength)
     assert_same(result, bayesian_friedman_test(scores[:, order], strength=strength), order)
-
-
-@LAW
-@given(TIED)
-def test_maximize_is_negation(scores):
-    assert_same(bayesian_friedman_test(scores, maximize=True), bayesian_friedman_test(-scores))
-
-
-@LAW
-@given(TIED, st.data())
-def test_increasing_transforms_per_block_change_nothing(scores, data):
-    steps = data.draw(arrays(np.float64, (len(scores), 4), elements=st.floats(0.01, 1e6)))
-    moved = np.take_along_axis(np.cumsum(steps, axis=1), scores.astype(int), axis=1)
-    assert_same(bayesian_friedman_test(scores), bayesian_friedman_test(moved))

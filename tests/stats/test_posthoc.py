@@ -170,22 +170,6 @@ def test_permuting_candidates_permutes_the_result(posthoc, scores, correction, r
     assert_same(result, posthoc(scores[:, order], correction=correction), order)
 
 
-@both_tests
-@LAW
-@given(scores=TIED)
-def test_maximize_is_negation(posthoc, scores):
-    assert_same(posthoc(scores, maximize=True), posthoc(-scores))
-
-
-@both_tests
-@LAW
-@given(scores=TIED, data=st.data())
-def test_increasing_transforms_per_block_change_nothing(posthoc, scores, data):
-    steps = data.draw(arrays(np.float64, (len(scores), 4), elements=st.floats(0.01, 1e6)))
-    moved = np.take_along_axis(np.cumsum(steps, axis=1), scores.astype(int), axis=1)
-    assert_same(posthoc(scores), posthoc(moved))
-
-
 class TestNemenyi:
     def test_two_candidates_is_the_normal_quantile(self):
         """The studentised range of two over sqrt(2) is |z|."""

@@ -3,6 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from racer.errors import RacerError, ScoresError, SettingError
 from racer.stats import (
@@ -109,6 +112,30 @@ def test_infinite_scores_tie_and_rank_last(function):
     ranked = [[1.0, 9.0, 9.0], [9.0, 2.0, 3.0], [4.0, 5.0, 9.0]]
     same(function(failed), function(ranked))
     same(function(-np.array(failed), maximize=True), function(ranked))
+
+
+TIED = arrays(
+    np.float64,
+    st.tuples(st.integers(2, 8), st.integers(2, 5)),
+    elements=st.integers(0, 3).map(float),
+)
+LAW = settings(max_examples=40, deadline=None, derandomize=True)
+
+
+@every_function
+@LAW
+@given(scores=TIED)
+def test_maximize_is_negation(function, scores):
+    same(function(scores, maximize=True), function(-scores))
+
+
+@every_function
+@LAW
+@given(scores=TIED, data=st.data())
+def test_increasing_transforms_per_block_change_nothing(function, scores, data):
+    steps = data.draw(arrays(np.float64, (len(scores), 4), elements=st.floats(0.01, 1e6)))
+    moved = np.take_along_axis(np.cumsum(steps, axis=1), scores.astype(int), axis=1)
+    same(function(moved), function(scores))
 
 
 @every_function
