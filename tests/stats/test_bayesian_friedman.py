@@ -147,6 +147,7 @@ def test_a_candidate_always_last_without_a_prior():
     assert result.rejected
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("n", "m"), [(10, 3), (30, 5), (30, 20)])
 def test_a_true_hypothesis_is_rejected_in_one_to_nine_percent(n, m):
     rng = np.random.default_rng([n, m])

@@ -128,6 +128,7 @@ def test_the_mean_over_instances_and_contrasts_within_them_have_one_covariance()
     assert np.allclose(basis[1:] @ (instances[:, None] == [0, 1, 3]), 0.0)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("n_instances", "seeds", "m"), [(4, 2, 3), (6, 4, 8)])
 def test_rotations_keep_the_level_on_given_instances_and_find_a_difference(n_instances, seeds, m):
     races, rejected = 200, {0.0: 0, 1.5: 0}
