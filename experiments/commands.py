@@ -74,20 +74,12 @@ study = Commands(
         "damage": ("campaign.damage", "Damaged stores and files: refused, right, or said"),
         "curves": ("optuna_study.curves", "Learning curves under Optuna's pruners and racer's"),
         "faults": ("campaign.faults", "Two file operations that fail: stores and outputs"),
-        "few-instances": (
-            "few_instances.tables",
-            "Few instances with many seeds: the gate and P(best)",
-        ),
         "figures": ("figures", "The pictures of races, tunings and comparisons"),
         "fold-errors": ("sklearn_folds.worlds", "Errors of races over correlated folds"),
         "failures": ("reliability.failures", "How often P(best) is right where evaluations fail"),
         "front-chances": ("fronts.chances", "Calibration of P(on the front)"),
         "fronts": ("fronts.tables", "Races to the front of several metrics, beside other ways"),
         "fronts-tuned": ("fronts.tuned", "Tuning to fronts, beside Optuna's samplers"),
-        "hierarchical": (
-            "hierarchical.tables",
-            "Claims and coverage of the hierarchical model of folds",
-        ),
         "kills": ("campaign.kills", "Every kind of contest killed at random moments, and resumed"),
         "ideal": (
             "reliability.ideal",
@@ -109,7 +101,6 @@ study = Commands(
         "stress": ("stress", "Races killed at random moments, and resumed"),
         "tables": ("page_tables", "The tables of the evidence pages, from the recorded files"),
         "unpaired": ("unpaired.tables", "Level and power of tests of independent samples"),
-        "voice": ("voice", "How docstrings and pages read, in numbers"),
         "wrong-calls": ("wrong_calls.tables", "Wrong calls of everything public: all refused"),
         "within": ("fronts.within", "Races for the cheapest within a tolerance of the best"),
     },

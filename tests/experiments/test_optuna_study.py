@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from studies import databases_closed
 
 import racer
 from experiments.optuna_study import tables
@@ -76,21 +75,6 @@ def test_the_tables_are_printed(monkeypatch):
     assert run.exit_code == 0, run.output
     for part in tables.PARTS:
         assert f"{part}\n\n| " in run.output
-
-
-def test_the_example_runs_and_draws(tmp_path, capsys, monkeypatch):
-    pytest.importorskip("sklearn")
-    from experiments.optuna_study import cross_validation
-
-    monkeypatch.setattr(cross_validation, "FOLDS", cross_validation.FOLDS[:6])
-    with databases_closed(monkeypatch):
-        cross_validation.main(
-            f"sqlite:///{tmp_path / 's.db'}", str(tmp_path / "race.png"), trials=3
-        )
-    out = capsys.readouterr().out
-    assert "all-folds: 18 fits, 3 trials" in out
-    assert "race-study" in out
-    assert (tmp_path / "race.png").stat().st_size > 0
 
 
 def test_every_decider_that_can_prune_stands_in_the_tables():

@@ -7,9 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import racer
-from experiments.bench.sleeping import Objective
 from experiments.bench.workers import SPACE as FIVE
-from experiments.bench.workers import Clock
+from experiments.bench.workers import Clock, Objective
 from racer import Outcome, Tuner
 from racer.run.drive import drive
 from racer.tuner import CandidatesAdded, RaceCompleted

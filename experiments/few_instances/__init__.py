@@ -1,1 +1,0 @@
-"""Few instances with many seeds: what the gate and P(best) say."""
