@@ -118,7 +118,7 @@ def resume(path: str, budget: int | None) -> None:
 @click.command()
 @number_option("--evaluations", 2000, least=100)
 @number_option("--repeats", 5)
-@number_option("--outcomes", 1_000_000, least=1000)
+@number_option("--outcomes", 1_000_000, least=20_000)
 @click.option("--only-opening", is_flag=True, help="Time the opening of a store alone.")
 @click.option("--folder", type=click.Path(exists=True), help="Where to write.")
 def main(
