@@ -178,10 +178,8 @@ def test_no_import_cycle(graph):
     ("module", "code"),
     [
         ("space.sampling", "from racer.space.space import Space"),
-        ("space.sampling", "from racer.space import vectors"),
         ("space.sampling", "from racer.space import Space"),
         ("space.irace.r_syntax", "from racer.space import vectors"),
-        ("stats.ranks", "from racer import space"),
         ("stats.ranks", "import racer.comparison.choices, racer.comparison.compare"),
     ],
 )

@@ -76,22 +76,6 @@ def test_a_failed_cell_counts_as_one_range_behind_the_worst(table):
     assert failed.standing.tolist() == counted.standing.tolist() == [0.0, 3.0, 6.0]
 
 
-@LAWS
-@given(seeds)
-def test_a_failed_cell_counts_as_worse_than_any_other_of_its_block(table, seed):
-    costs = costs_of(seed, 2)
-    candidate = seed % costs.shape[1]
-    costs[:, candidate] = np.inf
-    standing = table.decide(TRace(), costs).standing
-    assert standing[candidate] > np.delete(costs, candidate, axis=1).max(axis=1).mean()
-
-
-@pytest.mark.parametrize("value", [5.0, 0.0, -2.0])
-def test_a_failed_cell_is_behind_even_where_the_others_tie(table, value):
-    standing = table.decide(TRace(), [[value, value, np.inf]] * 2).standing
-    assert standing[2] > standing[0] == value
-
-
 def test_equal_means_are_not_equal_ranks(table):
     """Of log-normal run times of equal mean the wider are mostly shorter: ranks find a difference."""
     races, by_ranks, by_means = 40, 0, 0

@@ -45,13 +45,6 @@ def test_wins_are_the_share_of_blocks_won(world):
 
 
 @each_world
-def test_better_quality_wins_more_often(world):
-    drawn = world.draw(1)
-    order = np.argsort(drawn.quality)
-    assert drawn.wins(int(order[0]), int(order[-1])) > 0.5
-
-
-@each_world
 def test_a_draw_repeats_block_by_block_in_any_order(world):
     first, again = world.draw(7), world.draw(7)
     late = again.costs(5)

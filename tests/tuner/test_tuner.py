@@ -24,7 +24,7 @@ from racer import (
 )
 from racer.tuner import schedule
 
-LAWS = settings(max_examples=6, deadline=None, derandomize=True)
+LAWS = settings(max_examples=3, deadline=None, derandomize=True)
 OK = Outcome("ok", 1.0, seconds=1.0)
 
 
