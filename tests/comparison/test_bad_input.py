@@ -51,19 +51,7 @@ ANSWERED = {
         RANDOM, columns=["[bold]a|b_c$\\frac$&%#{}~^\\[/bold]", "<script>*`\n`*"]
     ),
 }
-REFUSED = {
-    "one algorithm": (wide([[1], [2]]), "give at least 2 to compare"),
-    "strings": (wide([[1, "x"], [2, 3]]), "column 'B' holds 'x' in row 0, which is not a number"),
-    "numbers as strings": (wide([["1", "2"], ["2", "3"]]), "column 'A' holds '1' in row 0"),
-    "NaN everywhere": (wide(np.full((4, 3), NAN)), "every cell is missing"),
-    "an algorithm of NaN": (wide([[1, 2, NAN]] * 4), "'C' has no score at all: leave it out"),
-    "duplicated names": (wide([[1, 2], [2, 3]], "AA"), "'A' occurs twice: give each algorithm"),
-    "nothing": (pd.DataFrame(), "table is empty"),
-    "disconnected": (
-        wide([[1, 2, NAN, NAN]] * 5 + [[NAN, NAN, 1, 2]] * 5),
-        "use method=|leave them out, or evaluate some",
-    ),
-}
+DISCONNECTED = wide([[1, 2, NAN, NAN]] * 5 + [[NAN, NAN, 1, 2]] * 5)
 
 
 def assert_said(comparison, *, drawn=True):
@@ -119,11 +107,10 @@ def test_an_answer_with_a_control(name, method, more):
 
 
 @pytest.mark.parametrize(("method", "more"), METHODS, ids=IDS)
-@pytest.mark.parametrize("name", REFUSED)
-def test_an_error_that_says_what_to_do(name, method, more):
-    frame, message = REFUSED[name]
-    with pytest.raises(ScoresError, match=message):
-        racer.compare(frame, method, **more)
+def test_algorithms_that_never_met_are_refused_with_what_to_do(method, more):
+    """What no method can read is refused where scores are read: test_scores.py."""
+    with pytest.raises(ScoresError, match=r"use method=|leave them out, or evaluate some"):
+        racer.compare(DISCONNECTED, method, **more)
 
 
 @pytest.mark.parametrize(("method", "more"), METHODS, ids=IDS)

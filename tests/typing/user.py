@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 import racer
-from racer import Budget, Cell, Ended, Outcome, Race, RaceResult, Tuner, TuneResult
+from racer import Budget, Cell, Ended, Outcome, Race, RaceResult, TuneResult
 from racer.deciders import BayesianFriedman, Blocks, Decider, FRace, Setting, TRace, Verdict
 
 if TYPE_CHECKING:
@@ -258,17 +258,6 @@ def reads_tuned(result: TuneResult) -> None:
         assert_type(frame, pd.DataFrame)
 
 
-def asks_and_tells_tuned() -> TuneResult:
-    """Drive a run of races by hand."""
-    tuner = Tuner(SPACE, INSTANCES, budget=[84, 120], decider="t-race", seed=0)
-    assert_type(tuner.ended, Ended | None)
-    while cells := tuner.ask():
-        assert_type(cells, tuple[Cell, ...])
-        for cell in cells:
-            tuner.tell(cell, Outcome("ok", evaluate(cell.config, cell.instance, cell.seed)))
-    return tuner.result()
-
-
 def benches() -> racer.BenchResult:
     """Compare functions, and commands."""
     result = racer.bench({"max": max, "sorted": sorted}, [[3, 1, 2]], rounds=2, cpu=True)
@@ -277,30 +266,17 @@ def benches() -> racer.BenchResult:
     return racer.bench(["true", ["printf", "{seed}"]], rounds=2, seed=1)
 
 
-def handles() -> str:
-    """Catch errors."""
-    try:
-        racer.race([], evaluate, budget=10)
-    except racer.CandidateError as error:
-        return str(error)
-    except racer.RaceInterrupted as stop:
-        return repr(stop.result)
-    return racer.__version__
-
-
 def main() -> None:
     """Do all of it."""
     reads(races())
     with TemporaryDirectory() as folder:
         resumes(Path(folder) / "run.db")
         reads_tuned(tunes(Path(folder) / "tune.db"))
-    reads_tuned(asks_and_tells_tuned())
     asks_and_tells()
     decides()
     spaces()
     benches()
     compares(np.arange(12.0).reshape(4, 3))
-    handles()
 
 
 if __name__ == "__main__":
