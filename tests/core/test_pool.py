@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from racer import CandidateError, RacerError
+from racer import CandidateError
 from racer.core.pool import as_pool, as_sequence, canonical_key
 
 LAWS = settings(max_examples=50, deadline=None, derandomize=True)
@@ -166,9 +166,3 @@ def test_sequences_keep_their_order_and_items():
     assert as_sequence(range(3), "instances") == (0, 1, 2)
     assert [row.tolist() for row in as_sequence(np.eye(2), "instances")] == [[1, 0], [0, 1]]
     assert as_sequence(("a", "a"), "instances") == ("a", "a")
-
-
-def test_candidate_errors_can_be_caught_as_value_errors():
-    with pytest.raises(ValueError, match="empty") as caught:
-        as_pool([])
-    assert isinstance(caught.value, RacerError)

@@ -10,7 +10,7 @@ from threadpoolctl import ThreadpoolController
 
 from racer import Categorical, Integer, Real, Space
 from racer.model.effects import Effects
-from racer.space.vectors import choice_counts, features, vectors_around
+from racer.space.vectors import features
 from racer.tuner import drafts as drawing
 from racer.tuner import proposals as module
 from racer.tuner.branches import Copies
@@ -331,20 +331,6 @@ def test_a_repair_hook_is_applied_to_children():
     children = begun(space, space.sample(3, seed=1)).around([0, 1], 20, 1, 1.0)
     assert len(children) == 20
     assert all(child.config["x"] <= child.config["y"] for child in children)
-
-
-def test_vectors_around_parents_are_truncated_and_follow_their_spread():
-    rng = np.random.default_rng(0)
-    space = Space({"k": Categorical(list("abcd")), "x": Real(0, 1), "y": Real(0, 1)})
-    choices = choice_counts(space.parameters)
-    parents = np.tile([0.125, 0.5, np.nan], (4000, 1))
-    drawn = vectors_around(parents, np.full(4000, 0.1), choices, rng)
-    assert drawn.min() >= 0
-    assert drawn.max() <= 1
-    assert drawn[:, 1].std() == pytest.approx(0.1, rel=0.05)
-    shares = np.bincount((drawn[:, 0] * 4).astype(int), minlength=4) / 4000
-    assert shares == pytest.approx([0.925, 0.025, 0.025, 0.025], abs=0.01)
-    assert np.histogram(drawn[:, 2], 4, (0, 1))[0] / 4000 == pytest.approx([0.25] * 4, abs=0.03)
 
 
 def test_some_children_are_drawn_around_the_best_of_other_branches():
