@@ -40,7 +40,10 @@ class Commands(click.Group):
         except click.UsageError:
             ctx.fail(f"there is no {args[0]!r}" + did_you_mean(args[0], self.modules))
         if name is not None:
-            command = importlib.import_module(self.modules[name]).main
+            try:
+                command = importlib.import_module(self.modules[name]).main
+            except ModuleNotFoundError as error:  # an extra
+                ctx.fail(f"{args[0]} needs {error.name}: pip install '.[bench]'")
         return name, command, rest
 
 
