@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 InstanceOrder = Literal["shuffled", "given"]
-_KEPT = 16  # orders of turns
 
 
 class Place(NamedTuple):
@@ -127,7 +126,7 @@ class Stream:
     def _of_turn(self, groups: Groups, turn: int) -> Sequence[int]:
         """Return all instances in the order of a turn."""
         if turn not in self._turns:
-            if len(self._turns) == _KEPT:
+            if len(self._turns) == 16:
                 self._turns.clear()
             members = self._groups_of_turn(groups, turn)
             self._turns[turn] = tuple(chain.from_iterable(members))

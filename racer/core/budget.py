@@ -12,9 +12,6 @@ from racer.errors import BudgetError
 
 __all__ = ["Budget"]
 
-_ENDLESS = 2.0**53  # evaluations: the largest count that a float holds exactly
-_ROUNDING = 1e-9  # relative, of a sum of prices
-
 
 @suggesting
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +123,8 @@ class Budget:
 
     def affords(self, price: float, *, spent: float) -> bool:
         """Return whether the money pays for a price, up to rounding."""
-        return self.spend is None or spent + price <= self.spend * (1.0 + _ROUNDING)
+        # a sum of prices is rounded
+        return self.spend is None or spent + price <= self.spend * (1.0 + 1e-9)
 
     @property
     def has_share(self) -> bool:
@@ -158,7 +156,8 @@ class Budget:
                 if not evaluations:
                     return None
                 if (each := used / evaluations) > 0.0:
-                    counts.append(max(int(min((limit - used) / each, _ENDLESS)), 0))
+                    # at most the largest count that a float holds exactly
+                    counts.append(max(int(min((limit - used) / each, 2.0**53)), 0))
         return min(counts, default=None)
 
     def is_larger(self, other: Budget) -> bool:

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 Given = tuple[Any, ...] | Callable[[Any, Any], float]
 """A price for each candidate, or a tuple of these with one for each instance; or a function."""
-_MOST = 100_000  # prices that are recorded
-MOST_INSTANCES = 10_000
-"""Instances for which the prices of each configuration of a tuning are recorded."""
 
 
 class Prices:
@@ -53,7 +50,7 @@ class Prices:
     def recorded(self) -> Given | None:
         """Return what a store keeps: of a function its prices, unless they are too many."""
         n_instances = len(self._instances or (None,))
-        if not callable(self._given) or len(self._configs) * n_instances > _MOST:
+        if not callable(self._given) or len(self._configs) * n_instances > 100_000:
             return self._given
         return tuple(map(self.recorded_of, self._configs))
 

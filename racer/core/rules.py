@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from racer.evaluate.outcome import Cell
 
 
-_SAMPLE = 10  # instances, from which on they stand for others like them
-
-
 class RulesGiven(TypedDict, total=False):
     """The arguments of `Rules`, for functions that take them by name and pass them on."""
 
@@ -362,7 +359,8 @@ def check_goal(decider: Decider, goal: Goal | None, objective: object) -> None:
 
 def generalizes_by_default(n_instances: int | None) -> bool:
     """Return the default of `generalize` for this number of instances, or groups; None: no instances."""
-    return n_instances is None or n_instances >= _SAMPLE
+    # so many instances stand for others like them
+    return n_instances is None or n_instances >= 10
 
 
 def is_due(blocks: int, first_test: int, each_test: Schedule) -> bool:

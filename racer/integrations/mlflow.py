@@ -24,8 +24,6 @@ __all__ = ["MLflowCallback"]
 
 _AT_ONCE = {"metrics": 1000, "params": 100}  # so many does MLflow take
 _STATUS = {"interrupted": "KILLED", "failed": "FAILED"}  # of a run that did not come to its end
-_LONGEST = 500  # letters of a parameter that each backend keeps
-_LONGEST_NAME = 240  # and a number, of the 250 that MLflow takes
 _REFUSED = re.compile(r"[^\w./ -]", re.ASCII)  # in a name, by one system or another
 
 
@@ -139,12 +137,14 @@ def _params(params: Mapping[str, Any]) -> list[Param]:
         plain = _plain(name)
         free = chain([plain], (f"{plain}_{number}" for number in count(2)))
         names[next(one for one in free if one not in names)] = value
-    return [Param(name, str(value)[:_LONGEST]) for name, value in names.items()]
+    # each backend keeps so many letters of a value
+    return [Param(name, str(value)[:500]) for name, value in names.items()]
 
 
 def _plain(name: str) -> str:
     """Return a name that MLflow takes: of plain letters, and no path that has a shorter form."""
-    plain = _REFUSED.sub("_", name)[:_LONGEST_NAME] or "_"
+    # MLflow takes 250 letters, and a number may follow
+    plain = _REFUSED.sub("_", name)[:240] or "_"
     if posixpath.normpath(plain) != plain or plain.startswith("/"):
         plain = plain.replace("/", "_")
     return f"_{plain}" if plain == "." or plain.startswith("..") else plain

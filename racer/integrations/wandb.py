@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["WandbCallback"]
 
-_PLAIN = (bool, int, float, str)
 _COLUMNS = ("candidate", "blocks", "mean", "test_mean", "eliminated")
 
 
@@ -88,4 +87,4 @@ class WandbCallback(TrackerCallback):
 def _plain(value: Any) -> Any:
     """Return a value as W&B keeps it: what is neither text nor a number is written out."""
     value = as_plain(value)
-    return value if value is None or isinstance(value, _PLAIN) else repr(value)
+    return value if value is None or isinstance(value, bool | int | float | str) else repr(value)

@@ -23,7 +23,6 @@ COLOURS = (BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, BLACK, GREY)
 MARKERS = ("o", "s", "^", "D", "v")
 SMALL, NORMAL = 8.5, 9.5
 DPI = 130
-_ON_SCREEN = 110  # pixels of an inch in a notebook
 DASHED: dict[str, Any] = {"color": BLACK, "linewidth": 0.9, "linestyle": (0, (4, 3))}
 ABOVE: dict[str, Any] = {"borderaxespad": 0.2, "ncols": 4, "fontsize": SMALL, "frameon": False}
 
@@ -62,7 +61,8 @@ def _png(figure: Any) -> tuple[bytes, dict[str, int]]:
     """Return a picture for a notebook, with twice the pixels, and the size it is shown in."""
     file = BytesIO()
     figure.savefig(file, format="png", dpi=2 * DPI)
-    width, height = (round(inches * _ON_SCREEN) for inches in figure.get_size_inches())
+    # an inch is 110 pixels in a notebook
+    width, height = (round(inches * 110) for inches in figure.get_size_inches())
     return file.getvalue(), {"width": width, "height": height}
 
 

@@ -16,12 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
-_LABELLED = 20  # places with a label
 _ALIKE = 0.02  # of a metric's range: candidates that share a label
 _NAMED = 4  # names in a label
 _LETTER = np.array([5.5, 10.0])  # points: width and height of a letter
-# where a label may stand, in letters from its point
-_BESIDE = ((1.0, 0.4), (-1.0, -1.4), (-1.0, 0.4), (1.0, -1.4), (0.5, 1.4), (-0.5, -2.4))
 _WIDER = 2.4477 / 1.96  # an ellipse that holds 95 % of a plane, in units of an interval of 95 %
 
 
@@ -91,7 +88,7 @@ def front(
         _staircase(ax, table[on_front], np.where(np.asarray(maximize), -1.0, 1.0))
     labelled = np.flatnonzero(known & (left | (chance >= 0.5)))
     best_first = labelled[np.argsort(-chance[labelled], kind="stable")]
-    groups = _together(_scaled(table, known), best_first.tolist())[:_LABELLED]
+    groups = _together(_scaled(table, known), best_first.tolist())[:20]
     curves(ax, *words)
     ax.legend(loc="best", fontsize=SMALL, frameon=False)
     _name(ax, [([names[i] for i in some], table[some[0]]) for some in groups])
@@ -112,7 +109,10 @@ def _name(ax: Axes, labelled: Sequence[tuple[Sequence[str], NDArray[np.float64]]
     taken = [(x - wide / 2, y - tall / 3, x + wide / 2, y + tall / 3) for x, y in places]
     for (names, point), (x, y) in zip(labelled, places, strict=True):
         labels = [_joined(names, most) for most in range(min(len(names), _NAMED), 0, -1)]
-        for words, (right, up) in product(labels, _BESIDE):
+        # where a label may stand, in letters from its point
+        for words, (right, up) in product(
+            labels, ((1.0, 0.4), (-1.0, -1.4), (-1.0, 0.4), (1.0, -1.4), (0.5, 1.4), (-0.5, -2.4))
+        ):
             width = (len(words) + 1) * wide
             left = x + right * wide - (width if right < 0 else 0.0)
             box = (left, y + up * tall, left + width, y + (up + 1) * tall)

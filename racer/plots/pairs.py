@@ -41,9 +41,6 @@ STYLES = {
 }
 
 
-_SHORT_TICK = 5  # letters of a tick, of which there is room for many
-
-
 def pair_labels(better: Iterable[object], worse: Iterable[object]) -> list[str]:
     """Return "a > b" for each pair, with long names shortened as far as they stay different."""
     pairs = list(zip(better, worse, strict=True))
@@ -118,7 +115,8 @@ def intervals(
     if limits is not None:
         ax.set_xlim(limits)
     ticks = ax.xaxis.get_major_formatter().format_ticks(ax.get_xticks().tolist())
-    if max(map(len, ticks), default=0) > _SHORT_TICK:
+    # there is room for many short ticks
+    if max(map(len, ticks), default=0) > 5:
         ax.locator_params(axis="x", nbins=6)
     for place, note in enumerate(notes or ()):
         where = ax.get_yaxis_transform()

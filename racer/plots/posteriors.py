@@ -89,7 +89,6 @@ def posterior(
 
 
 _TOP = np.sqrt(0.75)
-_MOST = 4000  # points drawn
 
 
 def simplex(
@@ -128,7 +127,7 @@ def simplex(
     points = np.asarray(shares, dtype=np.float64)
     if points.ndim != 2 or points.shape[1] != 3 or len(labels) != 3:
         raise ScoresError(f"shares of shape {points.shape}: give (draws, 3), and three labels")
-    points = points[:_MOST]
+    points = points[:4000]
     ax = axes(ax, 5.2, 4.7)
     ax.set_axis_off()
     ax.set(xlim=(-0.05, 1.05), ylim=(-0.16, _TOP + 0.14), aspect="equal")

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from numpy.typing import ArrayLike, NDArray
 
-_TALLEST = 9.0  # inches of rows
-_LABELLED = 45  # rows that have a label and words each
-
 
 def mean_so_far(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mean rank of each candidate up to each block: inf counts as last, NaN is absent.
@@ -91,8 +88,8 @@ def race(
     m = len(names)
     if table.ndim != 2 or table.shape[1] != m or sorted(order) != list(range(m)):
         raise ScoresError(f"ranks {table.shape}, {m} names, order {len(order)}: sizes differ")
-    few = m <= _LABELLED
-    row = min(0.2, _TALLEST / m)
+    few = m <= 45
+    row = min(0.2, 9.0 / m)
     ax = axes(ax, 7.6 if few else 6.6, 1.3 + max(row * m, 0.6))
     shown = table[:, list(order)].T
     so_far = mean_so_far(table)[:, list(order)].T

@@ -33,17 +33,12 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 _PANELS = 30  # parameters in one picture
-_MOST = 400  # candidates in a picture of what was sampled, beside the elites
-_TICKED = 14  # parallel coordinates that have room for values
 
 
 class _Scale(NamedTuple):
     name: str
     places: Sequence[float]
     values: Sequence[str]
-
-
-_MANY = 5000  # points of lines, which take less room as an image
 
 
 def quality(
@@ -143,7 +138,7 @@ def sampling(
     figure = canvas(max(2.5 * columns, 3.6), 1.9 * rows + 0.5)
     rng = np.random.default_rng(0)
     jitter = x + rng.uniform(-0.3, 0.3, len(x))
-    some = slice(None, None, -(-len(x) // _MOST) or 1)
+    some = slice(None, None, -(-len(x) // 400) or 1)
     best, others = list(elites[:1]), list(elites[1:])
     marked = (others, BLUE, "o", 4.0), (best, VERMILION, "D", 5.5)
     for place, scale in enumerate(shown):
@@ -209,7 +204,8 @@ def parallel(
             style,
             color="#CCCCCC",
             linewidth=0.5,
-            rasterized=behind.size > _MANY,
+            # so many points take less room as an image
+            rasterized=behind.size > 5000,
             zorder=1,
         )
     drawn = []
@@ -226,7 +222,7 @@ def parallel(
         )
     for at, scale in enumerate(shown):
         ax.axvline(at, color="#999999", linewidth=0.7, zorder=0)
-        if d <= _TICKED:
+        if d <= 14:
             for height, value in zip(scale.places, scale.values, strict=True):
                 words = plain(shortened(value, 12))
                 beside(ax, words, (at, height), (3, 2), SMALL - 2, color="#555555", zorder=2)

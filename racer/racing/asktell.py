@@ -131,7 +131,6 @@ class Asked:
 
 
 _NOTHING = Asked(list)
-_PLAIN = (int, float, str, type(None))
 Outcomes = Any  # a list of outcomes in the order of the cells; finite values, (k,), of a race
 Flow = Generator[Asked, Outcomes, None]
 
@@ -351,7 +350,8 @@ def _differ(one: Any, other: Any) -> bool:
         )
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
         return len(one) != len(other) or any(map(_differ, one, other))
-    if isinstance(one, _PLAIN) and isinstance(other, _PLAIN):
+    plain = int | float | str | None
+    if isinstance(one, plain) and isinstance(other, plain):
         return one != other and (one == one or other == other)  # noqa: PLR0124  (NaN)
     return False
 

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from racer.evaluate.outcome import Outcome
     from racer.racing.state import State
 
-_BLOCKS = 5  # that repeat others: candidates share the seed of a block, and may agree at once
-_CHANCE = 1e-6  # of a coincidence of values
-
 
 class Repeats:
     """Detect objectives that ignore their seed, by blocks with repeated instances.
@@ -76,7 +73,8 @@ class Repeats:
                 values.add(value)
             self._repeated += is_repeated
         self._chance *= _tied(table, self.n_instances) ** len(values)
-        if self._chance < _CHANCE and len(self._repeating) >= _BLOCKS:
+        # on five blocks, as candidates share the seed of a block, and may agree at once
+        if self._chance < 1e-6 and len(self._repeating) >= 5:
             self.is_open, self.found = False, True
 
     @property

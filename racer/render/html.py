@@ -37,8 +37,6 @@ for (const head of document.querySelectorAll("th")) head.addEventListener("click
   }).forEach(row => body.append(row));
 });
 """
-_MOST_SVG = 240_000  # characters; larger pictures are kept as PNG, if that is smaller
-_MOST_JSON = 300_000  # characters
 _SETTINGS: Any = {  # text as text, in a font as wide as those that browsers have
     "svg.fonttype": "none",
     "font.family": "sans-serif",
@@ -130,7 +128,8 @@ def _svg(drawing: Drawing, number: int) -> str:
     text = printable(file.getvalue())
     text = text[text.index("<svg") :].strip()
     text = re.sub(r'\b(id="|xlink:href="#|url\(#)', rf"\g<1>f{number}-", text)
-    if len(text) <= _MOST_SVG:
+    # a larger picture is kept as PNG, if that is smaller
+    if len(text) <= 240_000:
         return text.replace("<svg ", f'<svg role="img" aria-label="Figure {number}" ', 1)
     image = BytesIO()
     figure.savefig(image, format="png", dpi=220)
@@ -148,7 +147,7 @@ def _json(data: dict[str, Any]) -> str:
         payload = {**data, "left_out": left_out} if left_out else data
         text = in_json(payload, default=str)
         lists = {k: len(json.dumps(v, default=str)) for k, v in data.items() if k not in left_out}
-        if len(text) <= _MOST_JSON or not lists:
+        if len(text) <= 300_000 or not lists:
             break
         longest = max(lists, key=lambda name: lists[name])
         left_out.append(longest)

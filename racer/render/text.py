@@ -18,17 +18,16 @@ if TYPE_CHECKING:
 
 __all__ = ["as_text", "folded", "grid_text", "narrowed"]
 
-_WIDTH = 80
 _LEAST = 10  # letters of a folded column, without the two spaces beside it
 
 
-def as_text(pieces: Iterable[Piece], width: int = _WIDTH) -> str:
+def as_text(pieces: Iterable[Piece], width: int = 80) -> str:
     """Return sentences and tables as text of the given width; pictures are left out."""
     text = "\n\n".join(filter(None, (_part(piece, width) for piece in pieces)))
     return "\n".join(line.rstrip() for line in text.split("\n"))
 
 
-def folded(text: str, width: int = _WIDTH, indent: str = "") -> str:
+def folded(text: str, width: int = 80, indent: str = "") -> str:
     """Return text with its long lines broken between words; `indent` begins the further lines."""
     return "\n".join(
         fill(

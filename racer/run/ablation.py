@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ablation"]
 
-_BLOCKS = 30
-_LEAST = 5  # held-out instances that are enough
-
 
 @suggests
 def ablation(
@@ -226,10 +223,10 @@ def _places(result: TuneResult, blocks: int | None) -> tuple[bool, list[Place]]:
     if blocks is not None:
         whole(blocks, "blocks", least=2)
     tests = len(result.test_instances)
-    if tests >= (blocks or _LEAST):
+    if tests >= (blocks or 5):
         return True, [result.stream.held_out(i) for i in range(blocks or tests)]
     length = result.stream.length
-    n = blocks or _BLOCKS
+    n = blocks or 30
     n = n if length is None else min(n, length)
     return False, [result.stream.place(block) for block in range(n)]
 

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 
 __all__ = ["race", "resume", "tune"]
 
-_HOW = ("retries", *Limits._fields)
-
 
 @suggests
 def race(
@@ -600,7 +598,10 @@ def resume(
             "prices": prices,
         }
         given = {name: value for name, value in given.items() if value is not None}
-        how = {n: decode_setting(file.path, n, recorded.settings[n]) for n in _HOW}
+        how = {
+            n: decode_setting(file.path, n, recorded.settings[n])
+            for n in ("retries", *Limits._fields)
+        }
         job = Job(
             evaluate,
             how,

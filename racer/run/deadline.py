@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from racer.evaluate.engines import Cluster
 
 _clock = time.monotonic
-_BUSY = 0.9  # share of the workers' time that a budget made from a deadline gives to evaluations
 
 
 class Deadline:
@@ -56,4 +55,5 @@ def budget_within(
             "deadline= with executor= needs budget=, too: the number of workers is unknown"
         )
     workers = joblib.effective_n_jobs(check_jobs(n_jobs))
-    return Budget(seconds=_BUSY * workers * check_deadline(deadline))
+    # workers are busy with evaluations for so much of the time
+    return Budget(seconds=0.9 * workers * check_deadline(deadline))

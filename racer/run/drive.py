@@ -40,11 +40,7 @@ if TYPE_CHECKING:
     from racer.store.writer import Store
 
 Ahead = int | Literal["auto"]
-_AUTO = 8  # blocks, or as many as cells in flight
 R = TypeVar("R", bound=ContestResult)
-
-# A signal may have reached the programs of an evaluation, too: a solver, say
-_MAYBE_INTERRUPTED = ("failed", "invalid", "killed")
 
 
 def drive(
@@ -265,7 +261,8 @@ class _Loop(Generic[R]):
 
     def _is_suspect(self, outcome: Outcome) -> bool:
         """Return True if a signal may have made an evaluation fail."""
-        return outcome.status in _MAYBE_INTERRUPTED and self.stop.requested()
+        # the signal may have reached the programs of an evaluation, too: a solver, say
+        return outcome.status in ("failed", "invalid", "killed") and self.stop.requested()
 
     def _record(self, cell: Cell, outcome: Outcome) -> None:
         self.contest.rules.check_bounds(cell, outcome.value)
@@ -317,7 +314,8 @@ class Feed:
 
     def __post_init__(self) -> None:
         capacity = self.workers.capacity
-        auto = max(_AUTO, capacity if capacity < sys.maxsize else 0)
+        # eight blocks, or as many as cells in flight
+        auto = max(8, capacity if capacity < sys.maxsize else 0)
         blocks = auto if self.ahead == "auto" else self.ahead
         self._blocks = blocks if self.workers.takes_more else 0
         # `_reusable`: told as capped, but known up to a larger bound

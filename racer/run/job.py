@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from racer.run.drive import Ahead
     from racer.run.progress import Progress
 
-_AUTO_CALLS = 4  # times as many of coroutines, where one that hangs takes as long as many others
 R = TypeVar("R", bound=ContestResult)
 
 
@@ -106,7 +105,8 @@ class Job:
             contest.ask()  # a tuner samples its first candidates now
         workers, ahead = self._workers(contest), self.ahead
         if ahead == "auto" and is_coroutine_function(self.evaluate):
-            ahead = _AUTO_CALLS * workers.capacity
+            # a coroutine that hangs takes as long as many others
+            ahead = 4 * workers.capacity
         prefetched = None if recording is None else recording.begin()
         try:
             with display or nullcontext():

@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 
 _LEAST = 0.3  # seconds between two drawings
 _SILENT = 10.0  # seconds without an event after which a log says where it stands
-_EACH = 5  # so many that leave at once are named
-_WIDTH = 80  # of an unknown terminal
-_PAGE = 1_000  # letters in a line of a notebook, which folds it
 
 P = ParamSpec("P")
 
@@ -46,7 +43,7 @@ class Screen(Console):
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, force_jupyter=False)
         if self.width < 1:
-            self.width = _WIDTH
+            self.width = 80
 
     def on_broken_pipe(self) -> None:
         """Show nothing any more."""
@@ -139,7 +136,7 @@ class Progress:
             text = folded("\n".join(lines), self.console.width, indent="  ")
             self.console.print(text, highlight=False, markup=False, soft_wrap=True, emoji=False)
 
-    def _text(self, width: int = _PAGE) -> str:
+    def _text(self, width: int = 1_000) -> str:
         text = self.state.text(time.monotonic(), width)
         return f"{text}\n{folded(self._notice.strip(), width)}" if self._notice else text
 
@@ -255,7 +252,7 @@ class Progress:
 
 def _left(eliminated: tuple[Elimination, ...]) -> list[str]:
     """Return a line for each candidate that left after a block, one for all if they are many."""
-    if len(eliminated) > _EACH:
+    if len(eliminated) > 5:
         reasons = Counter(drop.reason for drop in eliminated)
         why = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
         block = eliminated[0].block

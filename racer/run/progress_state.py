@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from racer.core.contest import Contest, Kind
     from racer.evaluate.outcome import Cell, Outcome
 
-_ENOUGH = 20  # evaluations that show the pace of a resumed run
 _NAMED = 2  # candidates of a front
 _WIDE = 76  # columns of the table
 
@@ -188,7 +187,8 @@ class ProgressState:
             evaluations=work.evaluations, seconds=work.seconds, spent=work.spent or 0.0
         )
         pace = (now - self._begun) / done
-        if done < min(self.of.before, _ENOUGH) and self.of.workers:  # as before it was resumed
+        # the first evaluations of a resumed run do not show its pace
+        if done < min(self.of.before, 20) and self.of.workers:
             pace = work.seconds / work.evaluations / self.of.workers
         found = until if left is None else min(pace * left, until)
         return found if found < math.inf else None

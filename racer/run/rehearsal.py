@@ -32,8 +32,6 @@ _LARGER_IS_BETTER = {
 _SMALLER_IS_BETTER = {"loss", "error", "err", "cost", "regret", "rmse", "mse", "mae", "neg"}
 _FRACTIONS, _WHOLE = 2, 5  # blocks without a difference, which may be by chance
 _RIGHT_OR_WRONG = 20
-_LEAST = 6  # evaluations
-_LEAST_AT_END = 10
 
 
 class FirstBlock:
@@ -178,7 +176,7 @@ class FirstValues:
         """Check the values of a run that was too short for a verdict, or tested few blocks."""
         blocks = [of for of in self._values.values() if len(of) > 1]
         values = [value for of in blocks for value in of.values()]
-        if len(blocks) < _FRACTIONS or len(values) < _LEAST_AT_END:
+        if len(blocks) < _FRACTIONS or len(values) < 10:
             return
         if all(len({*of.values()}) == 1 for of in blocks) and not _may_be_right_or_wrong(values):
             _warn_of_no_difference(values, len(blocks))
@@ -200,7 +198,7 @@ def _enough(values: Sequence[Any], *, varies: bool) -> int:
     if numbers <= {0.0, 1.0}:
         return _RIGHT_OR_WRONG
     are_whole = all(number == round(number) for number in numbers)
-    return _WHOLE if are_whole or varies or len(values) < _LEAST else _FRACTIONS
+    return _WHOLE if are_whole or varies or len(values) < 6 else _FRACTIONS
 
 
 def _may_be_right_or_wrong(values: Sequence[Any]) -> bool:

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from racer.space.parameters import Parameter
 
 
-_OFF = 1e-8  # of a step: Optuna refuses values that are off by more
-
-
 _FROM: dict[str, Callable[[Any], Parameter]] = {
     "FloatDistribution": lambda d: Real(d.low, d.high, log=d.log, step=d.step),
     "IntDistribution": lambda d: Integer(d.low, d.high, log=d.log, step=d.step),
@@ -82,6 +79,7 @@ def _accepts(low: float, high: float, step: float) -> bool:
     first = Decimal(repr(low))
     rounding = (math.ulp(max(abs(low), abs(high))) + math.ulp(high - low)) / 2.0
     rounding += float(abs(Decimal(low) - first))
-    if low == high or rounding / step + math.ulp((high - low) / step) >= _OFF:
+    # Optuna refuses values that are off by so much of a step
+    if low == high or rounding / step + math.ulp((high - low) / step) >= 1e-8:
         return False
     return (Decimal(repr(high)) - first) % Decimal(repr(step)) == 0

@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Domain"]
 
-_DIGITS = 9  # after the first
-_DIGITS_ASKED = 13  # as many as survive a way to [0, 1] and back
 _SLACK = 1e-6  # of a step: 0.1 + 0.2 is 0.3
-_END = 5e-15  # of an end: as it is with 15 digits
 
 
 class _Unknown(Enum):
@@ -222,7 +219,8 @@ class Continuum:
 
     def _decimals_of(self, size: float) -> int:
         as_asked = self.decimals is not None and not self.log
-        decimals = (_DIGITS_ASKED if as_asked else _DIGITS) - math.floor(math.log10(size))
+        # after the first digit; thirteen survive a way to [0, 1] and back
+        decimals = (13 if as_asked else 9) - math.floor(math.log10(size))
         return decimals if self.decimals is None else min(decimals, self.decimals)
 
     def _rounded(self, value: float) -> float:
@@ -248,7 +246,8 @@ class Continuum:
 
     def clean(self, value: Any) -> float:
         slack = 0.0 if self.decimals is None else _SLACK * 10.0**-self.decimals
-        part = _END if self.decimals is None else 0.0
+        # an end is what it is with 15 digits
+        part = 5e-15 if self.decimals is None else 0.0
         low, high = self.low - part * abs(self.low), self.high + part * abs(self.high)
         if not is_real(value) or not low - slack <= value <= high + slack:
             raise ValueError(self._says())

@@ -261,9 +261,7 @@ def _parts(kind: type[_Joined], condition: Condition) -> tuple[Condition, ...]:
     return condition.parts if isinstance(condition, kind) else (condition,)
 
 
-_INFIX = ("+", "-", "*", "/", "%%", "%/%", "^")
 _SELECTING = ("min", "max", "neg", "abs")  # exact
-_CUTTING = ("%%", "%/%", "round", "floor", "ceiling", "trunc")  # of numbers as on paper
 
 
 def _add(left: float, right: float) -> float:
@@ -495,7 +493,8 @@ class Arithmetic(Term):
 
     def unrounded(self, values: Mapping[str, Any]) -> Any:
         """Return the number to compute with."""
-        if self.operation in _CUTTING:
+        # these cut numbers as they are on paper
+        if self.operation in ("%%", "%/%", "round", "floor", "ceiling", "trunc"):
             return self._of([part.value(values) for part in self.parts])
         return self._of([part.unrounded(values) for part in self.parts])
 
@@ -518,7 +517,7 @@ class Arithmetic(Term):
 
     def __str__(self) -> str:
         parts = [str(part) for part in self.parts]
-        if self.operation in _INFIX:
+        if self.operation in ("+", "-", "*", "/", "%%", "%/%", "^"):
             return f"({f' {self.operation} '.join(parts)})"
         return (
             f"-{parts[0]}" if self.operation == "neg" else f"{self.operation}({', '.join(parts)})"

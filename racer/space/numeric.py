@@ -23,9 +23,6 @@ __all__ = ["Integer", "Real"]
 _MOST = 2**50  # numbers on a linear grid that a float between 0 and 1 can tell apart
 _MOST_LOG = 10**12  # the same on a logarithmic grid
 _ONE = Fraction(1)
-_ROUNDING = 2.0**-51  # of a number, twice what one operation loses ..
-_LITTLE = 1e-3  # .. and, of a step, at most
-_STORED = ("low", "high", "log", "step", "digits")
 _NOT_POSITIVE = Empty("has no logarithm: it needs bounds > 0")
 _TOO_MANY = Empty("has too many values for floats: use a narrower range, or Real without step")
 
@@ -63,8 +60,10 @@ def _evenly(low: float, high: float, step: float) -> Domain:
     """
     first, exact = _exact(low), _exact(step)
     steps = (_exact(high) - first) / exact
-    rounding = _ROUNDING * (abs(low) + abs(high) + (high - low)) / step
-    reaches = steps >= 0.5 and abs(steps - round(steps)) <= min(rounding, _LITTLE)
+    # twice what one operation loses of a number ..
+    rounding = 2.0**-51 * (abs(low) + abs(high) + (high - low)) / step
+    # .. and at most a thousandth of a step
+    reaches = steps >= 0.5 and abs(steps - round(steps)) <= min(rounding, 1e-3)
     n = (round(steps) if reaches else math.floor(steps)) + 1
     return _lattice(first, exact, n, last=high if reaches else None) if n <= _MOST else _TOO_MANY
 
@@ -98,7 +97,11 @@ class Bounded(Record):
         raise NotImplementedError
 
     def to_json(self) -> dict[str, Any]:
-        settings = {n: getattr(self, n) for n in _STORED if hasattr(self, n)}
+        settings = {
+            n: getattr(self, n)
+            for n in ("low", "high", "log", "step", "digits")
+            if hasattr(self, n)
+        }
         return {n: v.to_json() if isinstance(v, Term) else v for n, v in settings.items()}
 
     def check_bounds(self, name: str, wanted: str) -> None:

@@ -28,7 +28,6 @@ Method = Literal["uniform", "lhs"]
 _PROBES = 10_000  # draws to find one configuration that is allowed
 _PATIENCE = 300  # draws in a row without anything new, before counting what there is
 _MISSES = 5_000  # .. and before giving up where it cannot be counted
-_SPREADS = (-7.0, 0.0)  # powers of ten, around what is known
 
 
 def _decoded(space: Structure, u: NDArray[np.float64]) -> Config | None:
@@ -135,7 +134,7 @@ def _nearby(net: Net, known: Sequence[Config], rng: np.random.Generator) -> Iter
         middle = min(max(domain.encode(parent[name]), 0.0), 1.0)
         if rng.random() < 0.5:
             return domain.decode(middle)
-        spread = 10.0 ** rng.uniform(*_SPREADS)
+        spread = 10.0 ** rng.uniform(-7.0, 0.0)
         return domain.decode(float(truncated_normal(middle, spread, rng.random())))
 
     while True:

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from racer.space.parameters import Parameter
 
 Config = dict[str, Any]
-_COUNTABLE = 20_000  # steps from value to value while configurations are counted
 
 
 class TooManyError(Exception):
@@ -251,7 +250,7 @@ class Structure:
         order = [name for name in self._order if names is None or name in names]
         values: Config = {}
         pending = [self._options(order, 0, values)]
-        for _ in range(_COUNTABLE + 2 * len(order)):
+        for _ in range(20_000 + 2 * len(order)):
             step = next(pending[-1], None)
             name = order[len(pending) - 1] if order else ""
             values.pop(name, None)

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from racer.space.parameters import Parameter
 
-_WIDEST = 1e3  # as good as uniform
-
 
 def choice_counts(parameters: Mapping[str, Parameter]) -> NDArray[np.intp]:
     """Return the number of values of each nominal parameter, 0 for other ones, shape (d,)."""
@@ -26,7 +24,8 @@ def choice_counts(parameters: Mapping[str, Parameter]) -> NDArray[np.intp]:
 def truncated_normal(middle: ArrayLike, spread: ArrayLike, u: ArrayLike) -> NDArray[np.float64]:
     """Return the u-quantiles of N(middle, spread^2) truncated to [0, 1]; shapes broadcast."""
     mu, sd, at = (np.asarray(part, dtype=np.float64) for part in (middle, spread, u))
-    sd = np.minimum(sd, _WIDEST)
+    # wider ones are as good as uniform
+    sd = np.minimum(sd, 1e3)
     low, high = scipy.special.ndtr(-mu / sd), scipy.special.ndtr((1.0 - mu) / sd)
     return np.clip(mu + sd * scipy.special.ndtri(low + at * (high - low)), 0.0, 1.0)
 

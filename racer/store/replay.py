@@ -13,7 +13,7 @@ import numpy as np
 
 from racer.core.contest import Unused
 from racer.core.events import BlockCompleted, CandidatesAdded, Ended, RaceEnded
-from racer.core.prices import MOST_INSTANCES, Prices
+from racer.core.prices import Prices
 from racer.core.table import Row
 from racer.errors import RacerWarning, RaceStateError, StoreError, warn
 from racer.evaluate.outcome import Outcome, bounded, check_outcome
@@ -230,7 +230,7 @@ class Recording:
         prices = None
         if is_priced(given) and not (store.holds_a_race and store.reader.prices() is None):
             instances = contest.description().instances
-            if len(instances or ()) <= MOST_INSTANCES:
+            if len(instances or ()) <= 10_000:  # of so many each configuration has a price
                 prices = Prices(contest.rules.prices, (), instances)
         self._recorder = Recorder(store.conclude, watchers, prices)
         self._has_grown = False

@@ -26,7 +26,6 @@ ALIKE = "As all may be alike, no algorithm is called better than another."
 INDETERMINATE = (
     "Indeterminate: a prior of little weight would decide it; more data sets are needed."
 )
-_CELLS = 1 << 20  # costs at a time
 
 
 class Settings(NamedTuple):
@@ -125,7 +124,7 @@ def _both(
     columns: NDArray[np.float64], first: NDArray[np.intp], second: NDArray[np.intp], than: np.ufunc
 ) -> NDArray[np.int64]:
     """Return how often a comparison holds between rows of columns (m, n), for each pair."""
-    step = max(1, _CELLS // max(columns.shape[1], 1))
+    step = max(1, 1_048_576 // max(columns.shape[1], 1))
     counts = np.empty(len(first), dtype=np.int64)
     for at in range(0, len(first), step):
         some = slice(at, at + step)

@@ -60,7 +60,6 @@ POSTHOCS: dict[Posthoc, PairTest] = {
     "nemenyi": PairTest("Nemenyi's test", None, ("nemenyi1963",)),
     "conover": PairTest("Conover's test, Holm's correction", "holm", ("conover1999", "holm1979")),
 }
-_ALL_PAIRS = ("nemenyi", "wilcoxon-shaffer")
 _BY_RANKS = ("nemenyi", "conover")  # of the Friedman test, on complete data sets
 
 
@@ -118,7 +117,7 @@ def _checked(settings: Settings) -> Posthoc:
     name = settings.posthoc or "wilcoxon-holm"
     if name not in POSTHOCS:
         raise SettingError(f"posthoc={name!r}: choose from {', '.join(POSTHOCS)}")
-    if settings.control is not None and name in _ALL_PAIRS:
+    if settings.control is not None and name in ("nemenyi", "wilcoxon-shaffer"):
         raise SettingError(
             f"posthoc={name!r} is for all pairs: with a control choose 'wilcoxon-holm', "
             "'wilcoxon-hochberg' or 'conover'"

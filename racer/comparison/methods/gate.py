@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from racer.comparison.scores import Scores
 
 _LEAST, _FLIPS = 1000, 10_000  # flips, as many as fit: all there are of up to 14 data sets
-_CELLS = 20_000_000  # signs of all flips
-_WORK = 3_000_000_000  # signs times pairs: some seconds
-_PER_LEVEL = 5  # flips that are at or below the level, at least
 _CHUNK = 64  # pairs at a time
 
 
@@ -88,8 +85,10 @@ def _flips(scores: Scores, settings: Settings) -> NDArray[np.float64]:
     They go to data sets in the order of their ranks, as the order of a table means nothing.
     """
     n, m = scores.costs.shape
-    fit = min(_CELLS, _WORK // (m * (m - 1) // 2)) // n
-    k = max(_LEAST, min(_FLIPS, fit), math.ceil(_PER_LEVEL / settings.alpha))
+    # as many as take some seconds, and their signs some 200 MB
+    fit = min(20_000_000, 3_000_000_000 // (m * (m - 1) // 2)) // n
+    # at least five flips are at or below the level
+    k = max(_LEAST, min(_FLIPS, fit), math.ceil(5 / settings.alpha))
     by_name = sorted(range(m), key=scores.algorithms.__getitem__)
     order = np.lexsort(_ranks(scores)[:, by_name].T)
     flips = np.empty((min(k, 2 ** min(n - 1, 60)), n))

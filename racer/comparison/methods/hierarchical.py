@@ -29,11 +29,6 @@ if TYPE_CHECKING:
     from racer.comparison.scores import Scores
     from racer.stats import HierarchicalResult
 
-# what a standard error of 0.004 supports
-_PROBABILITIES = ("probability", "in_rope", "probability_worse", "next")
-_SIZES = (1e-6, 1e6)  # of differences that are shown without powers of ten
-_MOST_FOLDS = 20  # more are repetitions, as a rule, which have the correlation of the fewer
-
 
 def hierarchical(scores: Scores, settings: Settings) -> Analysis:
     """Compare each pair by its differences on all folds; rank by their mean, delta_0."""
@@ -60,7 +55,11 @@ def hierarchical(scores: Scores, settings: Settings) -> Analysis:
     frame = frame.sort_values("estimate", ascending=False, kind="stable", ignore_index=True)
     decimals = _decimals(frame[["low", "high"]].to_numpy())
     units = dict.fromkeys(("estimate", "low", "high"), decimals)
-    frame.attrs[DECIMALS] = {**units, **dict.fromkeys(_PROBABILITIES, 2)}
+    # what a standard error of 0.004 supports
+    frame.attrs[DECIMALS] = {
+        **units,
+        **dict.fromkeys(("probability", "in_rope", "probability_worse", "next"), 2),
+    }
     others = len(names) - 1
     standing = gaps.sum(axis=1) / others if settings.control is None else gaps[:, settings.control]
     ranking = rank_frame(names, order=-standing, advantage=standing).drop(columns="order")
@@ -98,7 +97,7 @@ def hierarchical(scores: Scores, settings: Settings) -> Analysis:
 def _decimals(ends: NDArray[np.float64]) -> int:
     """Return the decimals of differences with such intervals, (pairs, 2)."""
     largest = float(np.abs(ends).max())
-    if largest and not _SIZES[0] <= largest <= _SIZES[1]:
+    if largest and not 1e-6 <= largest <= 1e6:
         return SCIENTIFIC
     width = float(np.median(ends[:, 1] - ends[:, 0]))
     return min(max(1 - math.floor(math.log10(width)), 0), 9) if width else 3
@@ -118,7 +117,8 @@ def _check(scores: Scores, settings: Settings) -> None:
             f"algorithm {name!r} has infinite scores, of which method='hierarchical' takes no "
             "mean: use method='plackett-luce', or leave them empty"
         )
-    if settings.correlation is None and scores.n_folds > _MOST_FOLDS:
+    # so many are repetitions, as a rule, whose correlation is that of the fewer folds
+    if settings.correlation is None and scores.n_folds > 20:
         raise SettingError(
             f"method='hierarchical' with {scores.n_folds} folds: give correlation=, the fraction of "
             "the data that is tested on (0.1 for ten folds, repeated or not)"

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from racer.comparison.data import Decision
     from racer.comparison.scores import Scores
 
-_SHOWN = ("estimate", "low", "high", "probability", "joint", "in_rope")
-
 
 def _samples(scores: Scores) -> list[NDArray[np.float64]]:
     """Return the costs of each algorithm."""
@@ -68,7 +66,10 @@ def by_bayesian_kruskal_wallis(scores: Scores, settings: Settings) -> Analysis:
                 "better": names[row["better"]],
                 "worse": names[row["worse"]],
                 **_counts(row["n_better"], row["n_worse"], row["n_ties"]),
-                **{name: row[name] for name in _SHOWN},
+                **{
+                    name: row[name]
+                    for name in ("estimate", "low", "high", "probability", "joint", "in_rope")
+                },
                 "decision": decision,
             }
         )

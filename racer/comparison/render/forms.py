@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _WIDTH = 80
 _MOST_PAIRS, _FIRST = 1000, 30  # of more pairs so many are printed
-_MANY = 15  # pairs: up to so many have a row each, above letters stand for them
 
 
 class AddedSection(NamedTuple):
@@ -65,7 +64,7 @@ def _ranking(comparison: ComparisonData) -> Grid:
 
 
 def _has_letters(comparison: ComparisonData) -> bool:
-    return _MANY < len(comparison.pairs) <= _MOST_PAIRS and comparison.control is None
+    return 15 < len(comparison.pairs) <= _MOST_PAIRS and comparison.control is None
 
 
 def _by_letters(comparison: ComparisonData) -> str:

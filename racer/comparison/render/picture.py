@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from racer.comparison.data import ComparisonData
     from racer.comparison.render.forms import Draw
 
-_MOST = 30  # pairs in one picture
 _SIDE = 20  # letters of a name beside another
 
 
@@ -162,7 +161,7 @@ def _few(comparison: ComparisonData) -> tuple[pd.DataFrame, str]:
         "plackett-luce": "probability of coming before the other",
         "bayesian-kruskal-wallis": "probability of a better score, ties half",
     }.get(comparison.method, "probability of winning on a data set")
-    if len(frame) > _MOST and comparison.control is None:
+    if len(frame) > 30 and comparison.control is None:
         first = comparison.ranking["algorithm"].iloc[0]
         frame = frame[(frame["better"] == first) | (frame["worse"] == first)]
         caption += f"\n(pairs with {shortened(first)} only)"

@@ -27,13 +27,6 @@ if TYPE_CHECKING:
     from racer.integrations.optuna.search_space import Axis
     from racer.model.surrogate import Kernel
 
-_OFTEN = 1.02  # growth of the number of trials from one model to the next
-_RARELY = 1.5  # the same from one search for a kernel to the next
-_FIRST = 8  # trials
-_LAST_TRIES = 100  # draws from the whole space before a configuration is repeated
-# fraction of the proposals from a wider neighbourhood, of any width up to the widest
-_FARTHER = 0.5
-
 
 class Observation(NamedTuple):
     """Data of one finished trial; costs are +inf where a value is NaN or infinitely bad."""
@@ -178,7 +171,8 @@ class Model:
         """Return a configuration around the elites that is neither tried nor one of `others`."""
         taken = np.array([*self.vectors, *map(self.axes.encode, others)])
         spread = self.spread
-        if rng.random() < _FARTHER:
+        # half of the proposals are from a wider neighbourhood, of any width up to the widest
+        if rng.random() < 0.5:
             spread = WIDEST * (spread / WIDEST) ** rng.random()
         spreads = np.full(len(self._elites), spread)
         while True:
@@ -191,7 +185,8 @@ class Model:
             if spreads[0] >= WIDEST:
                 break
             spreads = np.minimum(spreads * 2.0, WIDEST)
-        anywhere = rng.random((_LAST_TRIES, len(self.axes)))
+        # these come before a configuration is repeated
+        anywhere = rng.random((100, len(self.axes)))
         found = self._first_new(anywhere, taken)
         return self.axes.decode(drafts[0]) if found is None else found
 
@@ -220,7 +215,8 @@ class Model:
         return float(vectors_around(middle, np.array([self.spread]), choices, rng)[0, 0])
 
     def _formed(self, observations: Sequence[Observation], last: Form | None) -> Form:
-        n = settled(observations, _RARELY)
+        # a kernel is searched for more rarely than a model is made
+        n = settled(observations, 1.5)
         if last is not None and last.trials == n:
             return last
         first, vectors = observations[:n], self.vectors[:n]
@@ -239,10 +235,10 @@ class Model:
         return chosen, Surrogate(points, learnt, kernel, search=kernel is None)
 
 
-def settled(observations: Sequence[Observation], growth: float = _OFTEN) -> int:
+def settled(observations: Sequence[Observation], growth: float = 1.02) -> int:
     """Return how many observations a model is made of: more only once they have grown so much."""
     usable = [at for at, observation in enumerate(observations, start=1) if not observation.failed]
-    n = _FIRST
+    n = 8
     while (after := math.ceil(n * growth)) <= len(usable):
         n = after
     return usable[min(n, len(usable)) - 1]

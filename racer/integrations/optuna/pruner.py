@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
     from racer.deciders.decider import Decider, Drop
 
-_PLANNERS = (SequentialHalving, BayesianBest, BestForBudget)
-_ENOUGH = 16  # instances for "anytime" to drop a trial that is worse by one standard deviation
 _WARNINGS = {
     "running means": "the trials report running means: they are turned back into values; report the "
     "value of each instance, trial.report(value, step=instance)",
@@ -154,10 +152,11 @@ class RacingPruner(BasePruner):
         self.instances: int | None = (
             None if instances is None else whole(instances, "instances", least=1)
         )
-        is_few = decider is None and self.instances is not None and self.instances < _ENOUGH
+        # AnytimeRace needs 16 to drop a trial that is worse by one standard deviation
+        is_few = decider is None and self.instances is not None and self.instances < 16
         usual = CorrelatedTRace() if is_few else AnytimeRace()
         self.decider: Decider = usual if decider is None else as_decider(decider)
-        if isinstance(self.decider, _PLANNERS):
+        if isinstance(self.decider, SequentialHalving | BayesianBest | BestForBudget):
             raise SettingError(
                 f"decider={decider!r} plans how to spend a budget, and a pruner has none: choose "
                 '"anytime", for example, or race the study with race_study'

@@ -62,9 +62,6 @@ if TYPE_CHECKING:
     from racer.racing.state import Evidence as TestEvidence
     from racer.run.progress import Progress
 
-_ALPHA = 0.3  # of the default decider: losing a good trial is cheap, as others like it will follow
-_CONFIDENCE = 0.9  # of that of a front
-_ELITES = 3  # for each metric
 
 Suggest = Callable[[BaseTrial], Any] | Mapping[str, BaseDistribution]
 
@@ -483,7 +480,7 @@ def race_study(
     if first_test is None:
         first_test = 3 if decider is None else 5
     if elites is None:
-        elites = _ELITES if goal is None else _ELITES * goal.n_metrics
+        elites = 3 if goal is None else 3 * goal.n_metrics
     judge = _usual(goal) if decider is None else as_decider(decider)
     if judge.bounds is not None:
         raise SettingError(f"decider={decider!r} is for racer.race: give another one")
@@ -533,9 +530,10 @@ def race_study(
 def _usual(goal: Goal | None) -> Decider:
     """Return the decider of races that are given none."""
     if goal is None:
-        return TRace(alpha=_ALPHA)
+        # losing a good trial is cheap, as others like it will follow
+        return TRace(alpha=0.3)
     usual = default_decider(goal)
-    return BayesianFront(_CONFIDENCE) if usual == "bayesian-front" else as_decider(usual)
+    return BayesianFront(0.9) if usual == "bayesian-front" else as_decider(usual)
 
 
 def _display(study: Study, record: StudyRecord, budget: int, workers: Workers) -> Progress:

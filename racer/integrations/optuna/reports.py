@@ -20,13 +20,9 @@ if TYPE_CHECKING:
 
 _SURE = 5.0  # log of how much more probable
 _SCALES = 1.5  # standard deviation of the logarithm of the scales of instances
-_LEAST = 1e-4  # share of a step's variance that is not between trials
 _ROUNDING = 1e-9  # of the largest value: costs that differ by less tie
 _TRIALS = 4  # the fewest from which running means are distinguished from values
-_STEPS = 5  # the fewest that can have a trend
 _STEPS_OF_A_CURVE = 8
-_TREND = 2.88  # standard deviations
-_PERHAPS = 2.19
 MEAN_STEP = "racer:mean_step"  # user attribute that names the step at which the mean is reported
 
 
@@ -95,7 +91,7 @@ def kind_of(
     are_means = are_running_means(costs)
     if not by_instance and is_ordered(costs):
         values = from_running_means(costs)[1:]  # the first is both
-        is_smooth = is_ordered(values, _PERHAPS)
+        is_smooth = is_ordered(values, 2.19)
         if not are_means or is_smooth or len(values) < _STEPS_OF_A_CURVE:
             is_known = np.count_nonzero(~np.isnan(costs).any(axis=0)) >= _TRIALS
             is_clear = is_smooth or (is_known and not are_means)
@@ -103,7 +99,7 @@ def kind_of(
     return "running means" if are_means else "values"
 
 
-def is_ordered(costs: NDArray[np.float64], deviations: float = _TREND) -> bool:
+def is_ordered(costs: NDArray[np.float64], deviations: float = 2.88) -> bool:
     """Return whether costs follow a trend along the steps, (steps, trials): at least five of them.
 
     By Bartels' rank version of von Neumann's ratio (JASA 77, 1982) of the means over trials without
@@ -112,7 +108,8 @@ def is_ordered(costs: NDArray[np.float64], deviations: float = _TREND) -> bool:
     """
     known = costs[:, ~np.isnan(costs).any(axis=0)]
     n = len(known)
-    if n < _STEPS or known.shape[1] < 2:
+    # fewer steps can have no trend
+    if n < 5 or known.shape[1] < 2:
         return False
     from scipy.stats import rankdata  # noqa: PLC0415  (takes long to import)
 
@@ -178,7 +175,8 @@ def _log_likelihood(products: NDArray[np.float64], freedom: int) -> float:
         slope = np.append(by_step + (apart - apart.mean()) / _SCALES, by_between)
         return 0.5 * float(value + apart @ apart), 0.5 * slope
 
-    lowest, middle = np.log(_LEAST * variances), math.log(np.median(variances))
+    # of a step's variance some is not between trials
+    lowest, middle = np.log(1e-4 * variances), math.log(np.median(variances))
     found = minimize(
         negative,
         np.append(np.log(variances / 2.0), middle),

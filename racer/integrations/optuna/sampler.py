@@ -26,10 +26,6 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
 
-# pruners that compare a trial's value at a step with those of others at it; Median is a Percentile
-_RAW = (PercentilePruner, SuccessiveHalvingPruner, HyperbandPruner)
-
-
 class _View(NamedTuple):
     """A sampler's view of a study as one trial begins; immutable."""
 
@@ -222,7 +218,9 @@ class RacingSampler(BaseSampler):
             _process_constraints_after_trial(self._constraints_func, study, trial, state)
         by_steps = self._by_instance and trial.intermediate_values and not self._has_warned
         is_by_pruner = state == TrialState.PRUNED and RACE not in trial.user_attrs
-        if by_steps and is_by_pruner and isinstance(study.pruner, _RAW):
+        # they compare a trial's value at a step with those of others at it; Median is a Percentile
+        raw = PercentilePruner | SuccessiveHalvingPruner | HyperbandPruner
+        if by_steps and is_by_pruner and isinstance(study.pruner, raw):
             self._has_warned = True
             name = type(study.pruner).__name__
             warn(

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
     from racer.space.domains import Domain
 
-_ALIGNED = 1e-8  # fraction of a step, as in Optuna
-_FEW = 32  # values that are looked at one by one
-
 
 class Axis:
     """One parameter: its values as fractions u of its range, 0 <= u <= 1."""
@@ -44,7 +41,7 @@ class Axis:
     @property
     def n_few(self) -> int:
         """The number of values, 0 if there are more than a few."""
-        return int(self._domain.n) if self._domain.n <= _FEW else 0
+        return int(self._domain.n) if self._domain.n <= 32 else 0
 
     def encode(self, value: Any) -> float:
         """Return the place of a value in the range; NaN if it is not in the distribution."""
@@ -129,7 +126,8 @@ def _aligned(one: Any, other: Any) -> bool:
     if one.step is None:
         return True
     steps = (other.low - one.low) / one.step
-    return bool(abs(steps - round(steps)) < _ALIGNED)
+    # fraction of a step, as in Optuna
+    return bool(abs(steps - round(steps)) < 1e-8)
 
 
 class _Rule(NamedTuple):

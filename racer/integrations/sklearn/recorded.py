@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from racer.integrations.sklearn.fits import Fold
     from racer.store.writer import Store
 
-_SHOWN = ("scoring", "error_score")  # as they are; of the others only digests
 _DIGESTS = {
     "data": "data (X, y)",
     "parameters": "parameters of fit",
@@ -89,7 +88,8 @@ def _refuse(path: str, new: Mapping[str, str], old: Mapping[str, str], cv: Any) 
     for part, what in _DIGESTS.items():
         if new[part] != old[part]:
             raise OtherStoreError(f"{what}: not the same as in {there}: give the same, or")
-    for part in _SHOWN:
+    # these stand in the name as they are; of the others only digests
+    for part in ("scoring", "error_score"):
         if new[part] != old[part]:
             raise OtherStoreError(
                 f"{part} is {new[part]}, but {there} has {old[part]}: give that, or"

@@ -49,9 +49,6 @@ if TYPE_CHECKING:
     from racer.deciders.decider import Decider
     from racer.results.base import Result
 
-_SEVERAL = (list, tuple, set, dict)  # of scores
-_DRAWN = 30  # candidates, from distributions
-_REPEATS = 4  # of five folds: see docs/sklearn.md for what was measured
 
 Correlation = float | Literal["folds"] | None
 
@@ -125,7 +122,8 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
             return given
         stratified = isinstance(given, StratifiedKFold)
         repeated = RepeatedStratifiedKFold if stratified else RepeatedKFold
-        return repeated(n_splits=5, n_repeats=_REPEATS, random_state=self._seed())
+        # docs/sklearn.md has what was measured
+        return repeated(n_splits=5, n_repeats=4, random_state=self._seed())
 
     def _run_search(
         self, evaluate_candidates: Callable[..., dict[str, Any]], *, callback_ctx: Any = None
@@ -146,7 +144,9 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         folds: OneFold = self.cv
         self.verbose = 0  # or a search of one fold would be announced
         is_recorded = self.store is not None
-        if is_recorded and (self.return_train_score or isinstance(self.scoring, _SEVERAL)):
+        if is_recorded and (
+            self.return_train_score or isinstance(self.scoring, list | tuple | set | dict)
+        ):
             raise SettingError(ONE_SCORE_ONLY)
         how = how_to_evaluate(0, self.timeout, self.memory)
         n_jobs = joblib.effective_n_jobs(self.n_jobs)
@@ -512,7 +512,7 @@ def _candidates(
         listed = list(ParameterGrid(param_grid))
     else:
         space = param_grid if param_distributions is None else param_distributions
-        listed = list(ParameterSampler(space, n_candidates or _DRAWN, random_state=random))
+        listed = list(ParameterSampler(space, n_candidates or 30, random_state=random))
     once: dict[Any, dict[str, Any]] = {}
     for params in listed:
         config = {

@@ -19,7 +19,6 @@ _TOKEN = re.compile(
 )
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", '"': '"', "'": "'", "`": "`"}
 _DEEPEST = 30  # parentheses in parentheses
-_LONGEST = 100  # operations of one level
 _LOGIC = {"&": "&", "&&": "&", "|": "|", "||": "|"}  # chains of these stay flat
 _COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
 
@@ -112,7 +111,7 @@ class _Reader:
         left, count = below(), 0
         while mark := self._take(*marks):
             count += 1
-            if count > _LONGEST and mark.text not in _LOGIC:
+            if count > 100 and mark.text not in _LOGIC:
                 raise RError("the expression is too long", mark.column)
             kind = _LOGIC.get(mark.text, mark.text)
             flat = left.parts if left.kind == kind and kind in {"&", "|"} else (left,)

@@ -38,7 +38,6 @@ _FUNCTIONS = {"min": 9, "max": 9, "round": 2, "floor": 1, "ceiling": 1, "trunc":
 _AS_NUMBER = {"as.numeric", "as.integer"}
 _PLAIN_NUMBER = re.compile(r"\d+(\.\d+)?")
 _LONGEST_RANGE = 1000
-_MOST_DIGITS = 400  # of a whole number
 
 
 @dataclass(frozen=True)
@@ -167,7 +166,7 @@ class Translator:
 
 def _number(node: Node) -> float:
     text = node.text.rstrip("L")
-    number = int(text) if text.isdecimal() and len(text) < _MOST_DIGITS else float(text)
+    number = int(text) if text.isdecimal() and len(text) < 400 else float(text)
     if not math.isfinite(number) if isinstance(number, float) else number > 10**300:
         raise RError(f"{node.text} is too large", node.column)
     return int(number) if node.text.endswith("L") else number
