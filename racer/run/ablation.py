@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import reprlib
-from collections import deque
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from racer._checks import is_whole, suggests, whole
 from racer._files import as_path
@@ -14,22 +13,20 @@ from racer.errors import BudgetError, CandidateError, SettingError, StoreError
 from racer.evaluate.outcome import bounded
 from racer.racing.ablation import Ablation
 from racer.results.tuning import TuneResult
-from racer.run.job import Job, how_to_evaluate, pool
+from racer.run.job import Job, how_to_evaluate
 from racer.store.jsonable import is_plain
 from racer.store.load import load_record
 from racer.store.reader import open_to_read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from os import PathLike
 
     from racer.core.blocks import Place
-    from racer.core.contest import Contest
     from racer.core.events import Callback
     from racer.evaluate.engines import Cluster
     from racer.evaluate.objective import Objective
-    from racer.evaluate.outcome import Cell, Outcome
-    from racer.evaluate.workers import Workers
+    from racer.evaluate.outcome import Outcome
     from racer.results.ablation import AblationResult
     from racer.run.drive import Ahead
 
@@ -134,24 +131,17 @@ def ablation(
         **rules,
     }
     known = _known(result, held_out, len(places))
-    how = how_to_evaluate(retries, timeout, memory)
-
-    def known_of(cell: Cell) -> Outcome | None:
-        return known.get((result.space.key(cell.config), cell.block))
-
-    def workers(contest: Contest[Any]) -> Workers:
-        evaluating = pool(contest, evaluate, how, n_jobs=n_jobs, executor=executor)
-        return Reusing(evaluating, known_of)
-
     job = Job(
         evaluate,
-        how,
+        how_to_evaluate(retries, timeout, memory),
+        n_jobs=n_jobs,
+        executor=executor,
         ahead=ahead,
         deadline=deadline,
         store=store,
         progress=progress,
         callbacks=callbacks,
-        workers=workers,
+        known=lambda cell: known.get((result.space.key(cell.config), cell.block)),
     )
     found: AblationResult = job.run("ablation", given)
     return found
@@ -242,58 +232,3 @@ def _known(result: TuneResult, held_out: bool, blocks: int) -> dict[tuple[Any, i
         for block, outcome in table.of(candidate).items()
         if block < blocks and bounded(outcome, limit) is not None  # not one capped below the limit
     }
-
-
-class Reusing:
-    """Workers that return known outcomes at once."""
-
-    def __init__(self, workers: Workers, known: Callable[[Cell], Outcome | None]) -> None:
-        self._workers, self._known = workers, known
-        self._ready: deque[tuple[Cell, Outcome]] = deque()
-
-    @property
-    def capacity(self) -> int:
-        """How many cells are worth submitting before outcomes come."""
-        return self._workers.capacity
-
-    @property
-    def takes_more(self) -> bool:
-        """Whether a cell submitted while others run begins as soon as a worker is free."""
-        return self._workers.takes_more
-
-    def submit(self, cell: Cell) -> None:
-        """Take a cell to be evaluated, or to be looked up."""
-        outcome = self._known(cell)
-        if outcome is None:
-            self._workers.submit(cell)
-        else:
-            self._ready.append((cell, outcome))
-
-    def next(self, stopping: Callable[[], bool] = lambda: False) -> tuple[Cell, Outcome] | None:
-        """Return one of the cells submitted, and its outcome."""
-        return self._ready.popleft() if self._ready else self._workers.next(stopping)
-
-    def withdraw(self, cell: Cell) -> bool:
-        """Forget a cell; return whether it had not begun."""
-        for ready in self._ready:
-            if ready[0].key == cell.key:
-                self._ready.remove(ready)
-                return True
-        return self._workers.withdraw(cell)
-
-    def finish(self) -> list[Cell]:
-        """Forget the cells that have not begun; return those whose outcomes are still to come."""
-        return [*(cell for cell, _ in self._ready), *self._workers.finish()]
-
-    def rest(self) -> Iterator[tuple[Cell, Outcome]]:
-        """Forget the cells that have not begun; yield outcomes of those that end soon."""
-        while self._ready:
-            yield self._ready.popleft()
-        yield from self._workers.rest()
-
-    def __enter__(self) -> Self:
-        self._workers.__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._workers.__exit__(*error)

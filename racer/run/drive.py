@@ -7,6 +7,7 @@ import time
 from collections import deque
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeGuard, TypeVar
@@ -39,8 +40,14 @@ if TYPE_CHECKING:
     from racer.run.progress import Progress
     from racer.store.writer import Store
 
+    Known = Callable[[Cell], Outcome | None]  # an outcome that was made elsewhere
+
 Ahead = int | Literal["auto"]
 R = TypeVar("R", bound=ContestResult)
+
+
+def nothing(_: Cell) -> None:
+    """Return no outcome: none was made elsewhere."""
 
 
 def drive(
@@ -55,11 +62,13 @@ def drive(
     provenance: Mapping[str, Any] = MappingProxyType({}),
     values: FirstValues | None = None,
     deadline: Deadline | None = None,
+    known: Known = nothing,
 ) -> R:
     """Run a contest to its end and return its result; with a store, record each outcome first.
 
     Free workers prefetch up to `ahead` blocks; `prefetched` are outcomes left by a replay.
-    `values` looks at those of the first blocks. After the `deadline` nothing begins, and the
+    `values` looks at those of the first blocks; `known` returns outcomes that were made elsewhere,
+    and count as evaluated now. After the `deadline` nothing begins, and the
     `watchers`, who see the contest's own events anyway, are called with its end.
     The result has the `provenance`, to which the workers and the times from now on are added.
 
@@ -72,8 +81,14 @@ def drive(
         workers,
         store,
         stop,
-        ahead,
-        prefetched or Prefetched.none(),
+        partial(
+            Feed,
+            contest,
+            workers,
+            ahead=ahead,
+            prefetched=prefetched or Prefetched.none(),
+            known=known,
+        ),
         display,
         watchers,
         provenance,
@@ -123,8 +138,7 @@ class _Loop(Generic[R]):
     workers: Workers
     store: Store | None
     stop: GracefulStop
-    ahead: Ahead
-    prefetched: Prefetched
+    feed: Callable[..., Feed]  # of what to accept, and when to stop
     display: Progress | None
     watchers: Sequence[Callback]
     provenance: Mapping[str, Any]
@@ -132,14 +146,7 @@ class _Loop(Generic[R]):
     deadline: Deadline
 
     def __post_init__(self) -> None:
-        self._feed = Feed(
-            self.contest,
-            self.workers,
-            ahead=self.ahead,
-            prefetched=self.prefetched,
-            accept=self._accept,
-            stopping=self._is_stopping,
-        )
+        self._feed = self.feed(accept=self._accept, stopping=self._is_stopping)
         n_workers, begun_with = number_of(self.workers), self.contest.result()
         if self.display is not None:
             self.display.begin(self.contest, n_workers, self._feed.running, self.deadline)
@@ -192,7 +199,7 @@ class _Loop(Generic[R]):
     def _tell_known(self) -> None:
         """Tell the prefetched cells of a run that stops, block by block, as a replay would."""
         while cells := self.contest.ask():
-            known = self._feed.known(cells)
+            known = self._feed.taken(cells)
             for cell, outcome in known:
                 self._take(cell, outcome, is_new=False)
             if len(known) < len(cells):
@@ -311,6 +318,7 @@ class Feed:
     accept: Callable[[Cell, Outcome], bool]
     stopping: Callable[[], bool]
     may_prefetch: bool = False
+    known: Known = nothing
 
     def __post_init__(self) -> None:
         capacity = self.workers.capacity
@@ -333,15 +341,18 @@ class Feed:
         """Return whether these cells are evaluated one after the other, and none has been before."""
         if self.workers.capacity > 1 or self._prefetched or self._reusable or self._running:
             return False
-        return not (self._kept and any(cell.key in self._kept for cell in requested))
+        if self._kept and any(cell.key in self._kept for cell in requested):
+            return False
+        return self.known is nothing
 
     def _as_they_end(self, requested: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome, bool]]:
         """Yield outcomes in the order in which they come, from any number of workers."""
         wanted = {cell.key: cell for cell in requested}
         for cell in list(wanted.values()):
-            if (known := self._take(cell)) is not None:
+            prefetched = self._take(cell)
+            if (known := prefetched or self.known(cell)) is not None:
                 del wanted[cell.key]
-                yield cell, known, False
+                yield cell, known, prefetched is None
         self._forget_eliminated()
         now = deque(cell for key, cell in wanted.items() if key not in self._running)
         coming = self._coming()
@@ -366,7 +377,7 @@ class Feed:
                 if self.accept(cell, outcome):
                     self._count_unused([outcome])
 
-    def known(self, requested: Sequence[Cell]) -> list[tuple[Cell, Outcome]]:
+    def taken(self, requested: Sequence[Cell]) -> list[tuple[Cell, Outcome]]:
         """Return the requested cells that have been prefetched, with their outcomes."""
         found = ((cell, self._take(cell)) for cell in requested)
         return [(cell, outcome) for cell, outcome in found if outcome is not None]
@@ -447,6 +458,7 @@ class Feed:
             cells = self.contest.ahead(self._blocks, self._prefetched)
             known = (self._running, self._prefetched, self._kept)
             new = (cell for cell in cells if not any(cell.key in some for some in known))
+            new = (cell for cell in new if self.known(cell) is None)
             if (first := next(new, None)) is None:
                 return
             yield first

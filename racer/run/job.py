@@ -15,7 +15,7 @@ from racer.evaluate.limits.limits import Limits, limits_for
 from racer.evaluate.objective import check_objective, is_coroutine_function
 from racer.evaluate.workers import number_of, workers_for
 from racer.run.deadline import Deadline, budget_within
-from racer.run.drive import drive
+from racer.run.drive import drive, nothing
 from racer.run.rehearsal import FirstValues
 from racer.run.signals import exit_with_code, notify
 from racer.store.contest import VERSION, contest_for, described_objective, may_grow_to
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from racer.evaluate.engines import Cluster
     from racer.evaluate.objective import Objective
     from racer.evaluate.workers import Workers
-    from racer.run.drive import Ahead
+    from racer.run.drive import Ahead, Known
     from racer.run.progress import Progress
 
 R = TypeVar("R", bound=ContestResult)
@@ -58,6 +58,7 @@ class Job:
     progress: bool = False
     callbacks: Sequence[Callback] = ()
     workers: Callable[[Contest[Any]], Workers] | None = None
+    known: Known = nothing
     rehearses: bool = True
 
     def run(self, kind: Kind, given: Mapping[str, Any]) -> Any:
@@ -121,6 +122,7 @@ class Job:
                     provenance=provenance,
                     values=FirstValues.of(contest, self.evaluate) if self.rehearses else None,
                     deadline=until,
+                    known=self.known,
                 )
         except RaceInterrupted as stop:
             if stop.kept:
