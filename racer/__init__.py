@@ -57,9 +57,9 @@ if TYPE_CHECKING:
     from racer.run.ablation import ablation as ablation
     from racer.run.bench import bench as bench
     from racer.run.calls import race as race
-    from racer.run.calls import resume as resume
     from racer.run.calls import tune as tune
     from racer.run.portfolio import portfolio as portfolio
+    from racer.run.resume import resume as resume
     from racer.scenario.bundle import Verification as Verification
     from racer.scenario.bundle import bundle as bundle
     from racer.scenario.bundle import verify as verify
@@ -125,7 +125,7 @@ _HOME = {
     "portfolio": "racer.run.portfolio",
     "race": "racer.run.calls",
     "read_scores": "racer.scenario.score_files",
-    "resume": "racer.run.calls",
+    "resume": "racer.run.resume",
     "tune": "racer.run.calls",
     "verify": "racer.scenario.bundle",
 }

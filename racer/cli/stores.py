@@ -359,7 +359,7 @@ def resume(
     it was begun by you, on this machine. For an objective that is a Python function, use
     racer.resume.
     """
-    from racer.run.calls import resume as run  # noqa: PLC0415  (a second)
+    from racer.run.resume import resume as run  # noqa: PLC0415  (a second)
 
     with reported():
         command, settings = _program_of(store, "racer.resume", yes=yes)

@@ -1,4 +1,4 @@
-"""`racer.race`, `racer.tune` and `racer.resume`: the main jobs in one call each."""
+"""`racer.race` and `racer.tune`: the main jobs in one call each."""
 
 from __future__ import annotations
 
@@ -6,19 +6,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import suggests
-from racer.errors import SettingError, StoreError, warn
-from racer.evaluate.limits.limits import Limits
 from racer.run.job import Job, how_to_evaluate
-from racer.store.contest import (
-    IN_SECONDS,
-    contest_from_store,
-    decode_setting,
-    is_used_up,
-    recorded_budgets,
-)
 from racer.store.load import load_record
-from racer.store.reader import no_race_in
-from racer.store.writer import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -38,11 +27,10 @@ if TYPE_CHECKING:
     from racer.results.tuning import TuneResult
     from racer.run.drive import Ahead
     from racer.space.space import Space
-    from racer.store.reader import Reader
 
     Known = Result | str | PathLike[str]  # an earlier result, or its store
 
-__all__ = ["race", "resume", "tune"]
+__all__ = ["race", "tune"]
 
 
 @suggests
@@ -469,16 +457,6 @@ def tune(
     return result
 
 
-def _warn_if_used_up(reader: Reader) -> None:
-    """Warn that a deadline adds no time to a used-up budget of seconds."""
-    last = recorded_budgets(reader)[-1]
-    if last.is_in_seconds and is_used_up(reader):
-        warn(
-            f"the race in {reader.path!r} has used up its budget of {last}, to which a deadline adds "
-            f"nothing: give more seconds ({IN_SECONDS})"
-        )
-
-
 def _loaded(initial: Any) -> Any:
     """Return initial configurations, paths of stores among them replaced by their results."""
     if isinstance(initial, str | os.PathLike):
@@ -486,131 +464,3 @@ def _loaded(initial: Any) -> Any:
     if isinstance(initial, list | tuple):
         return [load_record(i).result if isinstance(i, str | os.PathLike) else i for i in initial]
     return initial
-
-
-@suggests
-def resume(
-    store: str | PathLike[str],
-    evaluate: Objective,
-    *,
-    space: Space | None = None,
-    candidates: Sequence[Any] | None = None,
-    instances: Sequence[Any] | None = None,
-    budget: int | Budget | Sequence[int | Budget] | None = None,
-    deadline: float | None = None,
-    decider: str | Decider | None = None,
-    prices: Sequence[float] | Callable[[Any, Any], float] | None = None,
-    n_jobs: int = 1,
-    executor: Cluster | None = None,
-    ahead: Ahead = "auto",
-    test_instances: Sequence[Any] | None = None,
-    runtime: Runtime | None = None,
-    progress: bool = False,
-    callbacks: Sequence[Callback] = (),
-) -> RaceResult | TuneResult:
-    """Continue the race or tuning of a store, or return its result if it has ended.
-
-    The race is rebuilt from its settings and the recorded outcomes, and its decisions
-    are compared with the recorded ones. No recorded evaluation is repeated; for an objective
-    that depends on nothing but its arguments the result is that of a race never interrupted.
-
-    Parameters
-    ----------
-    store : str or path-like
-        The file that `racer.race(.., store=)` or `racer.tune(.., store=)` was given.
-    evaluate : callable
-        The same as then: a store holds its name, to warn if that has changed, and never loads it.
-    space : Space, optional
-        For a run of `racer.tune` whose space has a repair hook, or parameters of classes that are
-        not racer's: the same as then.
-    candidates, instances
-        Left out, they are taken from the store. Those with values beyond JSON (arrays, objects of
-        your own classes) must be given again, and are compared: arrays by content, dataclasses by
-        their fields, other objects by their `repr`.
-    budget : int, Budget, or list of these, optional
-        As large as before, or larger. None: the recorded one. A list, for a tuning: as in
-        `racer.tune`, the recorded budgets first.
-    deadline : float, optional
-        As in `racer.race`, from now on. The budget stays as it is: give a larger one in seconds to
-        a race that was begun with a deadline alone, whose budget was what that allowed.
-    decider : str or Decider, optional
-        As `candidates`: to be given again if it is of your own class.
-    prices : callable, optional
-        Of a run whose prices are a function: the same as then.
-    n_jobs, executor, ahead
-        As in `racer.race`.
-    test_instances : sequence, optional
-        As `instances`.
-    runtime : Runtime, optional
-        Of a run whose runtime has a function for its utility: the same as then.
-    progress, callbacks
-        As in `racer.race`. Callbacks get new blocks, and the end.
-
-    Returns
-    -------
-    RaceResult or TuneResult
-
-    Raises
-    ------
-    StoreError
-        No race there, or one that cannot be continued: damaged, written by a newer version,
-        in use by another process, different from the given settings (with both values), or with
-        a verdict that comes out otherwise when it is replayed.
-    RaceInterrupted
-        As in `racer.race`.
-
-    Examples
-    --------
-    >>> import racer, tempfile
-    >>> def evaluate(config, instance, seed):
-    ...     return (config - 2) ** 2 + (seed >> config) % 9
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = folder + "/run.db"
-    ...     first = racer.race(range(5), evaluate, budget=30, seed=1, store=path)
-    ...     more = racer.resume(path, evaluate, budget=200)
-    >>> first.evaluations, more.best
-    (30, 2)
-    """
-    path: Any = store
-    if not isinstance(path, str | os.PathLike):
-        raise SettingError(f"store={store!r}: give the path of a file, and after it evaluate")
-    if not os.path.lexists(store):
-        raise no_race_in(os.fspath(store))
-    with Store(store) as file:
-        if not file.holds_a_race:
-            raise no_race_in(file.path)
-        if budget is None and deadline is not None:
-            _warn_if_used_up(file.reader)
-        recorded = file.reader.setup
-        if recorded.kind == "ablation":
-            raise StoreError(
-                f"store {file.path!r} holds an ablation: go on with "
-                f"{file.reader.how_to_resume()}, or give another store"
-            )
-        given = {
-            "candidates": candidates,
-            "instances": instances,
-            "test_instances": test_instances,
-            "space": space,
-            "decider": decider,
-            "budget": budget,
-            "runtime": runtime,
-            "prices": prices,
-        }
-        given = {name: value for name, value in given.items() if value is not None}
-        how = {
-            n: decode_setting(file.path, n, recorded.settings[n])
-            for n in ("retries", *Limits._fields)
-        }
-        job = Job(
-            evaluate,
-            how,
-            n_jobs=n_jobs,
-            executor=executor,
-            ahead=ahead,
-            deadline=deadline,
-            progress=progress,
-            callbacks=callbacks,
-        )
-        result: RaceResult | TuneResult = job.start(contest_from_store(file.reader, given), file)
-        return result

@@ -209,7 +209,7 @@ def test_resume_and_ablation_use_the_recorded_jobs(runner, tmp_path, monkeypatch
     assert str(stop.value).endswith(f"go on with racer resume {path}")
     assert racer.resume(path, command, budget=51, n_jobs=2).evaluations == 51
     assert load_record(path).settings["jobs"] == -1
-    monkeypatch.setattr("racer.run.calls.resume", ask)
+    monkeypatch.setattr("racer.run.resume.resume", ask)
     monkeypatch.setattr("racer.run.ablation.ablation", ask)
     for name in ("resume", "ablation"):
         assert "asked" in said(name, path).stderr
