@@ -64,16 +64,16 @@ def _caps() -> str:
 
 
 def _run_time_best() -> str:
-    from experiments.runtime import best  # noqa: PLC0415
+    from experiments.reliability import counts, worlds  # noqa: PLC0415
 
-    columns = ("candidates", "`leader`", "`best`", "P(best) of `best`")
-    return part(best.table(read(best.FILE)), columns={name: name for name in columns})
+    found = pd.read_csv(HERE / "reliability" / "groups.csv")
+    return counts.by_world(found, list(worlds.TIMED))
 
 
 def _highs() -> str:
     from experiments.runtime import solvers  # noqa: PLC0415
 
-    return solvers.table(solvers.FILE, "highs", 15.0)
+    return solvers.table(solvers.FILE)
 
 
 def _searches() -> str:
@@ -157,26 +157,22 @@ def _samplers() -> str:
 
 
 def _reliability() -> str:
-    from experiments.reliability import tables  # noqa: PLC0415
+    from experiments.reliability import counts  # noqa: PLC0415
 
-    return "\n".join(tables.lines(pd.read_csv(HERE / "reliability" / "reliability.csv")))
+    return "\n".join(counts.lines(pd.read_csv(HERE / "reliability" / "reliability.csv")))
 
 
 def _failures() -> str:
-    from experiments.reliability import failures  # noqa: PLC0415
+    from experiments.reliability import counts, worlds  # noqa: PLC0415
 
-    found = "\n".join(failures.lines(pd.read_csv(HERE / "reliability" / "failures.csv")))
-    return part(found, "each|all four")
+    found = pd.read_csv(HERE / "reliability" / "groups.csv")
+    return counts.by_world(found, list(worlds.FAILING))
 
 
 def _front_chances() -> str:
     from experiments.fronts import chances  # noqa: PLC0415
 
-    found = "\n".join(chances.lines(pd.read_csv(HERE / "fronts" / "chances.csv")))
-    heads = found.splitlines()[0].split("|")[1:-2]
-    columns = {name.strip(): name.strip() for name in heads}
-    del columns["noise"], columns["blocks"], columns["spread"]
-    return part(found, "(indep|trade).*; equal; all; 1 or 3", columns)
+    return chances.lines(pd.read_csv(HERE / "fronts" / "chances.csv"))
 
 
 TABLES: dict[str, Callable[[], str]] = {

@@ -7,7 +7,6 @@ the best, or a pair of a comparison called better or worse.
 
 from __future__ import annotations
 
-import csv
 import re
 import warnings
 from itertools import product
@@ -122,31 +121,6 @@ def tunings(seed: int) -> list[tuple[str, bool]]:
     return [("tunings: contradictions", bool(contradictions(result)))]
 
 
-def quarter(config: Any, instance: int, seed: int) -> float:
-    """Return a cost; k = "b" is better by two standard deviations, but fails on a quarter."""
-    if config["k"] == "b" and instance == 3:
-        raise ValueError("b fails on 3")
-    drawn = 0.05 * np.random.default_rng(seed).normal()
-    return float((config["x"] - 0.3) ** 2 + 0.1 * (config["k"] == "a") + drawn)
-
-
-def failing(seed: int) -> list[tuple[str, bool]]:
-    """Return by kind whether one that fails on a quarter of the instances is called the best."""
-    pool = [{"k": k, "x": x} for k in "ab" for x in np.linspace(0.0, 1.0, 6).tolist()]
-    raced = racer.race(pool, quarter, range(1, 5), budget=300, seed=seed)
-    rows = [
-        (
-            "races: one that fails on a quarter is the best",
-            raced.best == {**(raced.best or {}), "k": "b"},
-        )
-    ]
-    for budget in (300, 700):
-        tuned = racer.tune(SPACE, quarter, range(1, 5), budget=budget, seed=seed)
-        kind = f"tunings of {budget}: one that fails on a quarter is the best"
-        rows.append((kind, tuned.best == {**(tuned.best or {}), "k": "b"}))
-    return rows
-
-
 def noise(seed: int) -> list[tuple[str, bool]]:
     """Return by kind what is claimed of a tuning of pure noise."""
     elites = EQUALS[seed % len(EQUALS)]
@@ -185,31 +159,24 @@ def _claims(scores: pd.DataFrame, method: Method, equal: pd.Index[str]) -> bool:
     return bool((both & (pairs["decision"] == "better")).any())
 
 
+def counted(kind: Callable[..., Any], *arguments: int) -> list[tuple[str, bool]]:
+    """Return by kind whether something was found; races may set blocks aside in silence."""
+    warnings.simplefilter("ignore", racer.RacerWarning)
+    return list(kind(*arguments))
+
+
 @click.command("answers")
 @number_option("--repetitions", 200, help="Races, and tunings; half as many of noise.")
 @jobs_option
 def main(repetitions: int, jobs: int) -> None:
     """Count contradictions and claims among equals; write experiments/reliability/answers.csv."""
-    calls: list[Any] = []
-    kinds: tuple[Callable[[int], Any], ...] = (races, tunings)
-    for kind in kinds:
-        calls += [joblib.delayed(_quietly)(kind, seed) for seed in range(repetitions)]
     half = range(-(-repetitions // 2))
-    calls += [joblib.delayed(_quietly)(noise, seed) for seed in half]
-    calls += [joblib.delayed(_quietly)(failing, seed) for seed in range(min(repetitions, 24))]
-    calls += [joblib.delayed(_quietly)(equals, m, seed) for m in EQUALS for seed in half]
-    found: dict[str, list[bool]] = {}
-    for rows in joblib.Parallel(n_jobs=jobs)(calls):
-        for kind_of, claimed in rows:
-            found.setdefault(kind_of, []).append(claimed)
-    with (HERE / "answers.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(("kind", "found", "of"))
-        for kind_of, counted in found.items():
-            writer.writerow((kind_of, sum(counted), len(counted)))
-            click.echo(f"{kind_of}: {sum(counted)} of {len(counted)}")
-
-
-def _quietly(kind: Callable[..., Any], *arguments: int) -> Any:
-    warnings.simplefilter("ignore", racer.RacerWarning)
-    return kind(*arguments)
+    calls: list[tuple[Any, ...]] = [
+        (kind, seed) for kind in (races, tunings) for seed in range(repetitions)
+    ]
+    calls += [(noise, seed) for seed in half] + [(equals, m, seed) for m in EQUALS for seed in half]
+    rows = joblib.Parallel(n_jobs=jobs)(joblib.delayed(counted)(*call) for call in calls)
+    found = pd.DataFrame([row for some in rows for row in some], columns=["kind", "found"])
+    told = found.groupby("kind", sort=False)["found"].agg(found="sum", of="size")
+    told.to_csv(HERE / "answers.csv")
+    click.echo(told.to_string())

@@ -1,4 +1,5 @@
-/* Five small algorithms with parameters. Each takes an instance, its parameters and a seed. */
+/* Five small algorithms with parameters. Each takes an instance, its parameters in the order of its
+   space in algorithms.py, a limit and a seed. */
 
 #include <math.h>
 #include <stdint.h>
@@ -51,8 +52,8 @@ static void reversed(int *t, int i, int j) {
 }
 
 /* Simulated annealing: move 0 two-opt, 1 swap, 2 insertion, 3 two-opt of near cities. */
-double sa_tsp(const double *d, int n, double start, double end, int move, int from_nearest,
-              int width, int restarts, int threshold, int moves, uint64_t seed) {
+double sa_tsp(const double *d, int n, double start, double end, int move, int width,
+              int from_nearest, int restarts, int threshold, int moves, uint64_t seed) {
     int t[MOST], u[MOST];
     double best = INFINITY, mean = 0.0;
     state = seed;
@@ -94,7 +95,7 @@ double sa_tsp(const double *d, int n, double start, double end, int move, int fr
 
 /* Ant colony: kind 0 ant system, 1 elitist, 2 max-min, 3 ant colony system. */
 double aco_tsp(const double *d, int n, int kind, double alpha, double beta, double rho, int ants,
-               double q0, double elitist, int near, int local, int tours, uint64_t seed) {
+               double q0, double elitist, int local, int near, int tours, uint64_t seed) {
     static double tau[MOST * MOST], eta[MOST * MOST], w[MOST * MOST];
     int t[MOST], best_tour[MOST], round_tour[MOST];
     state = seed;
@@ -360,9 +361,10 @@ static void sorted_by(int *order, const double *key, int n) {
 /* Nodes until the optimum is proved, `most` if it is not: rule 0 ratio, 1 profit, 2 weight, 3 random.
    `merge` are the multipliers of the merged constraint, `mix` those of the branching ratio. */
 double knapsack(const double *profit, const double *weight, const double *cap, int n, int rule,
-                double power, const double *mix, const double *merge, int take_first, int greedy,
-                double noise, int most, uint64_t seed) {
-    Knapsack k = {.n = n, .most = most, .first = take_first};
+                double power, double mix0, double mix1, double mix2, double merge0, double merge1,
+                double merge2, int skip_first, int greedy, double noise, int most, uint64_t seed) {
+    const double mix[3] = {mix0, mix1, mix2}, merge[3] = {merge0, merge1, merge2};
+    Knapsack k = {.n = n, .most = most, .first = !skip_first};
     double key[MOST] = {0}, ratio[MOST] = {0};
     char fixed[MOST] = {0};
     state = seed;

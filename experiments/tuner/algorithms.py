@@ -20,7 +20,7 @@ from racer import Categorical, Integer, Real, Space
 from racer.seeding import rng_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -58,22 +58,26 @@ def _doubles(array: NDArray[np.float64]) -> Any:
     )
 
 
-_real, _seed = ctypes.c_double, ctypes.c_uint64
+def _argument(parameter: Any, value: Any) -> Any:
+    """Return what C takes: the place of a choice, a number; for an inactive one what it ignores."""
+    if isinstance(parameter, Categorical):
+        return 0 if value is None else parameter.choices.index(value)
+    number = parameter.low if value is None else value
+    return ctypes.c_double(number) if isinstance(parameter, Real) else number
 
 
-def _problem(
-    space: Space, name: str, arguments: Callable[[Config, int], tuple[Any, ...]]
-) -> Problem:
-    """Return a problem whose cost a compiled function computes from arguments and a seed."""
+def _problem(space: Space, name: str, instances: list[tuple[Any, ...]], limit: int) -> Problem:
+    """Return a problem whose cost a compiled function computes, from what it takes of an instance."""
     run = getattr(_library(), name)
 
     def cost(config: Config, instance: int, seed: int) -> float:
-        return float(run(*arguments(config, instance), _seed(seed)))
+        arguments = [_argument(p, config.get(key)) for key, p in space.parameters.items()]
+        return float(run(*instances[instance], *arguments, limit, ctypes.c_uint64(seed)))
 
     return Problem(space, cost, TUNING, HELD_OUT)
 
 
-def _distances(seed: int, name: str, cities: int) -> list[NDArray[np.float64]]:
+def _distances(seed: int, name: str, cities: int) -> list[tuple[Any, ...]]:
     """Return distances, in units in which a random tour of uniform cities would be about 1."""
     rng = rng_for(seed, name)
     found = []
@@ -84,7 +88,7 @@ def _distances(seed: int, name: str, cities: int) -> list[NDArray[np.float64]]:
                 0.08 * rng.normal(size=(cities, 2)) + rng.random((5, 2))[rng.integers(0, 5, cities)]
             )
         apart = np.hypot(*(at[:, None] - at[None]).transpose(2, 0, 1))
-        found.append(np.ascontiguousarray(apart / (0.7124 * np.sqrt(cities))))
+        found.append((_doubles(apart / (0.7124 * np.sqrt(cities))), cities))
     return found
 
 
@@ -103,24 +107,7 @@ def sa(seed: int) -> Problem:
         },
         conditions={"width": {"move": "near"}},
     )
-    distances = _distances(seed, "sa", CITIES[0])
-    pointers = [_doubles(d) for d in distances]
-
-    def arguments(config: Config, instance: int) -> tuple[Any, ...]:
-        return (
-            pointers[instance],
-            CITIES[0],
-            _real(config["start"]),
-            _real(config["end"]),
-            moves.index(config["move"]),
-            int(config["nearest"]),
-            config.get("width", 2),
-            config["restarts"],
-            int(config["accept"] == "threshold"),
-            MOVES,
-        )
-
-    return _problem(space, "sa_tsp", arguments)
+    return _problem(space, "sa_tsp", _distances(seed, "sa", CITIES[0]), MOVES)
 
 
 def ant_colony(seed: int) -> Problem:
@@ -140,26 +127,7 @@ def ant_colony(seed: int) -> Problem:
         },
         conditions={"q0": {"kind": "acs"}, "weight": {"kind": "elitist"}, "near": {"local": True}},
     )
-    distances = _distances(seed, "aco", CITIES[1])
-    pointers = [_doubles(d) for d in distances]
-
-    def arguments(config: Config, instance: int) -> tuple[Any, ...]:
-        return (
-            pointers[instance],
-            CITIES[1],
-            kinds.index(config["kind"]),
-            _real(config["alpha"]),
-            _real(config["beta"]),
-            _real(config["rho"]),
-            config["ants"],
-            _real(config.get("q0", 0.0)),
-            _real(config.get("weight", 1.0)),
-            config.get("near", 2),
-            int(config["local"]),
-            TOURS,
-        )
-
-    return _problem(space, "aco_tsp", arguments)
+    return _problem(space, "aco_tsp", _distances(seed, "aco", CITIES[1]), TOURS)
 
 
 def differential_evolution(seed: int) -> Problem:
@@ -178,29 +146,16 @@ def differential_evolution(seed: int) -> Problem:
         }
     )
     rng = rng_for(seed, "de")
-    n = TUNING + HELD_OUT
-    arrays = [
-        (np.linalg.qr(rng.normal(size=(DIMENSIONS, DIMENSIONS)))[0], rng.uniform(-3, 3, DIMENSIONS))
-        for _ in range(n)
-    ]
-    pointers = [(_doubles(turn), _doubles(shift)) for turn, shift in arrays]
-
-    def arguments(config: Config, instance: int) -> tuple[Any, ...]:
-        return (
-            *pointers[instance],
-            instance % 4,
+    instances = [
+        (
+            _doubles(np.linalg.qr(rng.normal(size=(DIMENSIONS, DIMENSIONS)))[0]),
+            _doubles(rng.uniform(-3, 3, DIMENSIONS)),
+            number % 4,
             DIMENSIONS,
-            config["size"],
-            _real(config["weight"]),
-            _real(config["cr"]),
-            strategies.index(config["strategy"]),
-            int(config["crossover"] == "exponential"),
-            bounds.index(config["bounds"]),
-            _real(config["jitter"]),
-            VALUES,
         )
-
-    return _problem(space, "de", arguments)
+        for number in range(TUNING + HELD_OUT)
+    ]
+    return _problem(space, "de", instances, VALUES)
 
 
 def walksat(seed: int) -> Problem:
@@ -222,24 +177,8 @@ def walksat(seed: int) -> Problem:
         },
     )
     rng = rng_for(seed, "walksat")
-    arrays = [_planted(rng) for _ in range(TUNING + HELD_OUT)]
-    pointers = [a.ctypes.data_as(ctypes.POINTER(ctypes.c_int)) for a in arrays]
-
-    def arguments(config: Config, instance: int) -> tuple[Any, ...]:
-        return (
-            pointers[instance],
-            CLAUSES,
-            VARIABLES,
-            kinds.index(config["kind"]),
-            _real(config.get("noise", 0.0)),
-            _real(config.get("walk", 0.0)),
-            config.get("tabu", 0),
-            config["restart"],
-            int(config["age"]),
-            FLIPS,
-        )
-
-    counted = _problem(space, "walksat", arguments)
+    instances = [(_planted(rng), CLAUSES, VARIABLES) for _ in range(TUNING + HELD_OUT)]
+    counted = _problem(space, "walksat", instances, FLIPS)
 
     def cost(config: Config, instance: int, seed: int) -> float:
         flips = counted(config, instance, seed)
@@ -248,14 +187,15 @@ def walksat(seed: int) -> Problem:
     return replace(counted, cost=cost)
 
 
-def _planted(rng: np.random.Generator) -> NDArray[np.int32]:
+def _planted(rng: np.random.Generator) -> Any:
     """Return clauses, shape (CLAUSES, 3), each true under a hidden assignment."""
     hidden = rng.random(VARIABLES) < 0.5
     which = rng.random((CLAUSES, VARIABLES)).argsort(axis=1)[:, :3]
     signs = rng.random((CLAUSES, 3)) < 0.5
     false = (signs != hidden[which]).all(axis=1)
     signs[false, 0] ^= True
-    return np.where(signs, which + 1, -which - 1).astype(np.int32)
+    clauses = np.where(signs, which + 1, -which - 1).astype(np.int32)
+    return clauses.ctypes.data_as(ctypes.POINTER(ctypes.c_int))
 
 
 def branch_and_bound(seed: int) -> Problem:
@@ -278,7 +218,7 @@ def branch_and_bound(seed: int) -> Problem:
         },
     )
     rng = rng_for(seed, "knapsack")
-    arrays = []
+    instances = []
     for _ in range(TUNING + HELD_OUT):
         weight = rng.uniform(10.0, 100.0, (3, ITEMS)) * np.array([1.0, 1.5, 3.0])[:, None]
         profit = np.round(
@@ -286,26 +226,8 @@ def branch_and_bound(seed: int) -> Problem:
             + rng.uniform(0.0, 30.0, ITEMS)
         )
         cap = weight.sum(axis=1) * np.array([0.4, 0.55, 0.7])
-        arrays.append((profit, weight, cap))
-    pointers = [tuple(map(_doubles, parts)) for parts in arrays]
-
-    def arguments(config: Config, instance: int) -> tuple[Any, ...]:
-        mix = (_real * 3)(*(config.get(f"mix{c}", 1.0) for c in range(3)))
-        merge = (_real * 3)(*(config[f"merge{c}"] for c in range(3)))
-        return (
-            *pointers[instance],
-            ITEMS,
-            rules.index(config["rule"]),
-            _real(config.get("power", 1.0)),
-            mix,
-            merge,
-            int(config["take"]),
-            first.index(config["first"]),
-            _real(config["noise"]),
-            NODES,
-        )
-
-    return _problem(space, "knapsack", arguments)
+        instances.append((*map(_doubles, (profit, weight, cap)), ITEMS))
+    return _problem(space, "knapsack", instances, NODES)
 
 
 def minisat(seed: int) -> Problem:

@@ -116,39 +116,19 @@ def by_tpe(problem: Problem, budget: int, seed: int, per_trial: int = PER_TRIAL)
     return configs[study.best_trial.number]
 
 
-def by_cma(problem: Problem, budget: int, seed: int, per_trial: int = PER_TRIAL) -> Config:
-    """CMA-ES from a random point; the mean of its last generation. Numbers only.
-
-    The costs of a generation are means over the same few instances, of the next over others.
-    """
-    import cmaes  # type: ignore[import-untyped]  # noqa: PLC0415  (an extra)
-
-    rng, d = rng_for(seed, "cma"), len(problem.space.parameters)
-    start, bounds = rng.uniform(0.2, 0.8, d), np.array([[0.0, 1.0]] * d)
-    search = cmaes.CMA(start, 0.3, bounds=bounds, seed=seed)
-    order = rng.permutation(problem.tuning).tolist()
-
-    spent = 0
-    while spent + per_trial * search.population_size <= budget:
-        generation = []
-        blocks = range(search.generation * per_trial, (search.generation + 1) * per_trial)
-        for _ in range(search.population_size):
-            point = search.ask()
-            config = problem.space.decode(point)
-            costs = [
-                problem(config, order[b % problem.tuning], block_seed(seed, b)) for b in blocks
-            ]
-            generation.append((point, float(np.mean(costs))))
-        spent += per_trial * len(generation)
-        search.tell(generation)
-    return problem.space.decode(np.clip(search.mean, 0.0, 1.0))
-
-
 def by_irace(problem: Problem, budget: int, seed: int) -> Config:
     """Debian's irace 3.5, in a process of R that asks for each evaluation."""
     from experiments.tuner.irace import tuned  # noqa: PLC0415
 
-    return tuned(problem, budget, seed)
+    return tuned(
+        problem.space,
+        lambda config, instance, seed, _: problem(config, instance, seed),
+        instances=problem.tuning,
+        maxExperiments=budget,
+        seed=1 + seed,
+        digits=8,
+        deterministic=str(problem.deterministic).upper(),
+    )
 
 
 def by_smac(problem: Problem, budget: int, seed: int) -> Config:
@@ -167,7 +147,6 @@ CONTENDERS: dict[str, Contender] = {
     "tpe-2": partial(by_tpe, per_trial=2),  # better with the smallest budgets
     "halving": by_halving,
     "random": by_random,
-    "cma": by_cma,
     "friedman": partial(by_racer, decider="bayesian-friedman"),
     "irace": by_irace,
     "smac": by_smac,

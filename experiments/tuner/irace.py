@@ -1,8 +1,7 @@
-"""Debian's irace 3.5 on a problem: R asks over a socket, and Python evaluates."""
+"""Debian's irace 3.5 (`apt-get install r-cran-irace`): R asks over a socket, and Python evaluates."""
 
 from __future__ import annotations
 
-import json
 import math
 import socket
 import subprocess
@@ -14,36 +13,31 @@ from typing import TYPE_CHECKING, Any
 from racer import Categorical, Integer, Real
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable
 
-    from experiments.tuner.problem import Problem
     from racer import Space
 
 __all__ = ["tuned"]
 
-DIGITS = 8
 _SCRIPT = """
 suppressMessages(library(irace))
-args <- commandArgs(trailingOnly = TRUE)
-talk <- socketConnection("127.0.0.1", as.integer(args[2]), open = "r+", blocking = TRUE, timeout = 3600)
-runner <- function(experiment, scenario) {
-  row <- as.list(experiment$configuration)
+talk <- socketConnection("127.0.0.1", PORT, open = "r+", blocking = TRUE, timeout = 3600)
+tell <- function(first, second, third, row) {
   row <- row[!is.na(row)]
   values <- vapply(row, function(v) format(v, digits = 15), "")
-  writeLines(paste(c(experiment$id.instance, experiment$seed, paste(names(row), values, sep = "=")),
-                   collapse = "\\t"), talk)
-  list(cost = as.numeric(readLines(talk, 1)))
+  fields <- c(first, second, third, paste(names(row), values, sep = "="))
+  writeLines(paste(fields, collapse = "\\t"), talk)
 }
-parameters <- readParameters(args[1], digits = 8)
-n <- as.integer(args[3])
-scenario <- list(targetRunner = runner, instances = seq_len(n), maxExperiments = as.integer(args[4]),
-                 seed = as.integer(args[5]), digits = 8, logFile = "", debugLevel = 0,
-                 deterministic = as.logical(args[6]))
+runner <- function(experiment, scenario) {
+  bound <- if (is.null(experiment$bound)) Inf else experiment$bound
+  tell(experiment$id.instance, experiment$seed, bound, as.list(experiment$configuration))
+  told <- as.numeric(readLines(talk, 1))
+  list(cost = told, time = told)
+}
+scenario <- list(targetRunner = runner, logFile = "", debugLevel = 0, SETTINGS)
+parameters <- readParameters("parameters.txt", digits = scenario$digits)
 found <- irace(scenario = checkScenario(scenario), parameters = parameters)
-best <- as.list(removeConfigurationsMetaData(found[1, , drop = FALSE]))
-best <- best[!is.na(best)]
-values <- vapply(best, function(v) format(v, digits = 15), "")
-writeLines(paste(c("best", 0, paste(names(best), values, sep = "=")), collapse = "\\t"), talk)
+tell("best", nrow(found), 0, as.list(removeConfigurationsMetaData(found[1, , drop = FALSE])))
 close(talk)
 """
 
@@ -68,24 +62,19 @@ def _written(space: Space) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _choices(space: Space, name: str) -> list[Any]:
-    parameter = space.parameters[name]
-    if not isinstance(parameter, Categorical):
-        raise TypeError(f"{name} is not categorical")
-    return list(parameter.choices)
-
-
 def _condition(space: Space, written: Any) -> str:
     """Return name %in% c(..) of a stored condition on one choice."""
     kind, what, value = written
-    name = what["param"]
-    choices = _choices(space, name)
+    parameter = space.parameters[what["param"]]
+    if not isinstance(parameter, Categorical):
+        raise TypeError(f"{what['param']} is not categorical")
     among = value if kind == "in" else [value]
-    places = ", ".join(f'"{choices.index(v)}"' for v in among)
-    return f"{_name(name)} %in% c({places})"
+    places = ", ".join(f'"{list(parameter.choices).index(v)}"' for v in among)
+    return f"{_name(what['param'])} %in% c({places})"
 
 
 def _read(space: Space, fields: list[str]) -> dict[str, Any]:
+    """Return the configuration that R tells as name=value, inactive parameters left out."""
     given = dict(field.split("=") for field in fields)
     config: dict[str, Any] = {}
     for name, parameter in space.parameters.items():
@@ -101,42 +90,48 @@ def _read(space: Space, fields: list[str]) -> dict[str, Any]:
     return space.check(config)
 
 
-def _lines(talk: Any) -> Iterator[str]:
-    """Yield what R writes, until it stops or dies."""
-    with suppress(ConnectionError):
-        yield from talk
+def tuned(
+    space: Space, evaluate: Callable[[dict[str, Any], int, int, float], float], **settings: Any
+) -> dict[str, Any]:
+    """Return the configuration that irace returns first.
 
-
-def tuned(problem: Problem, budget: int, seed: int) -> Mapping[str, Any]:
-    """Return what irace returns first."""
+    Parameters
+    ----------
+    space : Space
+    evaluate : callable
+        Cost of a configuration, the number of an instance from 0 on, a seed and a bound of run time.
+    **settings
+        irace's own, as R writes them; `instances` is given as their number.
+    """
+    instances = f"seq_len({settings.pop('instances')})"
+    written = ", ".join(
+        f"{name} = {value}" for name, value in {"instances": instances, **settings}.items()
+    )
     with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as server:
-        (Path(folder) / "parameters.txt").write_text(_written(problem.space))
-        (Path(folder) / "run.R").write_text(_SCRIPT)
-        port = server.getsockname()[1]
-        n, same = problem.tuning, str(problem.deterministic).upper()
-        words = ["parameters.txt", port, n, budget, 1 + seed, same]
+        script = _SCRIPT.replace("PORT", f"{server.getsockname()[1]}").replace("SETTINGS", written)
+        (Path(folder) / "parameters.txt").write_text(_written(space))
+        (Path(folder) / "run.R").write_text(script)
         log = (Path(folder) / "log").open("w+")
-        process = subprocess.Popen(  # noqa: S603
-            ["Rscript", "run.R", *map(str, words)],  # noqa: S607
+        process = subprocess.Popen(
+            ["Rscript", "run.R"],  # noqa: S607
             cwd=folder,
             stdout=log,
             stderr=subprocess.STDOUT,
         )
         server.settimeout(60)
         talk, _ = server.accept()
-        with talk, talk.makefile("rw") as lines, log:
-            for line in _lines(lines):
-                first, given, *fields = line.rstrip("\n").split("\t")
-                config = _read(problem.space, fields)
+        with talk, talk.makefile("rw") as lines, log, suppress(ConnectionError):
+            for line in lines:
+                first, seed, bound, *fields = line.rstrip("\n").split("\t")
+                config = _read(space, fields)
                 if first == "best":
                     process.wait()
                     return config
                 try:
-                    value = problem(config, int(first) - 1, int(given))
+                    value = evaluate(config, int(first) - 1, int(seed), float(bound))
                 except ArithmeticError:
                     value = math.inf
-                lines.write(("Inf" if math.isinf(value) else json.dumps(float(value))) + "\n")
+                lines.write(("Inf" if math.isinf(value) else repr(float(value))) + "\n")
                 lines.flush()
-            process.wait()
-            log.seek(0)
-            raise RuntimeError(log.read()[-2000:])
+        process.wait()
+        raise RuntimeError((Path(folder) / "log").read_text()[-2000:])

@@ -1,15 +1,13 @@
-"""What racer's sampler finds in an Optuna study, beside TPE, and the time it takes.
+"""What racer's sampler finds in an Optuna study, beside TPE.
 
 Two problems of the suite: five reals; 50 instances for tuning that differ in level, scale and
 optimum; noise of sd 1. The number of evaluations is the same with one instance a trial and with
 five. Quality is the mean over 200 other instances without level, scale and noise, smaller is
-better: that of the trial with the best value, and the median of the last tenth of the trials. The
-time of a trial is what `study.ask` takes, in memory, the samplers taking turns.
+better: that of the trial with the best value, and the median of the last tenth of the trials.
 """
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -34,9 +32,7 @@ __all__ = ["SAMPLERS", "Found", "main", "qualities", "ran"]
 
 KINDS = ("sphere", "rastrigin")
 PER_TRIAL = (5, 1)
-TRIALS = (200, 1_000)  # of which the time is measured
 SECONDS = 5e-3  # per trial
-WHEN = ("all", "last tenth")
 LATE = 0.1  # fraction of the trials that are late
 TITLES = {"best": "trial with the best value", "late": "last tenth of the trials"}
 
@@ -56,16 +52,10 @@ class Found(NamedTuple):
         Quality of the trial with the best value.
     late : float
         Median quality of the last tenth of the trials: where the sampler looks in the end.
-    milliseconds : float
-        Wall time of a trial within the sampler and Optuna, on average over the study.
-    late_milliseconds : float
-        The same for the last tenth.
     """
 
     best: float
     late: float
-    milliseconds: float
-    late_milliseconds: float
 
 
 def ran(name: str, problem: Problem, trials: int, per_trial: int, seed: int) -> Found:
@@ -85,11 +75,9 @@ def ran(name: str, problem: Problem, trials: int, per_trial: int, seed: int) -> 
     study = optuna.create_study(sampler=make(seed))
     order = rng_for(seed, "rotation").permutation(problem.tuning).tolist()
     distributions = problem.space.to_optuna()
-    qualities, times = [], []
+    qualities = []
     for number in range(trials):
-        start = time.perf_counter()
         trial = study.ask(distributions)
-        times.append(time.perf_counter() - start)
         blocks = range(number, number + 1) if per_trial == 1 else range(per_trial)
         values = []
         for block in blocks:
@@ -100,21 +88,15 @@ def ran(name: str, problem: Problem, trials: int, per_trial: int, seed: int) -> 
         study.tell(trial, float(np.mean(values)))
         qualities.append(problem.quality(trial.params))
     late = round(trials * (1.0 - LATE))
-    return Found(
-        problem.quality(study.best_params),
-        float(np.median(qualities[late:])),
-        1e3 * float(np.mean(times)),
-        1e3 * float(np.mean(times[late:])),
-    )
+    return Found(problem.quality(study.best_params), float(np.median(qualities[late:])))
 
 
 @click.command()
 @number_option("--seeds", 10, least=2)
 @number_option("--evaluations", 1_000, least=200)
-@number_option("--repeats", 3)
 @csv_option
-def main(seeds: int, evaluations: int, repeats: int, csv_path: Path | None) -> None:
-    """Print the table of qualities, mean ± standard error, and that of the times."""
+def main(seeds: int, evaluations: int, csv_path: Path | None) -> None:
+    """Print the tables of qualities, mean ± standard error."""
     jobs = [
         (name, kind, per, seed)
         for kind in KINDS
@@ -134,11 +116,6 @@ def main(seeds: int, evaluations: int, repeats: int, csv_path: Path | None) -> N
     write(csv_path, rows)
     for which in TITLES:
         print(qualities(rows, which), "\n")
-    print(
-        markdown(
-            ("ms a trial", *(f"{n} trials, {w}" for n in TRIALS for w in WHEN)), times(repeats)
-        )
-    )
 
 
 def qualities(rows: Sequence[Mapping[str, Any]], which: str) -> str:
@@ -153,16 +130,3 @@ def qualities(rows: Sequence[Mapping[str, Any]], which: str) -> str:
         for name in SAMPLERS
     ]
     return markdown((TITLES[which], *(f"{kind}, {per} a trial" for kind, per in cases)), table)
-
-
-def times(repeats: int) -> list[list[str]]:
-    """Return the rows of the times: medians over studies."""
-    taken = [
-        [
-            [ran(name, SUITE["sphere"].draw(seed), n, 5, seed)[2:] for n in TRIALS]
-            for name in SAMPLERS
-        ]
-        for seed in range(repeats)
-    ]
-    medians = np.median(taken, axis=0).reshape(len(SAMPLERS), -1)
-    return [[name, *(f"{t:.2f}" for t in row)] for name, row in zip(SAMPLERS, medians, strict=True)]

@@ -12,7 +12,6 @@ from __future__ import annotations
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,7 +20,6 @@ import pandas as pd
 
 import racer
 from experiments.options import csv_option, number_option, words_option
-from experiments.pictures import save
 from experiments.report import markdown, with_progress
 from experiments.tuner.contenders import CONTENDERS, available, peak
 from experiments.tuner.suite import SUITE
@@ -29,10 +27,11 @@ from experiments.tuner.synthetic import many_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from experiments.tuner.problem import Draw
 
-__all__ = ["OWN", "main", "recorded", "regrets", "tables"]
+__all__ = ["main", "regrets", "tables"]
 
 BUDGETS = (1_000, 3_000)
 COSTS: dict[tuple[str, int], Draw] = {  # by problem and its parameters
@@ -54,7 +53,6 @@ _SHARE = 0.02  # of a problem's median regret: less is as good
 @words_option("--budgets", BUDGETS, click.IntRange(20))
 @number_option("--seeds", 6)
 @click.option("--costs", is_flag=True, help="Measure CPU time and memory instead.")
-@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw the growth.")
 @csv_option
 def main(
     half: str,
@@ -64,7 +62,6 @@ def main(
     seeds: int,
     *,
     costs: bool,
-    plot: Path | None,
     csv_path: Path | None,
 ) -> None:
     """Print regrets and verdicts. Runs that the file of --csv has are not repeated."""
@@ -78,11 +75,6 @@ def main(
     some = tuple(name for name in problems if SUITE[name].half == half)
     rows = recorded(some, contenders, budgets, seeds, csv_path)
     print(tables(rows))
-    if plot is not None:
-        from experiments.tuner.picture import draw  # noqa: PLC0415  (an extra)
-
-        found = regrets(rows)
-        save(draw(found.pivot_table(index="budget", columns="problem", values=OWN)), plot)
 
 
 def recorded(

@@ -29,7 +29,7 @@ from click.testing import CliRunner
 from playing import ONE_NUMBER, short
 
 import racer
-from experiments.reliability.answers import contradictions, is_noise, quarter
+from experiments.reliability.answers import contradictions, is_noise
 from racer.cli import main as cli
 from racer.results.base import likeliest
 from racer.stats import BestPosterior
@@ -237,7 +237,7 @@ def test_a_penalty_counts_in_full_in_tunings(seed):
 
 @pytest.mark.parametrize("seed", [106, 114])
 def test_who_has_not_been_where_others_fail_is_not_the_best(seed):
-    tuned = racer.tune(SPACE, quarter, [1, 2, 3, 4], budget=300, seed=seed)
+    tuned = racer.tune(SPACE, fails_on_a_quarter, [1, 2, 3, 4], budget=300, seed=seed)
     assert tuned.best["k"] == "a"
     fails = {block for block in tuned.table.index if tuned.stream.instance(block) == 2}
     assert all(fails & tuned.known.of(c).keys() for c in tuned.compared)

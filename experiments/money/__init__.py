@@ -1,1 +1,0 @@
-"""Races on a budget of money."""
