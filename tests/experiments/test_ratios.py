@@ -10,7 +10,8 @@ from click.testing import CliRunner
 from inline_pool import InlinePool
 
 from experiments.bench import engine
-from experiments.bench.engine import NAMES, PAIRED, all_stay, as_raced, main, refuse_slower
+from experiments.bench.engine import PAIRED, all_stay, as_raced, main, refuse_slower
+from experiments.deciders import OF_ONE_NUMBER
 
 
 def test_ratios_above_the_largest_allowed_are_refused_by_name():
@@ -27,7 +28,7 @@ def test_there_is_no_ratio_without_another_checkout():
     assert (found.exit_code, "--against or --growth" in found.output) == (2, True)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", OF_ONE_NUMBER)
 def test_any_decider_of_one_number_is_timed(name):
     assert all_stay(name, 4, 24) == 24
     assert as_raced(name, 4, 24) > 0
