@@ -83,7 +83,6 @@ study = Commands(
         "kills": ("campaign.kills", "Every kind of contest killed at random moments, and resumed"),
         "items": ("items.tables", "Races on scores of items, right or wrong or graded"),
         "known-truth": ("importance.known_truth", "Importance and ablation against the truth"),
-        "portfolios": ("portfolios.families", "Portfolios of three beside one configuration"),
         "programs": ("programs.tables", "Two programs tuned from their scenarios"),
         "reliability": ("reliability.tables", "How often a probability of being the best is right"),
         "run-times": ("runtime.caps", "What caps on run times do to a test and to races"),

@@ -51,14 +51,12 @@ if TYPE_CHECKING:
     from racer.racing.race import Race as Race
     from racer.results.ablation import AblationResult as AblationResult
     from racer.results.bench import BenchResult as BenchResult
-    from racer.results.portfolio import PortfolioResult as PortfolioResult
     from racer.results.race import RaceResult as RaceResult
     from racer.results.tuning import TuneResult as TuneResult
     from racer.run.ablation import ablation as ablation
     from racer.run.bench import bench as bench
     from racer.run.calls import race as race
     from racer.run.calls import tune as tune
-    from racer.run.portfolio import portfolio as portfolio
     from racer.run.resume import resume as resume
     from racer.scenario.bundle import Verification as Verification
     from racer.scenario.bundle import bundle as bundle
@@ -97,7 +95,6 @@ _HOME = {
     "Outcome": "racer.evaluate.outcome",
     "Param": "racer.space.expressions",
     "Pareto": "racer.core.objective",
-    "PortfolioResult": "racer.results.portfolio",
     "Race": "racer.racing.race",
     "RaceEnded": "racer.core.events",
     "RaceInterrupted": "racer.errors",
@@ -122,7 +119,6 @@ _HOME = {
     "bundle": "racer.scenario.bundle",
     "compare": "racer.comparison.compare",
     "load": "racer.store.load",
-    "portfolio": "racer.run.portfolio",
     "race": "racer.run.calls",
     "read_scores": "racer.scenario.score_files",
     "resume": "racer.run.resume",

@@ -144,8 +144,3 @@ def sha256_of(path: StrPath) -> str:
         if os.fstat(file.fileno()).st_size > _LARGEST:
             raise OSError(errno.EFBIG, f"it is larger than {_LARGEST / 1e6:g} MB", os.fspath(path))
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def make_folder(path: StrPath) -> None:
-    """Make a folder, and those above it, unless it is there."""
-    Path(path).mkdir(parents=True, exist_ok=True)

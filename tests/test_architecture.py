@@ -338,7 +338,6 @@ def test_the_loop_of_a_race_fits_a_screen(modules):
         "integrations/hydra/hydra_plugins/racer_sweeper.py",
         "integrations/mlflow.py",
         "integrations/wandb.py",
-        "run/portfolio.py",
     ],
 )
 def test_a_door_to_other_tools_is_small(door):

@@ -89,14 +89,6 @@ class Budget:
         return cls(evaluations=int(budget))
 
     @classmethod
-    def counted(cls, budget: int | Budget, what: str) -> int:
-        """Return the evaluations of a budget for `what`, which takes no other limit; BudgetError."""
-        found = cls.of(budget)
-        if found.evaluations is None or found.has_share:
-            raise BudgetError(f"{what} counts evaluations: give budget= as a whole number")
-        return found.evaluations
-
-    @classmethod
     def each(cls, given: Any) -> tuple[Budget, ...]:
         """Return one budget, or those of a tuning that goes on from its end, each larger.
 

@@ -7,7 +7,7 @@ returns the axes: ``ax.figure.savefig("picture.png")`` keeps it. In a figure of 
 layout "constrained" makes room for the legends and notes beside them.
 """
 
-from racer.plots.candidates import bars, boxes, by_instance, courses
+from racer.plots.candidates import bars, boxes, courses
 from racer.plots.critical_difference import critical_difference
 from racer.plots.fronts import front
 from racer.plots.pairs import intervals, matrix
@@ -18,7 +18,6 @@ from racer.plots.tuning import parallel, quality, sampling
 __all__ = [
     "bars",
     "boxes",
-    "by_instance",
     "courses",
     "critical_difference",
     "evolution",

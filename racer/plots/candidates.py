@@ -143,45 +143,6 @@ def boxes(
     return ax
 
 
-def by_instance(
-    values: ArrayLike, names: Sequence[str], *, maximize: bool = False, ax: Axes | None = None
-) -> Axes:
-    """Draw the values of all members on each instance, in the order of the best value.
-
-    Parameters
-    ----------
-    values : array_like, shape (instances, m)
-        NaN is left out.
-    names : sequence of str, length m
-    maximize : bool
-        Larger is better.
-    ax : matplotlib Axes, optional
-
-    Examples
-    --------
-    >>> ax = by_instance([[1, 4], [5, 2], [0, 3]], ["a", "b"])
-    >>> [int(value) for value in ax.lines[-1].get_ydata()]
-    [0, 1, 2]
-    """
-    table = np.asarray(values, dtype=np.float64)
-    best = (np.fmax if maximize else np.fmin).reduce(table, axis=1)
-    order = best.argsort(kind="stable")
-    ax = axes(ax, 6.4, 3.4)
-    x = np.arange(1, len(order) + 1)
-    lines = []
-    for member, name in enumerate(names):
-        style: dict[str, Any] = {
-            "marker": MARKERS[member % len(MARKERS)],
-            "color": COLOURS[member % len(COLOURS)],
-        }
-        style |= {"linestyle": "", "markersize": 4, "label": entry(name)}
-        lines += ax.plot(x, table[order, member], **style)
-    lines += ax.plot(x, best[order], color=BLACK, linewidth=0.9, label="best of each")
-    curves(ax, "instances, by the value of the best", "value")
-    legend_beside(ax, "member", lines)
-    return ax
-
-
 def bars(
     values: ArrayLike,
     names: Sequence[str],

@@ -13,7 +13,6 @@ from racer.errors import ObjectiveError, warn
 from racer.evaluate.command.command import failing_code, is_not_started, on_success_codes
 from racer.evaluate.objective import raised_by
 from racer.evaluate.outcome import metrics_wanted
-from racer.run.members import Complement
 from racer.store.source import source_tree
 
 if TYPE_CHECKING:
@@ -131,11 +130,9 @@ class FirstValues:
 
     @classmethod
     def of(cls, contest: Contest[Any], evaluate: Any) -> FirstValues | None:
-        """Return the checks of a new race or tuning; None for run times and beside members."""
+        """Return the checks of a new race or tuning; None for run times."""
         rules, instances = contest.rules, contest.description().instances
         is_watched = contest.kind != "ablation" and rules.runtime is None
-        if isinstance(evaluate, Complement):  # the same for all that are no better than a member
-            return None
         if not is_watched or contest.result().evaluations:
             return None
         has_seeds = rules.deterministic is None and (instances is None or len(instances) == 1)

@@ -334,7 +334,6 @@ SCALES = [("x", (0, 1), "ab"), ("y", (0, 1), "ab")]
             ["failed", r"_\$1"],
         ),
         (lambda: plots.courses([[0, 1]], [0, 1], ["_a", ""], "rank"), ["_a", " "]),
-        (lambda: plots.by_instance([[0, 1]], ["_a", "b"]), ["best of each", "b", "_a"]),
         (lambda: plots.parallel([[0, 1]] * 2, SCALES, ["_a", "b"]), ["_a", "b"]),
     ],
 )
@@ -406,7 +405,6 @@ def test_long_names_leave_the_plane_of_a_front_wide(n_places):
         lambda names: plots.race([[0, 1]], [0, 1], names, [(1, 0, names[0], names[0])]),
         lambda names: plots.courses([[0, 1]], [0, 1], names, names[0]),
         lambda names: plots.boxes([[1], [2]], names, "value"),
-        lambda names: plots.by_instance([[0, 1]], names),
         lambda names: plots.bars([1, 2], names, "value", notes=names),
         lambda names: plots.parallel([[0, 1]] * 2, [(n, (0, 1), names) for n in names], names),
         lambda names: plots.intervals(names, [1, 2], [0, 1], [2, 3]),

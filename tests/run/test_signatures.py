@@ -28,7 +28,7 @@ ORDER = [
     *("store", "progress", "callbacks"),
 ]
 CALLS = [
-    *(racer.race, racer.tune, racer.resume, racer.bench, racer.portfolio, racer.ablation),
+    *(racer.race, racer.tune, racer.resume, racer.bench, racer.ablation),
     race_study,
 ]
 

@@ -491,7 +491,10 @@ def race_study(
         "decider": judge,
         "first_test": whole(first_test, "first_test", least=1),
     }
-    evaluations = Budget.counted(budget, "race_study")
+    limits = Budget.of(budget)
+    if limits.evaluations is None or limits.has_share:
+        raise BudgetError("race_study counts evaluations: give budget= as a whole number")
+    evaluations = limits.evaluations
     if evaluations < 2 * len(items):
         raise BudgetError(
             f"budget of {evaluations} evaluations: two trials x {len(items)} instances are "

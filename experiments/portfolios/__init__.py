@@ -1,1 +1,0 @@
-"""Portfolios beside the single best configuration."""
