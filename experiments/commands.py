@@ -90,7 +90,6 @@ study = Commands(
         "site": ("site", "The pages of the documentation as a site, by Zensical"),
         "single-tests": ("error_rates.levels", "How often one test errs, all being equal"),
         "solvers": ("runtime.solvers", "HiGHS tuned for speed, at equal time"),
-        "stress": ("stress", "Races killed at random moments, and resumed"),
         "tables": ("page_tables", "The tables of the evidence pages, from the recorded files"),
         "unpaired": ("unpaired.tables", "Level and power of tests of independent samples"),
         "wrong-calls": ("wrong_calls.tables", "Wrong calls of everything public: all refused"),

@@ -95,11 +95,12 @@ def duration(seconds: float) -> str:
 
 
 def measured(
-    one: Callable[[T, int], Mapping[str, float]],
+    one: Callable[[T, int], Mapping[Any, Any]],
     cells: Sequence[T],
     seeds: Sequence[int],
     jobs: int,
     seconds: float | Callable[[T], float],
+    by: str = "",
 ) -> list[dict[str, Any]]:
     """Measure each cell with each seed, in workers; return a row per cell.
 
@@ -113,6 +114,9 @@ def measured(
     jobs : int
     seconds : float or callable
         How long one call takes on one core, or a function of the cell.
+    by : str
+        If given, `one` returns such figures for each of some labels, and each label gets a row,
+        which has it in this column.
 
     Returns
     -------
@@ -125,11 +129,13 @@ def measured(
     with joblib.Parallel(n_jobs=jobs, batch_size=-(-len(seeds) // (4 * jobs))) as pool:
         for cell in with_progress(cells, each, jobs, _named):
             found = pool(call(cell, seed) for seed in seeds)
-            row: dict[str, Any] = dict(cell._asdict())  # type: ignore[attr-defined]
-            for name in found[0]:
-                values = np.array([figures[name] for figures in found], dtype=np.float64)
-                row[name], row[f"{name}_se"] = mean_and_error(values[~np.isnan(values)])
-            rows.append({**row, "repetitions": len(seeds)})
+            parts = {label: [each[label] for each in found] for label in found[0] if by}
+            for label, figures in (parts or {"": found}).items():
+                row = {**cell._asdict(), **({by: label} if by else {})}  # type: ignore[attr-defined]
+                for name in figures[0]:
+                    values = np.array([each[name] for each in figures], dtype=np.float64)
+                    row[name], row[f"{name}_se"] = mean_and_error(values[~np.isnan(values)])
+                rows.append({**row, "repetitions": len(seeds)})
     return rows
 
 

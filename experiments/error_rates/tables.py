@@ -85,8 +85,8 @@ class Cell(NamedTuple):
         return WORLDS[self.world](self.candidates, 1.0, qualities=qualities)
 
 
-def counts(horizons: Sequence[int], cell: Cell, seed: int) -> dict[str, float]:
-    """Return COUNTS of one race by each horizon: names with the number of blocks behind them.
+def counts(horizons: Sequence[int], cell: Cell, seed: int) -> dict[int, dict[str, float]]:
+    """Return COUNTS of one race by each horizon, a number of blocks.
 
     best_dropped is the fraction of the best candidates that was dropped; with all equal, each of
     them is one. blocks_used and observations: until the race was decided, or all blocks.
@@ -108,11 +108,7 @@ def counts(horizons: Sequence[int], cell: Cell, seed: int) -> dict[str, float]:
     else:
         longest = run(max(horizons))
         found = {horizon: _by(longest, best, horizon) for horizon in horizons}
-    return {
-        f"{name} {horizon}": value
-        for horizon, values in found.items()
-        for name, value in zip(COUNTS, values, strict=True)
-    }
+    return {horizon: dict(zip(COUNTS, values, strict=True)) for horizon, values in found.items()}
 
 
 def _by(
@@ -134,16 +130,9 @@ def rates(
 ) -> list[dict[str, Any]]:
     """Return a row for each cell and number of blocks: means and standard errors of COUNTS."""
     seeds = [seed_for(seed, "error-rates", repetition) for repetition in range(repetitions)]
-    found = measured(partial(counts, blocks), cells, seeds, jobs, partial(_seconds, blocks))
-    ends = ("", "_se")
-    return [
-        {name: row[name] for name in Cell._fields}
-        | {"blocks": horizon}
-        | {f"{name}{end}": row[f"{name} {horizon}{end}"] for name in COUNTS for end in ends}
-        | {"repetitions": repetitions, "seed": seed}
-        for row in found
-        for horizon in blocks
-    ]
+    one, seconds = partial(counts, blocks), partial(_seconds, blocks)
+    found = measured(one, cells, seeds, jobs, seconds, by="blocks")
+    return [row | {"seed": seed} for row in found]
 
 
 def alpha(name: str) -> float:

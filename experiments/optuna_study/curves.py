@@ -9,17 +9,18 @@ that these are no instances. Last come studies whose steps are instances, in ran
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 import numpy as np
 import optuna
 
 import racer
-from experiments.options import number_option
+from experiments.options import jobs_option, number_option
 from experiments.optuna_study.pruning import quiet
-from experiments.report import print_row
+from experiments.report import measured, table
 from racer.integrations.optuna import RacingPruner
 from racer.seeding import rng_for
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from optuna.pruners import BasePruner
 
-    Draw = Callable[[np.random.Generator, int, int, float], NDArray[np.float64]]
+    from experiments.report import Columns
 
 __all__ = ["main"]
 
@@ -38,7 +39,8 @@ PRUNERS: dict[str, Callable[[], BasePruner]] = {
     "MedianPruner": optuna.pruners.MedianPruner,
     "WilcoxonPruner": optuna.pruners.WilcoxonPruner,
 }
-NOISES = (0.0, 0.005, 0.02)  # standard deviations; final values spread by 0.1
+SECONDS = 0.2  # a study
+NOISES = (0.02,)  # standard deviations; final values spread by 0.1
 DIFFICULTIES = (0.0, 3.0)  # of instances; the noise is 1, as the spread of trials
 
 
@@ -64,25 +66,41 @@ def on_instances(
     return np.hstack([values + rng.normal(size=values.shape), quality])
 
 
-def one(make: Callable[[], BasePruner], losses: NDArray[np.float64]) -> tuple[bool, int, bool]:
+class Case(NamedTuple):
+    """Steps of a kind under a pruner: noise of curves, or the spread of instances."""
+
+    steps: str
+    pruner: str
+    spread: float
+
+
+def one(trials: int, rounds: int, seed: int, case: Case, study: int) -> dict[str, float]:
+    """Return whether the best trial is pruned, the steps run in percent, and whether racer warns."""
+    draw = curves if case.steps.startswith("curve") else on_instances
+    losses = draw(rng_for(seed, "curves", study), trials, rounds, case.spread)
+    best, run, warned = pruned(PRUNERS[case.pruner], losses)
+    return {"pruned": best, "run": 100.0 * run / (trials * rounds), "warned": warned}
+
+
+def pruned(make: Callable[[], BasePruner], losses: NDArray[np.float64]) -> tuple[bool, int, bool]:
     """Return whether the best trial of a study is pruned, the rounds, and whether racer warns."""
-    rounds, pruned = 0, []
+    rounds, gone = 0, []
     with quiet(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         study = optuna.create_study(pruner=make())
         for row in losses[:, :-1].tolist():
             trial = study.ask()
-            pruned.append(False)
+            gone.append(False)
             for step, value in enumerate(row):
                 trial.report(value, step)
                 rounds += 1
                 if trial.should_prune():
-                    pruned[-1] = True
+                    gone[-1] = True
                     break
-            state = optuna.trial.TrialState.PRUNED if pruned[-1] else None
-            study.tell(trial, None if pruned[-1] else row[-1], state=state)
+            state = optuna.trial.TrialState.PRUNED if gone[-1] else None
+            study.tell(trial, None if gone[-1] else row[-1], state=state)
     has_warned = any(w.category is racer.RacerWarning for w in caught)
-    return pruned[int(losses[:, -1].argmin())], rounds, has_warned
+    return gone[int(losses[:, -1].argmin())], rounds, has_warned
 
 
 @click.command()
@@ -90,19 +108,18 @@ def one(make: Callable[[], BasePruner], losses: NDArray[np.float64]) -> tuple[bo
 @number_option("--trials", 20)
 @number_option("--rounds", 30, least=10)
 @number_option("--seed", 0, least=0)
-def main(*, studies: int, trials: int, rounds: int, seed: int) -> None:
+@jobs_option
+def main(*, studies: int, trials: int, rounds: int, seed: int, jobs: int) -> None:
     """Count the best trials that pruners lose on learning curves."""
-    print_row("steps", "pruner", "best trials pruned", "steps run, %", "warned", head=True)
-    kinds: list[tuple[str, Draw, float]] = [
-        (f"curve, noise {noise}", curves, noise) for noise in NOISES
-    ]
-    kinds += [(f"instances, sd {spread:g}", on_instances, spread) for spread in DIFFICULTIES]
-    for (kind, draw, spread), (name, make) in product(kinds, PRUNERS.items()):
-        found = [
-            one(make, draw(rng_for(seed, "curves", study), trials, rounds, spread))
-            for study in range(studies)
-        ]
-        lost, run, warned = (np.array(column) for column in zip(*found, strict=True))
-        share = 100.0 * run.mean() / (trials * rounds)
-        said = f"{warned.sum()}" if name == "RacingPruner" else "-"
-        print_row(kind, f"`{name}`", f"{lost.sum()} of {studies}", f"{share:.0f}", said)
+    kinds = [(f"curve, noise {noise}", noise) for noise in NOISES]
+    kinds += [(f"instances, sd {spread:g}", spread) for spread in DIFFICULTIES]
+    cases = [Case(kind, name, spread) for (kind, spread), name in product(kinds, PRUNERS)]
+    rows = measured(partial(one, trials, rounds, seed), cases, range(studies), jobs, SECONDS)
+    columns: Columns = {
+        "steps": "{steps}",
+        "pruner": "`{pruner}`",
+        "best trials pruned": lambda row: f"{studies * row['pruned']:.0f} of {studies}",
+        "steps run, %": "{run:.0f}",
+        "warned": lambda row: f"{studies * row['warned']:.0f}",
+    }
+    print(table(rows, columns))

@@ -1,4 +1,4 @@
-"""When pruners prune: equal and worse challengers of trials that are already there.
+"""When pruners prune: challengers of a trial that is already there, equal and worse.
 
 Values are quality + difficulty of the instance + normal noise with sd 1, to be minimised. The
 challenger reports instance by instance and asks after each, through Optuna.
@@ -7,42 +7,29 @@ challenger reports instance by instance and asks after each, through Optuna.
 from __future__ import annotations
 
 import math
-import time
 import warnings
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import joblib
-import numpy as np
 import optuna
 from optuna.exceptions import ExperimentalWarning
 from optuna.trial import TrialState, create_trial
 
-from racer.deciders import (
-    AnytimeRace,
-    BayesianFriedman,
-    BradleyTerryRace,
-    FRace,
-    SignedRankRace,
-    TRace,
-)
+from experiments.report import measured, pm, table
+from racer.deciders import AnytimeRace, BayesianFriedman, FRace, TRace
 from racer.integrations.optuna import RacingPruner
 from racer.seeding import rng_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
     from optuna.pruners import BasePruner
 
+    from experiments.report import Columns, Row
     from racer.deciders import Decider
 
-__all__ = ["DEFAULTS", "LADDERS", "Setting", "milliseconds", "prunings", "quiet", "running"]
-
-
-def _wilcoxon(level: float) -> BasePruner:
-    return optuna.pruners.WilcoxonPruner(p_threshold=level)
+__all__ = ["DEFAULTS", "LADDERS", "Challenge", "errors", "matched", "pruned", "quiet"]
 
 
 def _racing(decider: Decider) -> BasePruner:
@@ -52,17 +39,17 @@ def _racing(decider: Decider) -> BasePruner:
 
 # One pruner per level of error that it is given; the deciders with the settings of their names
 LADDERS: Mapping[str, Callable[[float], BasePruner]] = {
-    "WilcoxonPruner": _wilcoxon,
+    "WilcoxonPruner": lambda level: optuna.pruners.WilcoxonPruner(p_threshold=level),
     "anytime": lambda level: _racing(AnytimeRace(level)),
     "bayesian-friedman": lambda level: _racing(BayesianFriedman(1.0 - level, epsilon=0.0)),
     "f-race": lambda level: _racing(FRace(alpha=level)),
-    "f-race-sign": lambda level: _racing(FRace("sign", alpha=level)),
-    "f-race-mean-rank": lambda level: _racing(FRace("mean-rank", alpha=level)),
     "t-race": lambda level: _racing(TRace(alpha=level)),
-    "bradley-terry": lambda level: _racing(BradleyTerryRace(threshold=level)),
-    "signed-rank": lambda level: _racing(SignedRankRace(confidence=1.0 - level)),
 }
 DEFAULTS: Mapping[str, float] = {"WilcoxonPruner": 0.1, **dict.fromkeys(list(LADDERS)[1:], 0.05)}
+LEVELS = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002)
+MOST = 50  # instances that a worse challenger has to be pruned within
+ENDS = (10, 30, 100)  # instances after which an equal challenger is looked at
+SECONDS = 0.03  # a challenge
 
 
 @contextmanager
@@ -78,128 +65,100 @@ def quiet() -> Iterator[None]:
             optuna.logging.set_verbosity(verbosity)
 
 
-@dataclass(frozen=True)
-class Setting:
-    """What a challenger meets.
+class Challenge(NamedTuple):
+    """What a pruner meets: the challenger's lag in sds of the noise, the sd of difficulties."""
 
-    Attributes
-    ----------
-    instances : int
-    worse : float
-        By how much the challenger is worse than the best trial, in sds of the noise.
-    difficulty : float
-        The sd of the instances' difficulty.
-    earlier : int
-        Complete trials that are already there.
-    spread : float
-        Their qualities: the best one at 0, the others above it as normal numbers with this sd.
-    """
-
+    pruner: str
+    level: float
     instances: int
     worse: float = 0.0
     difficulty: float = 0.0
-    earlier: int = 1
-    spread: float = 0.0
 
 
-def prunings(
-    pruner: str, level: float, setting: Setting, repetitions: int, jobs: int, seed: int
-) -> NDArray[np.float64]:
-    """Return after how many instances the challenger of each repetition was pruned; or NaN."""
-    one = joblib.delayed(_challenge)
-    with joblib.Parallel(n_jobs=jobs) as parallel:
-        found = parallel(
-            one(pruner, level, setting, (seed, part))
-            for part in np.array_split(np.arange(repetitions), 4 * jobs)
-        )
-    return np.concatenate([np.array(part, dtype=np.float64) for part in found])
+@quiet()
+def pruned(seed: int, challenge: Challenge, repetition: int) -> dict[str, float]:
+    """Return after how many instances the challenger was pruned (all, if it was not).
 
-
-def _challenge(
-    pruner: str, level: float, setting: Setting, of: tuple[int, NDArray[np.intp]]
-) -> list[float]:
-    with quiet():
-        return [_pruned_after(LADDERS[pruner](level), setting, of[0], int(i)) for i in of[1]]
-
-
-def _pruned_after(pruner: BasePruner, setting: Setting, seed: int, repetition: int) -> float:
+    And for each of ENDS, and MOST, in percent: 100 if it was pruned by then.
+    """
     rng = rng_for(seed, "challenge", repetition)  # the same values for each pruner
-    n, k = setting.instances, setting.earlier
-    quality = rng.normal(size=k) * setting.spread
-    difficulty = rng.normal(size=n) * setting.difficulty
-    values = quality - quality.min() + difficulty[:, None] + rng.normal(size=(n, k))
-    challenger = setting.worse + difficulty + rng.normal(size=n)
-    study = optuna.create_study(pruner=pruner)
-    for column in values.T.tolist():
-        study.add_trial(_complete(column))
-    trial = study.ask()
+    n = challenge.instances
+    rng.normal()  # the quality of a trial, among several
+    difficulty = rng.normal(size=n) * challenge.difficulty
+    values = (difficulty + rng.normal(size=n)).tolist()
+    challenger = challenge.worse + difficulty + rng.normal(size=n)
+    study = optuna.create_study(pruner=LADDERS[challenge.pruner](challenge.level))
+    study.add_trial(
+        create_trial(
+            state=TrialState.COMPLETE,
+            value=math.fsum(values) / n,
+            intermediate_values=dict(enumerate(values)),
+        )
+    )
+    trial, after = study.ask(), math.inf
     for step, value in enumerate(challenger.tolist()):
         trial.report(value, step)
         if trial.should_prune():
-            return step + 1.0
-    return math.nan
+            after = step + 1.0
+            break
+    ever = {f"within_{end}": 100.0 * (after <= end) for end in (*ENDS, MOST)}
+    return {"instances": min(after, float(n)), **ever}
 
 
-def _complete(values: list[float]) -> optuna.trial.FrozenTrial:
-    return create_trial(
-        state=TrialState.COMPLETE,
-        value=math.fsum(values) / len(values),
-        intermediate_values=dict(enumerate(values)),
+def _challenged(
+    challenges: list[Challenge], repetitions: int, jobs: int, seed: int
+) -> list[dict[str, Any]]:
+    return measured(partial(pruned, seed), challenges, range(repetitions), jobs, SECONDS)
+
+
+def _named(rows: Sequence[Row], difficulty: float) -> list[dict[str, Any]]:
+    """Return the instances of worse challengers, under names that have the difficulty."""
+    names = {"instances": f"at_{difficulty:g}", "instances_se": f"at_{difficulty:g}_se"}
+    found = (row for row in rows if row["difficulty"] == difficulty)
+    return [{new: row[old] for old, new in names.items()} for row in found]
+
+
+def errors(repetitions: int, jobs: int, seed: int) -> str:
+    """Return the table of the default settings."""
+    levels = DEFAULTS.items()
+    equal = [Challenge(name, level, max(ENDS)) for name, level in levels]
+    worse = [Challenge(name, level, MOST, 1.0, d) for d in (0.0, 30.0) for name, level in levels]
+    slower = _challenged(worse, repetitions // 2, jobs, seed)
+    columns: Columns = {
+        "pruner (its level)": "{pruner} ({level:g})",
+        **{f"equal, ever, %: {end}": pm(f"within_{end}", 1) for end in ENDS},
+        "1 sd worse: instances, difficulty 0": pm("at_0", 1),
+        "1 sd worse: instances, difficulty 30": pm("at_30", 1),
+    }
+    rows = zip(
+        _challenged(equal, repetitions, jobs, seed),
+        *(_named(slower, difficulty) for difficulty in (0.0, 30.0)),
+        strict=True,
     )
+    return table((one | easy | hard for one, easy, hard in rows), columns)
 
 
-def running(
-    pruner: str, at_once: int, instances: int, repetitions: int, jobs: int, seed: int
-) -> NDArray[np.float64]:
-    """Return the fraction of equal trials pruned, of so many that run at once, per repetition.
-
-    They report in a random order, as workers do that share a study.
-    """
-    one = joblib.delayed(_run_together)
-    with joblib.Parallel(n_jobs=jobs) as parallel:
-        return np.array(
-            parallel(one(pruner, at_once, instances, seed, i) for i in range(repetitions))
-        )
-
-
-@quiet()
-def _run_together(pruner: str, at_once: int, instances: int, seed: int, repetition: int) -> float:
-    rng = rng_for(seed, "together", repetition)
-    study = optuna.create_study(pruner=LADDERS[pruner](DEFAULTS[pruner]))
-    trials = [study.ask() for _ in range(at_once)]
-    done = dict.fromkeys(range(at_once), 0)
-    pruned = 0
-    while done:
-        i = int(rng.choice(list(done)))
-        trials[i].report(float(rng.normal()), done[i])
-        done[i] += 1
-        if trials[i].should_prune():
-            pruned += 1
-            study.tell(trials[i], state=TrialState.PRUNED)
-            del done[i]
-        elif done[i] == instances:
-            study.tell(trials[i], 0.0)
-            del done[i]
-    return pruned / at_once
-
-
-@quiet()
-def milliseconds(pruner: str, earlier: int, instances: int, seed: int) -> NDArray[np.float64]:
-    """Return the CPU time of each report with its should_prune, in memory, of three challengers.
-
-    The first of them, which imports what is needed, is left out.
-    """
-    rng = rng_for(seed, "milliseconds")
-    study = optuna.create_study(pruner=LADDERS[pruner](DEFAULTS[pruner]))
-    for values in rng.normal(size=(earlier, instances)).tolist():
-        study.add_trial(_complete(values))
-    times = []
-    for _ in range(3):
-        trial = study.ask()
-        for step, value in enumerate(rng.normal(size=instances).tolist()):
-            start = time.process_time()
-            trial.report(value, step)
-            trial.should_prune()
-            times.append(time.process_time() - start)
-        study.tell(trial, state=TrialState.FAIL)
-    return np.array(times[instances:]) * 1e3
+def matched(repetitions: int, jobs: int, seed: int) -> str:
+    """Return the trade-off at equal errors: of each pruner, its largest level that keeps 5 %."""
+    asked = [
+        Challenge(name, level, MOST) for level in LEVELS for name in ("WilcoxonPruner", "anytime")
+    ]
+    kept: dict[str, dict[str, Any]] = {}
+    for row in _challenged(asked, repetitions, jobs, seed):
+        if row[f"within_{MOST}"] <= 5.0:
+            kept.setdefault(row["pruner"], row)
+    pairs = [(row["pruner"], row["level"]) for row in kept.values()]
+    worse = [
+        Challenge(*pair, MOST, 1.0, difficulty) for difficulty in (0.0, 10.0) for pair in pairs
+    ]
+    slower = _challenged(worse, repetitions // 2, jobs, seed)
+    named = zip(kept.values(), _named(slower, 0.0), _named(slower, 10.0), strict=True)
+    rows = [row | easy | hard for row, easy, hard in named]
+    columns: Columns = {
+        "pruner": "{pruner}",
+        "level": "{level:g}",
+        f"equal: ever in {MOST}, %": pm(f"within_{MOST}", 1),
+        "1 sd worse: instances": pm("at_0", 1),
+        "with difficulty 10: instances": pm("at_10", 1),
+    }
+    return table(rows, columns)

@@ -6,23 +6,45 @@ import math
 import zlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import joblib
 import numpy as np
 import optuna
 from optuna.pruners import NopPruner, WilcoxonPruner
 from optuna.samplers import TPESampler
 
 from experiments.optuna_study.pruning import quiet
+from experiments.report import measured, pm, table
 from racer.integrations.optuna import RacingPruner, finish, race_study
 from racer.seeding import rng_for, seed_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from optuna.pruners import BasePruner
     from optuna.study import Study
     from optuna.trial import BaseTrial
 
-__all__ = ["STRATEGIES", "Found", "Problem", "find"]
+    from experiments.report import Columns
+
+__all__ = ["STRATEGIES", "Problem", "find", "found_by", "search"]
+
+INSTANCES = 20
+SECONDS = 15.0  # a problem
+STRATEGIES: Mapping[str, Callable[[], BasePruner] | dict[str, Any]] = {
+    # by name the pruner of a study that averages, or the settings of race_study
+    "TPE, mean of all": NopPruner,
+    "TPE, WilcoxonPruner": WilcoxonPruner,
+    "TPE, RacingPruner": RacingPruner,
+    "race_study": {},
+    "race_study, anytime": {"decider": "anytime"},
+}
+COLUMNS: Columns = {
+    "evaluations": "{evaluations}",
+    "strategy": "{strategy}",
+    "trials": "{trials:.0f}",
+    "regret of best_trial": pm("regret", 3),
+    "less than WilcoxonPruner by": pm("gain", 3),
+    "regret of the best by evidence": pm("by_evidence", 3),
+}
 
 
 class Problem:
@@ -32,7 +54,7 @@ class Problem:
     difficulties with sd 3, noise with sd 1. x in [0, 1]^4, the centre in [0.2, 0.8]^4.
     """
 
-    def __init__(self, seed: int, instances: int) -> None:
+    def __init__(self, seed: int, instances: int = INSTANCES) -> None:
         rng = rng_for(seed, "problem")
         self.instances = instances
         self.centre = rng.uniform(0.2, 0.8, 4)
@@ -56,17 +78,48 @@ class Problem:
         return float(10.0 * (off @ off))
 
 
-class Found(NamedTuple):
-    """The result of a study."""
+class Budget(NamedTuple):
+    """The most evaluations that a study may take."""
 
-    regret: float  # of its best_trial
-    trials: int
     evaluations: int
-    by_evidence: float = math.nan  # regret of the best by evidence
 
 
-def _averaging(study: Study, problem: Problem, budget: int, seed: int) -> Found:
-    """Evaluate each trial on all instances, unless the study's pruner stops it.
+def find(budget: Budget, seed: int) -> dict[str, dict[str, float]]:
+    """Return what each strategy finds on a problem, and its gain on WilcoxonPruner."""
+    found = {name: found_by(name, budget.evaluations, seed) for name in STRATEGIES}
+    bar = found["TPE, WilcoxonPruner"]["regret"]
+    return {name: each | {"gain": bar - each["regret"]} for name, each in found.items()}
+
+
+@quiet()
+def found_by(strategy: str, budget: int, seed: int) -> dict[str, float]:
+    """Return the regret of what a study finds, by the best trial and by evidence, and its trials."""
+    problem, how = Problem(seed), STRATEGIES[strategy]
+    pruner = NopPruner() if isinstance(how, dict) else how()
+    study = optuna.create_study(sampler=TPESampler(seed=seed), pruner=pruner)
+    by_evidence = math.nan
+    if isinstance(how, dict):
+        evidence = race_study(
+            study,
+            problem.evaluate,
+            range(problem.instances),
+            suggest=problem.suggest,
+            budget=budget,
+            seed=seed,
+            **how,
+        )
+        used = sum(evidence.instances.values())
+        by_evidence = problem.regret(problem.suggest(study.trials[evidence.best]))
+    else:
+        used = _averaging(study, problem, budget, seed)
+    if used > budget:
+        raise RuntimeError(f"{strategy} used {used} of {budget} evaluations")
+    regret = problem.regret(problem.suggest(study.best_trial))
+    return {"regret": regret, "trials": len(study.trials), "by_evidence": by_evidence, "used": used}
+
+
+def _averaging(study: Study, problem: Problem, budget: int, seed: int) -> int:
+    """Evaluate each trial on all instances, unless the study's pruner stops it; return how many.
 
     In an order of its own for each trial. A trial that WilcoxonPruner stops returns the mean of
     what it has, and one that RacingPruner stops ends with `finish`, as their documentations say.
@@ -90,70 +143,11 @@ def _averaging(study: Study, problem: Problem, budget: int, seed: int) -> Found:
 
     while used + problem.instances <= budget:
         study.optimize(objective, n_trials=1)
-    return Found(problem.regret(problem.suggest(study.best_trial)), len(study.trials), used)
+    return used
 
 
-def _racing(study: Study, problem: Problem, budget: int, seed: int, **settings: Any) -> Found:
-    evidence = race_study(
-        study,
-        problem.evaluate,
-        range(problem.instances),
-        suggest=problem.suggest,
-        budget=budget,
-        seed=seed,
-        **settings,
-    )
-    return Found(
-        problem.regret(problem.suggest(study.best_trial)),
-        len(study.trials),
-        sum(evidence.instances.values()),
-        problem.regret(problem.suggest(study.trials[evidence.best])),
-    )
-
-
-def _strategy(name: str) -> Callable[[Problem, int, int], Found]:
-    setting = name.partition(", ")[2]
-    settings = {"trials": 5} if setting == "5 at once" else {"decider": setting} if setting else {}
-
-    def run(problem: Problem, budget: int, seed: int) -> Found:
-        pruner = {"TPE, WilcoxonPruner": WilcoxonPruner, "TPE, RacingPruner": RacingPruner}.get(
-            name, NopPruner
-        )()
-        study = optuna.create_study(sampler=TPESampler(seed=seed), pruner=pruner)
-        if not name.startswith("race_study"):
-            return _averaging(study, problem, budget, seed)
-        return _racing(study, problem, budget, seed, **settings)
-
-    return run
-
-
-STRATEGIES: Mapping[str, Callable[[Problem, int, int], Found]] = {
-    name: _strategy(name)
-    for name in (
-        "TPE, mean of all",
-        "TPE, WilcoxonPruner",
-        "TPE, RacingPruner",
-        "race_study",
-        "race_study, 5 at once",
-        "race_study, bayesian-friedman",
-        "race_study, f-race",
-        "race_study, anytime",
-    )
-}
-
-
-def find(
-    strategy: str, budget: int, instances: int, repetitions: int, jobs: int, seed: int
-) -> list[Found]:
-    """Return what a strategy finds on as many problems, the same for each strategy."""
-    one = joblib.delayed(_find)
-    with joblib.Parallel(n_jobs=jobs) as parallel:
-        found: list[Found] = parallel(
-            one(strategy, budget, instances, seed + i) for i in range(repetitions)
-        )
-    return found
-
-
-def _find(strategy: str, budget: int, instances: int, seed: int) -> Found:
-    with quiet():
-        return STRATEGIES[strategy](Problem(seed, instances), budget, seed)
+def search(budgets: tuple[int, ...], seeds: int, jobs: int, seed: int) -> str:
+    """Return a table of what studies find, the same problems for each strategy."""
+    cells = [Budget(budget) for budget in budgets]
+    rows = measured(find, cells, range(seed, seed + seeds), jobs, SECONDS, by="strategy")
+    return table(rows, COLUMNS)

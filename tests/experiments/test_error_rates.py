@@ -73,7 +73,7 @@ def test_one_candidate_is_better_by_the_effect(world):
 def counted(cell, seed, *horizons):
     """Return COUNTS by each horizon, (horizons, 4)."""
     found = counts(horizons, cell, seed)
-    return np.array([[found[f"{name} {blocks}"] for name in COUNTS] for blocks in horizons])
+    return np.array([list(found[blocks].values()) for blocks in horizons])
 
 
 @pytest.mark.parametrize("name", DECIDERS)
