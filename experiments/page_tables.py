@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import pandas as pd
 
-from experiments.report import markdown, read
+from experiments.report import markdown, read, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -79,30 +79,14 @@ def _highs() -> str:
 def _searches() -> str:
     from experiments.sklearn_folds import tables  # noqa: PLC0415  (an extra)
 
-    found = tables.table(_recorded("sklearn_folds/searches.csv"))
-    names = ("folds", "search", "fits", "% of the grid's", "CPU s", "same winner, %")
-    columns = {name: name for name in names} | {"vs grid 20, %": "held-out score vs grid 20, %"}
-    return part(
-        found,
-        "5 folds, 4 times; (?!.*(bayes|t-race|t, 0.8|s, 0.9;))|its own|.*folds; (grid|race, folds, 0.8);",
-        columns,
-    )
+    return table(_recorded("sklearn_folds/searches.csv"), tables.COLUMNS)
 
 
 def _fold_errors() -> str:
-    from experiments.sklearn_folds import worlds  # noqa: PLC0415
+    from experiments.sklearn_folds import worlds  # noqa: PLC0415  (an extra)
 
-    columns = {
-        "race": "race",
-        "fits, %": "fits, %",
-        "drops the best on these data, %": "drops the best on these data, %",
-        "drops the best in general, %": "in general, %",
-    }
-    return part(
-        worlds.table(_recorded("sklearn_folds/worlds.csv")),
-        "5 x 4; equal; (folds|indep|t-race)",
-        columns,
-    )
+    columns = {head: head for head in list(worlds.COLUMNS)[1:-1]}
+    return part(table(_recorded("sklearn_folds/worlds.csv"), worlds.COLUMNS), "equal", columns)
 
 
 def _error_rates() -> str:

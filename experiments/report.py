@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     Columns = Mapping[str, Column]
 
 __all__ = [
+    "averaged",
     "cell_of",
     "duration",
     "markdown",
@@ -121,8 +122,7 @@ def measured(
     Returns
     -------
     list of dict
-        What names a cell; of each figure the mean and, as `NAME_se`, its standard error, without
-        the seeds where it is NaN; the number of seeds as `repetitions`.
+        What names a cell; of each figure what `averaged` says; the number of seeds as `repetitions`.
     """
     call, rows = joblib.delayed(one), []
     each = [len(seeds) * (seconds(cell) if callable(seconds) else seconds) for cell in cells]
@@ -131,12 +131,19 @@ def measured(
             found = pool(call(cell, seed) for seed in seeds)
             parts = {label: [each[label] for each in found] for label in found[0] if by}
             for label, figures in (parts or {"": found}).items():
-                row = {**cell._asdict(), **({by: label} if by else {})}  # type: ignore[attr-defined]
-                for name in figures[0]:
-                    values = np.array([each[name] for each in figures], dtype=np.float64)
-                    row[name], row[f"{name}_se"] = mean_and_error(values[~np.isnan(values)])
-                rows.append({**row, "repetitions": len(seeds)})
+                names = cell._asdict()  # type: ignore[attr-defined]
+                names |= {by: label} if by else {}
+                rows.append(names | averaged(figures) | {"repetitions": len(seeds)})
     return rows
+
+
+def averaged(figures: Sequence[Mapping[str, float]]) -> dict[str, Any]:
+    """Return of each figure the mean and, as `NAME_se`, its standard error, without NaN."""
+    row: dict[str, Any] = {}
+    for name in figures[0]:
+        values = np.array([each[name] for each in figures], dtype=np.float64)
+        row[name], row[f"{name}_se"] = mean_and_error(values[~np.isnan(values)])
+    return row
 
 
 def _named(cell: object) -> str:
@@ -157,9 +164,13 @@ def plus_minus(mean: float, error: float, digits: int = 2) -> str:
     return f"{mean:.{digits}f}" + ("" if math.isnan(error) else f" ± {error:.{digits}f}")
 
 
-def pm(name: str, digits: int = 2, scale: float = 1.0) -> Callable[[Row], str]:
-    """Return the column of a mean and its standard error, times `scale`."""
-    return lambda row: plus_minus(scale * row[name], scale * row[f"{name}_se"], digits)
+def pm(
+    name: str, digits: int = 2, scale: float = 1.0, *, error: bool = True
+) -> Callable[[Row], str]:
+    """Return the column of a mean and, if wanted, its standard error, times `scale`."""
+    return lambda row: plus_minus(
+        scale * row[name], scale * row[f"{name}_se"] if error else math.nan, digits
+    )
 
 
 def cell_of(row: Row, column: Column) -> str:

@@ -1,81 +1,122 @@
-"""Searches replayed on recorded tables: the same decisions as if their fits were made."""
+"""Searches replayed on scores of all fits: the same decisions as if their fits were made."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import time
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import optuna
+from sklearn.base import clone
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.model_selection import HalvingGridSearchCV, RepeatedStratifiedKFold, StratifiedKFold
 
-from experiments.sklearn_folds.data import grid
+from experiments.sklearn_folds.data import GRIDS, estimator, grid, halves
 from racer import Race
 from racer.deciders import CorrelatedTRace
-from racer.stats import correlated_t_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
-    from experiments.sklearn_folds.record import Recorded
     from racer.deciders import Decider
 
-__all__ = ["SEARCHES", "Found", "OneSearch"]
+    Scores = NDArray[np.float64]  # (folds, candidates)
+
+__all__ = ["SEARCHES", "Found", "Recorded", "record", "replayed"]
+
+TEST_SHARE = {5: 0.2, 10: 0.1, 20: 0.2}
+DEFAULT = "race, folds, 0.8"
 
 
-class OneSearch(NamedTuple):
-    """What a search is given: a recorded table, the kind of classifier, and a seed."""
+@dataclass(frozen=True)
+class Recorded:
+    """All fits of the 24 candidates of a classifier on a data set, halved once."""
 
-    recorded: Recorded
     estimator: str
     seed: int
+    ten: Scores  # on ten folds
+    twenty: Scores  # on five folds, repeated four times
+    held_out: NDArray[np.float64]
+    seconds: NDArray[np.float64]  # CPU time of a fit with its score, on ten folds
+    halving: Found
 
 
 class Found(NamedTuple):
-    """What a search has found.
-
-    Attributes
-    ----------
-    best : int
-        The candidate.
-    fits : float
-    seconds : float
-        Of CPU time, for the fits and their scores.
-    chance : float
-        P(best); NaN where it says none.
-    is_best : float
-        1 if it has the best held-out score of the survivors, NaN where it says none.
-    """
+    """What a search has found: the candidate, its fits, and their CPU seconds with the scores."""
 
     best: int
     fits: float
     seconds: float
-    chance: float = float("nan")
-    is_best: float = float("nan")
 
 
-def _grid(scores: NDArray[np.float64], given: OneSearch) -> Found:
+def record(data: str, name: str, seed: int) -> Recorded:
+    """Fit all candidates on all folds, and on all rows that are not held out."""
+    rows, held_rows, target, held_target = halves(data, seed)
+    models = [estimator(name).set_params(**params) for params in grid(name)]
+    twenty = RepeatedStratifiedKFold(n_splits=5, n_repeats=4, random_state=seed)
+    ten = StratifiedKFold(10, shuffle=True, random_state=seed)
+    scores, seconds = scores_on(models, rows, target, ten)
+    return Recorded(
+        *(name, seed, scores, scores_on(models, rows, target, twenty)[0]),
+        np.array([model.fit(rows, target).score(held_rows, held_target) for model in models]),
+        seconds,
+        halved(name, rows, target, seed),
+    )
+
+
+def scores_on(
+    models: list[Any], rows: NDArray[Any], target: NDArray[Any], cv: Any
+) -> tuple[Scores, NDArray[np.float64]]:
+    """Return the scores of models on folds, and the mean CPU seconds of a fit with its score."""
+    folds = list(cv.split(rows, target))
+    scores, spent = np.empty((len(folds), len(models))), np.zeros(len(models))
+    for i, (train, test) in enumerate(folds):
+        for j, model in enumerate(models):
+            start = time.process_time()
+            fitted = clone(model).fit(rows[train], target[train])
+            scores[i, j] = fitted.score(rows[test], target[test])
+            spent[j] += time.process_time() - start
+    return scores, spent / len(folds)
+
+
+def halved(name: str, rows: NDArray[Any], target: NDArray[Any], seed: int) -> Found:
+    """Run scikit-learn's halving on folds of its own."""
+    start = time.process_time()
+    search = HalvingGridSearchCV(
+        estimator(name), GRIDS[name], cv=StratifiedKFold(5, shuffle=True, random_state=seed),
+        factor=3, random_state=seed, refit=False, error_score=0.0,
+    ).fit(rows, target)  # fmt: skip
+    spent = time.process_time() - start
+    fits = len(search.cv_results_["params"]) * search.n_splits_
+    return Found(grid(name).index(search.best_params_), fits, spent)
+
+
+def whole_grid(scores: Scores, given: Recorded) -> Found:
     """Fit all candidates on all folds."""
     n, m = scores.shape
-    return Found(int(scores.mean(axis=0).argmax()), n * m, n * given.recorded.seconds.sum())
+    return Found(int(scores.mean(axis=0).argmax()), n * m, n * given.seconds.sum())
 
 
-def _random(scores: NDArray[np.float64], given: OneSearch, share: float) -> Found:
-    """Fit some candidates on all folds."""
+def at_random(scores: Scores, given: Recorded) -> Found:
+    """Fit four tenths of the candidates on all folds."""
     n, m = scores.shape
-    drawn = np.random.default_rng(given.seed).choice(m, max(round(share * m), 1), replace=False)
+    drawn = np.random.default_rng(given.seed).choice(m, round(0.4 * m), replace=False)
     best = drawn[scores[:, drawn].mean(axis=0).argmax()]
-    return Found(int(best), n * len(drawn), n * given.recorded.seconds[drawn].sum())
+    return Found(int(best), n * len(drawn), n * given.seconds[drawn].sum())
 
 
-def _optuna(scores: NDArray[np.float64], given: OneSearch, share: float) -> Found:
-    """Let Optuna's TPE choose candidates, fitted on all folds: as OptunaSearchCV does."""
+def by_tpe(scores: Scores, given: Recorded) -> Found:
+    """Let Optuna's TPE choose as many candidates, fitted on all folds: as OptunaSearchCV does."""
     n, m = scores.shape
     candidates = grid(given.estimator)
     values = {name: list(dict.fromkeys(c[name] for c in candidates)) for name in candidates[0]}
-    study = optuna.create_study(
-        direction="maximize", sampler=optuna.samplers.TPESampler(seed=given.seed)
-    )
+    sampler = optuna.samplers.TPESampler(seed=given.seed)
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(direction="maximize", sampler=sampler)
     tried: list[int] = []
 
     def objective(trial: optuna.Trial) -> float:
@@ -83,31 +124,23 @@ def _optuna(scores: NDArray[np.float64], given: OneSearch, share: float) -> Foun
         tried.append(candidates.index(config))
         return float(scores[:, tried[-1]].mean())
 
-    study.optimize(objective, n_trials=max(round(share * m), 1))
+    study.optimize(objective, n_trials=round(0.4 * m))
     best = max(tried, key=lambda candidate: float(scores[:, candidate].mean()))
-    return Found(best, n * len(tried), n * given.recorded.seconds[tried].sum())
+    return Found(best, n * len(tried), n * given.seconds[tried].sum())
 
 
-def _halving(scores: NDArray[np.float64], given: OneSearch) -> Found:  # noqa: ARG001
-    """Return what HalvingGridSearchCV found when it was run."""
-    best, fits, seconds = given.recorded.halving.tolist()
-    return Found(int(best), fits, seconds)
-
-
-def _race(
-    scores: NDArray[np.float64], given: OneSearch, decider: str | Decider, first_test: int = 3
-) -> Found:
-    """Race, as RacingSearchCV does; the best is fitted on all folds."""
+def by_race(decider: str | Decider | None, scores: Scores, given: Recorded) -> Found:
+    """Race, as RacingSearchCV does (None: by its default); the best is fitted on all folds."""
     n, m = scores.shape
     race = Race(
         range(m),
         range(n),
-        decider=decider,
+        decider=decider or CorrelatedTRace(TEST_SHARE[n], 0.8),
         budget=n * m,
         maximize=True,
         deterministic=True,
         each_test=1,
-        first_test=first_test,
+        first_test=3,
         seed=0,
     )
     fits = np.zeros(m)
@@ -115,54 +148,50 @@ def _race(
         alive = list(race.alive)
         fits[alive] += 1
         race.tell_block(scores[cells[0].block, alive])
-    result = race.result()
-    best = result.survivors[0]
+    best = race.result().survivors[0]
     fits[best] = n
-    told = Found(best, float(fits.sum()), float(fits @ given.recorded.seconds))
-    survivors = list(result.survivors)
-    if len(survivors) < 2:
-        return told._replace(chance=1.0, is_best=1.0)
-    share = _TEST_SHARE[n]
-    seen = scores[: race.n_blocks, survivors]
-    chance = correlated_t_test(seen, correlation=share, maximize=True).best[0]
-    held_out = given.recorded.held_out[survivors]
-    return told._replace(chance=float(chance), is_best=float(held_out[0] == held_out.max()))
+    return Found(best, float(fits.sum()), float(fits @ given.seconds))
 
 
-_TEST_SHARE = {5: 0.2, 10: 0.1, 20: 0.2}
-_Search = "Callable[[NDArray[np.float64], OneSearch], Found]"
-
-
-def _races(n: int) -> dict[str, Callable[[NDArray[np.float64], OneSearch], Found]]:
-    def race(decider: str | Decider, first_test: int = 3) -> Callable[..., Found]:
-        return lambda scores, given: _race(scores, given, decider, first_test)
-
-    share = _TEST_SHARE[n]
-    return {
-        **{
-            f"race, folds, {confidence}": race(CorrelatedTRace(share, confidence))
-            for confidence in (0.95, 0.9, 0.8)
-        },
-        **{
-            f"race, independent, {confidence}": race(CorrelatedTRace(0.0, confidence))
-            for confidence in (0.95, 0.8)
-        },
-        "race, folds, 0.8, rope 0.005": race(CorrelatedTRace(share, 0.8, 0.005)),
-        "race, f-race": race("f-race"),
-        "race, t-race": race("t-race"),
-        "race, bayesian-friedman": race("bayesian-friedman"),
-    }
-
-
-SEARCHES: Mapping[str, Callable[[NDArray[np.float64], OneSearch], Found]] = {
-    "grid": _grid,
-    "random, 40 %": lambda scores, given: _random(scores, given, 0.4),
-    "TPE, 40 %": lambda scores, given: _optuna(scores, given, 0.4),
-    "halving": _halving,
+DEFAULT_RACE = partial(by_race, None)
+SEARCHES: Mapping[str, Mapping[str, Callable[[Scores, Recorded], Found]]] = {
+    "5 folds": {"grid": whole_grid, DEFAULT: DEFAULT_RACE},
+    "its own 5": {"halving": lambda _, given: given.halving},
+    "10 folds": {"grid": whole_grid, DEFAULT: DEFAULT_RACE},
+    "5 folds, 4 times": {
+        "grid": whole_grid,
+        "random, 40 %": at_random,
+        "TPE, 40 %": by_tpe,
+        "race, folds, 0.95": partial(by_race, CorrelatedTRace(TEST_SHARE[20], 0.95)),
+        DEFAULT: DEFAULT_RACE,
+        "race, independent, 0.95": partial(by_race, CorrelatedTRace(0.0, 0.95)),
+        "race, folds, 0.8, rope 0.005": partial(
+            by_race, CorrelatedTRace(TEST_SHARE[20], 0.8, 0.005)
+        ),
+        "race, f-race": partial(by_race, "f-race"),
+    },
 }
 
 
-def searches(n: int) -> Mapping[str, Callable[[NDArray[np.float64], OneSearch], Found]]:
-    """Return the searches on n folds, by name; halving has folds of its own."""
-    only = {name: search for name, search in SEARCHES.items() if name != "halving" or n == 5}
-    return {**only, **_races(n)}
+def replayed(data: str, name: str, seed: int) -> dict[tuple[str, str], dict[str, float]]:
+    """Return what each search finds on a data set, halved once, by folds and search.
+
+    `share` is its part of the fits of the grid on the same folds, `same` 1 if it has the grid's
+    winner, `vs_grid_20` how much more its choice scores on held-out rows than the winner of the
+    grid on 20 folds.
+    """
+    given, found = record(data, name, seed), {}
+    reference = given.held_out[whole_grid(given.twenty, given).best]
+    for folds, searches in SEARCHES.items():
+        scores = {"5 folds": given.twenty[:5], "10 folds": given.ten}.get(folds, given.twenty)
+        grid_found = whole_grid(scores, given)
+        for search, run in searches.items():
+            best, fits, seconds = run(scores, given)
+            found[folds, search] = {
+                "fits": fits,
+                "share": fits / grid_found.fits,
+                "cpu_seconds": seconds,
+                "same": float(best == grid_found.best),
+                "vs_grid_20": given.held_out[best] - reference,
+            }
+    return found
