@@ -1,11 +1,9 @@
-"""Time the race engine: CPU per evaluation, incremental joint posterior, workers, import.
+"""Time the race engine: CPU per evaluation, large tests, workers, import.
 
 "all stay": the decider's verdict is computed at every look and then withheld, so that every
 block has all candidates. "as raced": races of candidates that are all alike, one after another
 until the evaluations are spent, in which candidates are dropped. Figures are medians over the repeats.
-The deciders that sample a posterior at a look, once the gate is open, are timed without a gate as
-well. --decider chooses some, and leaves out what is not about deciders. All are deciders of one
-number per cell.
+--decider chooses some, of those of one number per cell, and leaves out what is not about them.
 
 --growth: races in which all stay, of 100, 1 000 and 10 000 candidates on 20 blocks, and of 10 candidates
 on 100 and 1 000 blocks, tested as often as by default. Deciders that hold something for each pair of
@@ -14,7 +12,6 @@ candidates have no 10 000.
 
 from __future__ import annotations
 
-import random
 import resource
 import statistics
 import subprocess
@@ -37,7 +34,6 @@ from experiments.options import number_option
 from experiments.report import print_row
 from racer.deciders import (
     AnytimeRace,
-    BayesianFriedman,
     Blocks,
     BradleyTerryRace,
     Decider,
@@ -47,7 +43,6 @@ from racer.deciders import (
     as_decider,
 )
 from racer.seeding import rng_for
-from racer.stats import joint_comparisons
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +52,7 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 TARGETS = {"f-race": 20.0, "t-race": 20.0, "bayesian-friedman": 60.0}
-UNGATED: dict[str, Decider] = {
+UNGATED: dict[str, Decider] = {  # deciders that bet or sample at each test
     "anytime": AnytimeRace(),
     "fixed-confidence": FixedConfidence(),
     "bradley-terry": BradleyTerryRace(gate=False),
@@ -72,7 +67,6 @@ GROWING = (
 )
 _GROWTH, _BLOCKS = (100, 1000, 10_000), 20
 _LONGER, _CANDIDATES = (100, 1000), 10
-LOOK_TARGET = 10.0  # milliseconds, with 10 candidates
 
 
 def median_cpu(repeats: int, work: Callable[..., int], *args: Any) -> float:
@@ -119,34 +113,6 @@ def objective_alone(m: int, evaluations: int) -> int:
     return evaluations
 
 
-def incremental(repeats: int, m: int = 100, n: int = 500) -> tuple[float, float, float]:
-    """Milliseconds of one more block, of that decision from scratch, and of the joint table.
-
-    From scratch: a new state that is given all blocks. The joint table: `joint_comparisons`,
-    which samples every pair and takes none of the decider's shortcuts.
-    """
-    rng = rng_for(1, "bench")
-    costs = rng.normal(size=(n + repeats, m)) + rng.random(m)
-    decider = BayesianFriedman()
-    state = decider.start(Setting(m, rng_for(1, "decider")))
-    candidates = np.arange(m)
-    for row in costs[:n]:
-        state, _ = decider.decide(state, Blocks(candidates, row[None, :]))
-
-    def from_scratch(blocks: Blocks) -> None:
-        decider.decide(decider.start(Setting(m, rng_for(1, "decider"))), blocks)
-
-    step = []
-    for row in costs[n:]:
-        block = Blocks(candidates, row[None, :])
-        seconds, (state, _) = timed(partial(decider.decide, state, block))
-        step.append(seconds)
-    tables = [costs[:count] for count in range(n + 1, n + repeats + 1)]
-    anew = [timed(partial(joint_comparisons, table, draws=decider.draws))[0] for table in tables]
-    scratch = [timed(partial(from_scratch, Blocks(candidates, table)))[0] for table in tables]
-    return median_ms(step), median_ms(scratch), median_ms(anew)
-
-
 def look(decider: Decider, m: int, n: int, repeats: int) -> float:
     """Return the CPU milliseconds of one more block after n, of m candidates that all stay."""
     rng = rng_for(1, "look")
@@ -160,32 +126,6 @@ def look(decider: Decider, m: int, n: int, repeats: int) -> float:
         seconds, (state, _) = timed(partial(decider.decide, state, block), time.process_time)
         times.append(seconds)
     return median_ms(times)
-
-
-def looks(names: tuple[str, ...], repeats: int) -> None:
-    """Print the CPU milliseconds of a look that bets or samples."""
-    print("\nCPU ms per look that bets or samples, all stay (goal: 10 with 10 candidates)")
-    print(f"{'decider':<20}{'candidates':>11}{'20 blocks':>10}{'50':>8}{'200':>8}{'goal':>6}")
-    for name in names:
-        for m in (10, 30, 100, 200):
-            times = [look(UNGATED[name], m, n, max(repeats, 7)) for n in (20, 50, 200)]
-            goal = f"{LOOK_TARGET:.0f}" if m == 10 else "-"
-            print(
-                f"{name:<20}{m:>11}{times[0]:>10.1f}{times[1]:>8.1f}{times[2]:>8.1f}{goal:>6}",
-                flush=True,
-            )
-
-
-def seeding(repeats: int) -> float:
-    """CPU microseconds of seeding both legacy generators, a part of every evaluation."""
-
-    def both() -> int:
-        for seed in range(20_000):
-            random.seed(seed)
-            np.random.seed(seed)  # noqa: NPY002
-        return 20_000
-
-    return median_cpu(repeats, both)
 
 
 def workers(blocks: int = 40) -> tuple[float, float]:
@@ -316,17 +256,11 @@ def main(
             goal = f"{TARGETS[name]:.0f}" if name in TARGETS else "-"
             print(f"{name:<20}{m:>11}{stay:>10.1f}{raced:>10.1f}{goal:>6}", flush=True)
 
-    looks(tuple(name for name in names if name in UNGATED), repeats)
+    for name in (name for name in names if name in UNGATED):
+        large = look(UNGATED[name], 200, 200, max(repeats, 7))
+        print(f"{name}: a test of 200 candidates after 200 blocks, {large:.1f} CPU ms")
     if chosen:
         return
-    step, scratch, anew = incremental(max(repeats, 11))
-    print(
-        f"\none more block at 100 candidates x 500 blocks, {BayesianFriedman().draws} draws: "
-        f"{step:.2f} ms; the same decision from all blocks {scratch:.1f} ms, "
-        f"{scratch / step:.0f} times; joint_comparisons on all blocks {anew:.1f} ms, "
-        f"{anew / step:.0f} times (goal 20)"
-    )
-    print(f"of each evaluation, seeding random and np.random: {seeding(repeats):.1f} us")
     block, each = workers()
     print(f"joblib workers, n_jobs=2: {block:.1f} ms per block and {each:.2f} ms per evaluation")
     print(f"import racer: {import_seconds(repeats):.3f} s (goal 0.3)")
