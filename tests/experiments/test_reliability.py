@@ -39,7 +39,8 @@ def test_what_is_said_is_counted_with_what_is_true(monkeypatch, tmp_path):
     assert {"tables and races", "folds", "tunings", *of_worlds} < {*groups["group"]}
     assert counts.by_world(groups, list(FAILING)).count("\n") == 1 + 4
     again, other = counted("--parts", "failures")
-    assert again[again["group"] == "folds"].equals(rows[rows["group"] == "folds"])
+    of_folds = [one[one["group"] == "folds"].reset_index(drop=True) for one in (again, rows)]
+    assert of_folds[0].equals(of_folds[1])
     assert {*other["group"]} == {*groups["group"]}
 
 
