@@ -17,6 +17,7 @@ from racer.stats import BestPosterior, best_posterior
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.thorough
 def test_what_is_said_is_counted_with_what_is_true(monkeypatch, tmp_path):
     monkeypatch.setattr(tables, "HERE", tmp_path)
     monkeypatch.setattr(tables, "CANDIDATES", (3,))
