@@ -155,8 +155,18 @@ class Stopping:
         if call >= self.at and self.announced is not None:
             if call == self.at:
                 await asyncio.to_thread(self.announced.wait, 60)
-                os.kill(os.getpid(), signal.SIGINT)
+                await self._interrupt()
             await asyncio.Event().wait()  # for ever
+
+    async def _interrupt(self):
+        """Send the second signal, and again if it came where Python ignores what is raised."""
+        over = threading.Event()
+        try:
+            while True:
+                os.kill(os.getpid(), signal.SIGINT)
+                await asyncio.to_thread(over.wait, 10)
+        finally:
+            over.set()
 
 
 RULES = {"budget": 80, "seed": 3, "decider": "f-race"}
