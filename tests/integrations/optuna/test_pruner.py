@@ -365,12 +365,6 @@ def test_threads_share_a_pruner(add):
     assert all(state in (TrialState.PRUNED, TrialState.COMPLETE) for state in ended.values())
 
 
-def test_many_objectives_are_refused_by_optuna_itself():
-    study = optuna.create_study(directions=["minimize", "minimize"], pruner=RacingPruner())
-    with pytest.raises(NotImplementedError):
-        study.ask().should_prune()
-
-
 # -- few folds, and reports that are running means
 
 

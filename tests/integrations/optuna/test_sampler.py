@@ -348,12 +348,6 @@ def test_infinite_values_and_nothing_but_infinite_values():
         assert np.isfinite(found).all()
 
 
-def test_huge_values_do_not_overflow():
-    points = np.linspace(-5.0, 5.0, 41)
-    values = 1e306 * (points - 3.0) ** 2
-    assert abs(np.median(proposals(known(points, values))) - 3.0) < 0.2
-
-
 def test_nothing_is_proposed_twice_while_there_is_anything_new():
     def objective(trial):
         return trial.suggest_int("i", 0, 4) + trial.suggest_categorical("c", [0, 1, 2, 3])
@@ -394,15 +388,6 @@ def test_a_parameter_that_is_new_or_has_a_new_range_is_drawn_around_the_elites_t
     assert np.ptp(far) > 8.0
     assert max(new) > 50 > 2 >= min(new)
     assert draw(study, trial, "c", CategoricalDistribution([None])) is None
-
-
-def test_bounds_that_depend_on_other_parameters():
-    def objective(trial):
-        x = trial.suggest_float("x", 1.0, 10.0)
-        return abs(x - 7.0) + abs(trial.suggest_float("y", 0.0, x) - 6.0)
-
-    study = run(RacingSampler(seed=5), objective, 100)
-    assert study.best_value < 0.5
 
 
 # --- call order, and trials that end badly
@@ -449,25 +434,6 @@ def test_a_choice_that_a_running_trial_has_is_not_untried():
     kinds = [study.ask(space).params["kind"] for _ in range(250)]  # none of them ends
     first = {trial.params["kind"] for trial in study.trials[:12]}
     assert len({k for k in kinds if k not in first}) == 30 - len(first)
-
-
-def test_several_threads_share_a_sampler():
-    sampler = RacingSampler(seed=1, n_startup_trials=5)
-    study = optuna.create_study(sampler=sampler)
-    failures = []
-
-    def objective(trial):
-        try:
-            return branching(trial)
-        except BaseException as error:
-            failures.append(error)
-            raise
-
-    study.optimize(objective, n_trials=120, n_jobs=4)
-    assert not failures
-    assert {t.state for t in study.trials} == {TrialState.COMPLETE}
-    assert study.best_value < 0.2
-    assert sampler._seed != 1  # Optuna has reseeded it
 
 
 @pytest.mark.usefixtures("two_blas_threads")

@@ -174,16 +174,6 @@ def test_the_best_complete_trials_are_the_elites_and_cannot_go(monkeypatch, dire
         assert set(range(len(best))) <= set(state.alive.tolist())
 
 
-def test_a_race_in_which_no_new_trial_is_left_is_over():
-    study = in_order()
-    study.enqueue_trial({"x": 0.0})
-    raced(study, decider=FRace(alpha=0.3), budget=400)
-    states = {}
-    for trial in study.trials:
-        states.setdefault(trial.user_attrs["racer:race"], set()).add(trial.state)
-    assert {TrialState.PRUNED} in list(states.values())
-
-
 def test_one_new_trial_per_race_against_the_elites():
     study = in_order()
     raced(study, trials=1)
@@ -237,20 +227,6 @@ def test_any_sampler(sampler):
     assert abs(study.trials[evidence.best].params["x"]) < 1.5
 
 
-def test_a_space_of_distributions_and_enqueued_trials():
-    study = optuna.create_study(sampler=RandomSampler(seed=0))
-    study.enqueue_trial({"x": 0.0})
-    space = {"x": optuna.distributions.FloatDistribution(-5.0, 5.0)}
-    raced(study, suggest=space)
-    first = study.trials[0]
-    assert first.params == {"x": 0.0}
-    assert first.user_attrs["racer:race"] == 0
-    block = min(first.intermediate_values)
-    assert first.intermediate_values[block] == evaluate(
-        {"x": 0.0}, INSTANCES[block], block_seed(3, block)
-    )
-
-
 def test_conditional_parameters():
     def conditional(trial):
         if trial.suggest_categorical("kind", ["a", "b"]) == "a":
@@ -269,15 +245,6 @@ def test_jobs_give_the_same_study():
     raced(one, **settings)
     raced(other, **settings, n_jobs=2)
     assert held(one) == held(other)
-
-
-def test_other_trials_of_the_study_are_left_alone():
-    study = in_order()
-    study.optimize(lambda trial: trial.suggest_float("x", -5.0, 5.0) ** 2, n_trials=3)
-    dead = study.ask()
-    raced(study)
-    assert study.trials[dead.number].state == TrialState.RUNNING
-    assert all(not trial.user_attrs for trial in study.trials[:4])
 
 
 # -- what fails
@@ -1110,20 +1077,6 @@ def test_a_program_with_a_place_for_what_nobody_suggests_is_refused(command):
     with pytest.raises(racer.ObjectiveError, match=r"the command has \{y\}, which no candidate"):
         race_study(
             study, racer.Command([*PROGRAM, "{x}", command]), range(3), suggest=SPACE, budget=18
-        )
-    assert not study.trials
-
-
-@pytest.mark.parametrize("name", ["seed", "instance", "parameters"])
-def test_names_that_mean_something_else_to_a_program_are_refused(name):
-    study = optuna.create_study()
-    with pytest.raises(racer.ObjectiveError, match=name):
-        race_study(
-            study,
-            racer.Command([*PROGRAM, "{x}", "{parameters}"]),
-            range(3),
-            suggest={**SPACE, name: SPACE["x"]},
-            budget=18,
         )
     assert not study.trials
 
