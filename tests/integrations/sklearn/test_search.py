@@ -13,7 +13,6 @@ import pytest
 import sklearn
 from click.testing import CliRunner
 from playing import eliminated
-from scipy.sparse import csr_array
 from scipy.stats import loguniform
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification, make_regression
@@ -319,14 +318,6 @@ def test_fitted_searches_can_be_pickled(search):
     again = pickle.loads(pickle.dumps(found))
     assert (again.predict(X) == found.predict(X)).all()
     assert again.result_.probability_best == found.result_.probability_best
-
-
-@BOTH
-def test_sparse_input_and_data_frames(search):
-    frame = pd.DataFrame(X, columns=list("abcdef"))
-    found = search().fit(frame, Y)
-    assert found.feature_names_in_.tolist() == list("abcdef")
-    assert found.best_params_ == search().fit(csr_array(X), Y).best_params_
 
 
 @BOTH
