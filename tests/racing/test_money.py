@@ -73,38 +73,9 @@ def test_learned_prices_keep_a_budget_if_none_costs_more_than_before(seed, decid
         assert result.spent + prices[list(result.survivors)].sum() > budget
 
 
-def test_the_most_that_a_candidate_has_cost_is_its_price():
-    race = Race([0, 1], budget=Budget(spend=10.0), decider="f-race", first_test=3)
-    spends = {(0, 0): 1.0, (0, 1): 0.5, (1, 0): 3.0, (1, 1): 0.5}
-    result = play(race, noisy, lambda cell: spends.get((cell.block, cell.candidate), 1.0))
-    # blocks of 1.5, 3.5 and 2 are followed by none that is expected to cost 3 + 1
-    assert [result.spent, len(result.blocks)] == [7.0, 3]
-    assert result.ended == Ended.BUDGET
-
-
-def test_prices_that_are_exceeded_are_raised_by_as_much():
-    race = Race([0, 1], budget=Budget(spend=12.0), prices=[1.0, 1.0], first_test=2)
-    result = play(race, lambda cell: 1.0, lambda cell: [2.5, 0.5][cell.candidate])
-    # a block costs 3 and is expected to cost 2.5 + 1
-    assert result.spent == 9.0
-
-
 def test_the_last_cent_is_spent_although_tenths_are_not_exact_in_binary():
     race = Race([0, 1], budget=Budget(spend=2.0), prices=[0.1, 0.1], seed=1)
     assert play(race, lambda cell: 1.0, lambda cell: None).evaluations == 20
-
-
-def test_a_cell_whose_cost_is_not_known_counts_at_its_expected_price():
-    race = Race([0, 1], budget=Budget(spend=60.0), decider="f-race")
-    told = play(
-        race,
-        lambda cell: None if cell.candidate == cell.block % 5 else 1.0,
-        lambda cell: None if cell.candidate == cell.block % 5 else 1.0 + cell.candidate,
-    )
-    first = told.scores.set_index(["block", "candidate"])["spend"]
-    assert first[0, 0] == 2.0  # of the other one: nothing is known of it yet
-    assert first[1, 1] == 2.0
-    assert first[5, 0] == 1.0
 
 
 @pytest.mark.parametrize("limits", [{}, {"evaluations": 14}])
