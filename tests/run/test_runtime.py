@@ -285,8 +285,3 @@ def test_a_store_of_run_times_is_read_and_continued_with_a_larger_budget(tmp_pat
     assert (seen.best, seen.mean, seen.of.mean_label) == (1, 1.0, "PAR10")
     assert loaded.rules.runtime == runtime
     assert loaded.best == 1.0
-
-
-def test_a_time_limit_below_that_of_run_times_is_refused():
-    with pytest.raises(racer.SettingError, match="ends evaluations before the limit of run times"):
-        racer.race([1, 2], time_of, budget=20, runtime=TIMES, timeout=19.0)

@@ -46,20 +46,6 @@ def test_it_finds_a_good_configuration():
     assert result.seconds > 0
 
 
-def test_evaluate_gets_a_config_an_instance_and_a_seed():
-    calls = []
-
-    def noted(config, instance, seed):
-        calls.append((config, instance, seed))
-        return bowl(config, instance, seed)
-
-    result = racer.tune(SPACE, noted, [0.0, 10.0], **SETTINGS, test_instances=[5.0])
-    assert len(calls) == 150 + len(result.leaders)
-    assert {instance for _, instance, _ in calls} == {0.0, 10.0, 5.0}
-    assert all(type(seed) is int for _, _, seed in calls)
-    assert {tuple(config) for config, _, _ in calls} == {("x", "y")}
-
-
 def test_it_takes_the_settings_of_a_tuner_and_of_a_race():
     given = set(inspect.signature(racer.tune).parameters)
     rules = {field.name for field in fields(Rules)} - {"min_survivors"}
@@ -104,16 +90,10 @@ def test_limits_and_retries_reach_the_evaluations():
     ("error", "wrong", "message"),
     [
         (ObjectiveError, {"evaluate": lambda config: 0.0}, "evaluate"),
-        (ObjectiveError, {"evaluate": None}, "evaluate"),
         (SettingError, {"space": {"x": Real(0, 1)}}, "give a racer.Space"),
         (BudgetError, {"budget": 9}, "at least 10 are needed"),
         (CandidateError, {"initial": [{"x": 7, "y": 0}]}, r"initial\[0\]: x=7"),
-        (CandidateError, {"instances": []}, "instances"),
-        (SettingError, {"n_jobs": 0}, "n_jobs"),
-        (SettingError, {"retries": -1}, "retries"),
         (SettingError, {"progress": 1}, "progress"),
-        (SettingError, {"decider": "f-rase"}, "did you mean"),
-        (SettingError, {"callbacks": [3]}, "callbacks"),
     ],
     ids=lambda value: str(value)[:30],
 )
@@ -127,14 +107,6 @@ def test_what_cannot_work_is_refused_before_anything_is_evaluated_or_written(
     assert calls == []
     if (tmp_path / "run.db").exists():  # without a race in it, so that it can be used
         racer.tune(SPACE, bowl, [1.0], **SETTINGS, store=tmp_path / "run.db")
-
-
-def test_callbacks_are_told():
-    seen = []
-    result = tune(callbacks=[seen.append])
-    kinds = [type(event).__name__ for event in seen]
-    assert set(kinds) == {"BlockCompleted", "CandidatesAdded", "RaceCompleted", "RaceEnded"}
-    assert seen[-1] == racer.RaceEnded(result.ended, eliminated=())
 
 
 def shown(console):
