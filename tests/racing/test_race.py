@@ -305,14 +305,6 @@ def test_the_seed_of_a_block_is_a_function_of_the_race_seed_and_its_number(
         assert cell.instance == "ab"[cell.block % 2]
 
 
-def test_the_seed_of_a_result_repeats_the_race(racing):
-    first = racing.play(Race(range(5), budget=100), racing.noisy)
-    again = racing.play(Race(range(5), budget=100, seed=first.seed), racing.noisy)
-    assert racing.content(first) == racing.content(again)
-    other = racing.play(Race(range(5), budget=100, seed=first.seed + 1), racing.noisy)
-    assert racing.content(first) != racing.content(other)
-
-
 @pytest.mark.parametrize("decider", ONE_NUMBER, ids=short)
 def test_maximising_is_minimising_the_negative(racing, decider):
     def evaluate(sign):

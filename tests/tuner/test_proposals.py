@@ -10,7 +10,6 @@ from threadpoolctl import ThreadpoolController
 
 from racer import Categorical, Integer, Real, Space
 from racer.model.effects import Effects
-from racer.space.vectors import features
 from racer.tuner import drafts as drawing
 from racer.tuner import proposals as module
 from racer.tuner.branches import Copies
@@ -66,13 +65,6 @@ def test_the_same_seed_and_race_give_the_same_children(tuning):
     assert drawn(1, 2) == drawn(1, 2)
     assert drawn(1, 2) != drawn(2, 2)
     assert drawn(1, 2) != drawn(1, 3)
-
-
-def test_the_first_ones_fill_the_space(tuning):
-    drawn = Proposals(tuning.reals(1), 1).everywhere(10, 0, [])
-    cells = sorted(int((child.config["x0"] + 5) // 1) for child in drawn)
-    assert cells == list(range(10))  # a Latin hypercube
-    assert {child.parent for child in drawn} == {None}
 
 
 def test_children_narrow_from_race_to_race_as_the_last_one_was_clear():
@@ -420,50 +412,6 @@ def test_a_branch_that_cannot_be_the_best_is_given_up_once_it_has_been_tuned(mon
     assert kinds_of(clear, 0.1).count("c") == 0  # too late for it
     near = [0.0, 0.1, *[0.3 * (i % 5) for i in range(20)], 0.2]
     assert {"b", "c"} <= set(kinds_of(near, 1.0))
-
-
-def test_a_branch_is_compared_with_an_upper_bound_of_the_elite_whatever_its_branch():
-    proposals = with_costs([0.0, 1.0, *[2.0 + i for i in range(13)], 9.0])
-    surrogate = proposals._surrogate
-    for elite in (0, 2, 15):
-        _, limit = proposals._bounds(elite, np.random.default_rng(1))
-        point = features(proposals._vectors[elite][None], proposals._choices)
-        mean, low = surrogate(point)[0], surrogate.lower_bound(point)[0]
-        assert low < mean
-        assert limit - mean == pytest.approx(mean - low)
-
-
-@pytest.mark.parametrize(("n", "each"), [(40, 10), (700, 5)])
-def test_few_drafts_of_a_child_that_explores_have_a_lower_bound(n, each):
-    class Surrogate:
-        def __call__(self, points):
-            return points[:, 0, 0]
-
-        def lower_bound(self, points):
-            asked.append(len(points))
-            return points[:, 0, 0]
-
-    asked = []
-    drafts = drawing.drafts_around(
-        *(np.array([[0.5, 0.5]]), n, np.array([0.2]), np.array([0, 2])),
-        *(lambda vectors: np.ones(vectors.shape, dtype=bool), Surrogate()),
-        np.random.default_rng(1),
-    )
-    assert len(drafts.vectors) == n
-    (points,) = asked
-    assert points % each == 0
-    assert 0.2 * n < points / each < 0.4 * n
-
-
-def test_each_branch_has_a_neighbourhood_of_its_own():
-    proposals = with_costs([0.0, 1.0, *[2.0 + i for i in range(13)], 9.0])
-    keys = [proposals._branches_of[c] for c in (0, 2, 15)]
-    narrow = proposals.branches.narrow
-    once = narrow(keys[:1], 40, 1.0)
-    assert once == pytest.approx([0.5 * 40**-0.33333], rel=0.01)
-    (again, new) = narrow(keys[:2], 40, 1.0)
-    assert again == pytest.approx(once[0] * 27**-0.33333, rel=0.01)
-    assert new == pytest.approx(0.5 * 13**-0.33333, rel=0.01)
 
 
 COPIES = np.array([[0.3, 0.3, 0.5, 0.3], [0.1, 0.1, 0.5, 0.2], [0.7, 0.7, 0.6, 0.9]] * 3)

@@ -304,17 +304,6 @@ def test_the_first_race_is_larger_where_parameters_are_conditional(tuning, monke
     assert first[0] == pytest.approx(5 / 3 * first[1], abs=1)
 
 
-def test_few_deterministic_instances(tuning):
-    def evaluate(cell):
-        return tuning.height(cell.config) + cell.instance
-
-    result, _ = run(tuning, instances=[1, 5], evaluate=evaluate, deterministic=True)
-    assert result.ended is Ended.INSTANCES or result.evaluations == 300
-    assert result.evaluations > 290
-    assert set(result.scores["instance"]) == {0, 1}
-    assert tuning.height(result.best) < 0.2
-
-
 @pytest.mark.parametrize("seed", range(15))
 def test_where_all_is_known_no_elite_is_better_than_the_best_on_every_instance(seed):
     space = Space(
@@ -343,15 +332,6 @@ def test_given_instances_come_in_order_and_shuffled_ones_do_not(tuning):
         orders.append(by_block.sort_index().tolist())
     assert orders[0] == [block % 40 for block in range(len(orders[0]))]
     assert orders[1][:9] != orders[0][:9]
-
-
-def test_the_seed_repeats_the_run(tuning):
-    def content(seed):
-        return tuning.content(run(tuning, tuning.mixed(), seed=seed)[0])
-
-    found = content(4)
-    assert found == content(4)
-    assert found["configs"] != content(5)["configs"]
 
 
 def test_maximising_mirrors_minimising(tuning):
