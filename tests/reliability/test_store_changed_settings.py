@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import racer
-from racer.deciders import BayesianFriedman, Decider, FRace, SequentialHalving, TRace, Verdict
+from racer.deciders import Decider, FRace, SequentialHalving, Verdict
 from racer.store.load import check_store
 from racer.store.schema import VerdictRow, conclusion_checksum
 from racer.store.writer import Store
@@ -236,34 +236,6 @@ def test_what_json_cannot_hold_must_be_given_again_and_is_compared(tmp_path, sto
     assert report.resume.endswith("evaluate, candidates=.., instances=.., decider=..)")
 
 
-@pytest.mark.parametrize(
-    "decider",
-    [
-        BayesianFriedman(confidence=0.9, epsilon=0.0, gate=False),
-        FRace(posthoc="sign", correction="holm"),
-        TRace(alpha=0.01),
-        SequentialHalving(by="mean-rank"),
-    ],
-)
-def test_deciders_of_racer_are_rebuilt_from_their_settings(tmp_path, stores, decider):
-    path = tmp_path / "run.db"
-    result = racer.race(
-        stores.POOL, stores.evaluate, **{**stores.SETTINGS, "decider": decider}, store=path
-    )
-    assert stores.content(racer.resume(path, stores.evaluate)) == stores.content(result)
-    assert check_store(path).settings["decider"] == decider
-
-
-def test_there_must_be_a_race_to_resume(tmp_path, stores):
-    path = tmp_path / "run.db"
-    for what in ("no such file", "no race in it"):
-        with pytest.raises(racer.StoreError, match=rf"{what}; racer.race\(.., store="):
-            racer.resume(path, stores.evaluate)
-        assert not path.exists() or not path.stat().st_size
-        path.touch()  # an empty file is no race either
-    assert racer.race(stores.POOL, stores.evaluate, **stores.SETTINGS, store=path).evaluations
-
-
 def test_paths_are_kept_as_values(tmp_path, stores):
     folder = tmp_path / "instances"
     pool, instances = (
@@ -284,16 +256,3 @@ def test_paths_are_kept_as_values(tmp_path, stores):
     assert stores.content(resumed) == stores.content(plain)
     with pytest.raises(racer.StoreError, match=r"instance 1 is PosixPath\('.*c'\).*has PosixPath"):
         racer.race(pool, evaluate, [folder / "a", folder / "c"], **settings, store=path)
-
-
-def test_long_values_that_differ_are_shown_where_they_do(tmp_path):
-    def evaluate(config, instance, seed):
-        return config
-
-    instances = [("x" * 300, {"number": n}) for n in range(2)]
-    path = tmp_path / "run.db"
-    racer.race([1, 2], evaluate, instances, budget=20, seed=1, store=path)
-    with pytest.raises(racer.StoreError, match=r"instance 1 is .*number': 7.*number': 1"):
-        racer.race(
-            [1, 2], evaluate, [instances[0], ("x" * 300, {"number": 7})], budget=20, store=path
-        )

@@ -153,13 +153,6 @@ def test_limits_work_without_pidfds(monkeypatch, why):
     assert hang_on(None).failures["status"].tolist() == ["timeout"] * 4
 
 
-def test_a_file_that_is_not_there_is_said_to_be_not_there(tmp_path):
-    for look in (check_store, lambda path: racer.resume(path, misbehaving)):
-        with pytest.raises(racer.StoreError, match="there is no such file"):
-            look(tmp_path / "typo.db")
-    assert list(tmp_path.iterdir()) == []
-
-
 PLANNERS = [
     name
     for name, decider in DECIDERS.items()

@@ -259,12 +259,6 @@ def test_every_reader_says_that_outcomes_would_be_missing(killed, tmp_path, name
     assert not (tmp_path / "page.html").exists()
 
 
-def test_readers_of_a_store_whose_last_entry_is_damaged_say_so(killed, tmp_path):
-    path = with_log(killed, tmp_path, flipped(killed[1], len(killed[1]) - 100))
-    with pytest.warns(racer.RacerWarning, match="the last entry of its log .* is damaged"):
-        assert racer.load(path).evaluations == 40
-
-
 def test_while_somebody_reads_the_log_is_looked_at_ever_more_rarely(tmp_path, monkeypatch):
     """Else a viewer that is left open would make it be read whole every second."""
     import sqlite3
