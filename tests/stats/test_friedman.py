@@ -47,15 +47,6 @@ def test_f_is_the_analysis_of_variance_of_ranks(levels):
     assert result.f_p_value == pytest.approx(stats.f.sf(f, m - 1, (m - 1) * (n - 1)), rel=1e-9)
 
 
-def test_by_hand():
-    """Rank sums 5, 8, 11 of 4 blocks: Q = 12 / (4 * 3 * 4) * (9 + 0 + 9) = 4.5."""
-    result = friedman_test([[1, 2, 3], [1, 3, 2], [1, 2, 3], [2, 1, 3]])
-    assert result.statistic == pytest.approx(4.5)
-    assert result.p_value == pytest.approx(np.exp(-4.5 / 2))
-    assert result.f_statistic == pytest.approx(3 * 4.5 / (8 - 4.5))
-    assert result.mean_ranks.tolist() == [1.25, 2.0, 2.75]
-
-
 @pytest.mark.parametrize("n", [1, 2, 7])
 @pytest.mark.parametrize("m", [2, 3, 10])
 @pytest.mark.parametrize("value", [0.0, 1.5, np.inf])
