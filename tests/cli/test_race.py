@@ -63,14 +63,6 @@ def test_it_is_the_race_on_shuffled_items(scores):
     assert shuffled["evaluations"] != in_order["evaluations"]
 
 
-def test_it_goes_on_with_a_store(scores, tmp_path):
-    args = (scores, "--maximize", "-o", tmp_path / "race.db", "--json")
-    first, again = run(*args), run(*args)
-    assert first.exit_code == again.exit_code == 0
-    assert json.loads(first.stdout)["best"] == json.loads(again.stdout)["best"] == "examples"
-    assert racer.load(tmp_path / "race.db").best == "examples"
-
-
 SCORES = [(3, 4), (3, 5), (2, 4), (1, 4), (3, 3), (3, 2), (3, 4)]
 
 

@@ -129,17 +129,6 @@ def test_it_gives_json_csv_and_a_table_of_configurations(store, tmp_path):
         assert f"'{option}': '-' is no name: give one" in dash.stderr
 
 
-def test_a_parameter_called_candidate_has_a_column_of_its_own(tmp_path):
-    path = tmp_path / "run.db"
-    space = racer.Space({"candidate": racer.Integer(1, 9), "x": racer.Real(0, 1)})
-    racer.tune(space, lambda c, i, s: c["x"] + s % 3, budget=100, seed=1, store=path)
-    for command in ("show", "export"):
-        done = said(command, path, "--csv", tmp_path / command)
-        assert done.exit_code == 0, done.output
-        header = (tmp_path / command / "configurations.csv").read_text().splitlines()[0]
-        assert header == "candidate,race,parent,initial,blocks,mean,candidate (parameter),x"
-
-
 def test_a_race_without_a_best(tmp_path):
     path = tmp_path / "race.db"
     racer.race([1, 2], lambda *_: 1.0, budget=20, seed=1, store=path)

@@ -88,24 +88,6 @@ def test_without_a_scenario_a_program_after_two_dashes(folder):
     assert not (folder / "racer.db").exists()
 
 
-def test_an_interrupt_without_a_store_prints_what_is_known(folder, monkeypatch):
-    tuner = racer.Tuner(racer.Space.read_irace("parameters.txt"), budget=20, seed=1)
-    for cell in tuner.ask():
-        tuner.tell(cell, racer.Outcome("ok", float(cell.candidate)))
-    result = tuner.result()
-
-    def interrupted(**_):
-        raise racer.RaceInterrupted(result)
-
-    monkeypatch.setattr("racer.run.calls.tune", interrupted)
-    words = ("--space", "parameters.txt", "--budget", 20, "--store", "", "--json")
-    done = said("tune", *words, "--", "echo", "{x}", "{k}")
-    assert done.exit_code == 130
-    assert json.loads(done.stdout)["evaluations"] == result.evaluations > 0
-    assert "recorded only with --store" in done.stderr
-    assert ".result" not in done.stderr
-
-
 def test_check_scenario_runs_a_few_and_names_what_fails(folder):
     (folder / "scenario.txt").write_text('maxExperiments = 90\nconfigurationsFile = "c.txt"\n')
     (folder / "c.txt").write_text("x k\n1 a\n9 b\n")

@@ -197,12 +197,6 @@ def test_a_huge_message_is_cut():
     assert len(outcome.message) <= 2500
 
 
-def test_evaluate_gets_configuration_instance_and_seed():
-    seen = []
-    evaluate_cell(lambda *given: seen.append(given) or 0.0, CELL)
-    assert seen == [({"x": 2}, "a", 12345)]
-
-
 def test_ctrl_c_comes_through_on_request_only():
     with pytest.raises(KeyboardInterrupt):
         evaluate_cell(raising(KeyboardInterrupt()), CELL, reraise_interrupt=True)

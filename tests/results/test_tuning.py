@@ -135,17 +135,6 @@ def test_where_all_failed_there_is_no_best_and_the_frames_say_why(tuning):
     assert "too few" in repr(result.importance)
 
 
-def test_where_all_are_equal_there_is_no_best(tuning):
-    tuner = Tuner(tuning.reals(), budget=100, seed=1)
-    tuning.play(tuner, lambda cell: 5.0)
-    result = tuner.result()
-    assert result.best is None
-    assert result.evaluations == 100
-    assert result.ended is Ended.ALL_EQUAL
-    chances = list(result.probability_best.values())
-    assert chances == pytest.approx([1 / len(result.configs)] * len(chances))
-
-
 @pytest.mark.parametrize("candidate", [-1, 10**6, 1.0, None, True])
 def test_a_candidate_that_is_none_is_refused(result, candidate):
     for ask in (result.config, result.mean, result.lineage):
