@@ -285,16 +285,6 @@ def test_who_was_lucky_on_few_instances_is_not_followed():
     assert np.mean(np.abs(found + 3.0) < 1.0) < 0.1
 
 
-@pytest.mark.parametrize("state", [TrialState.COMPLETE, TrialState.PRUNED])
-def test_trials_that_saw_different_instances_are_compared_without_the_instances_levels(state):
-    study = known([], [])
-    for k, x in enumerate(np.linspace(-5.0, 5.0, 40)):
-        level = 1_000.0 * (k % 2)  # those at -5, .. saw easy instances, their neighbours hard ones
-        steps = (0, 1) if k % 2 == 0 else (2, 3)
-        report(study, x, {s: (x - 3.0) ** 2 + level + s for s in steps}, state, value=level)
-    assert abs(np.median(proposals(study)) - 3.0) < 0.5
-
-
 def test_steps_that_are_no_instances_are_left_alone_if_told_so():
     found = []
     for by_instance in (True, False):
@@ -303,18 +293,6 @@ def test_steps_that_are_no_instances_are_left_alone_if_told_so():
             report(study, x, dict.fromkeys(range(5), (x + 3.0) ** 2), value=(x - 3.0) ** 2)
         found.append(np.median(proposals(study)))
     assert found == pytest.approx([-3.0, 3.0], abs=0.2)
-
-
-def test_the_mean_that_finish_reports_is_no_instance():
-    def objective(trial):
-        x = trial.suggest_float("x", -5.0, 5.0)
-        for instance in range(2 + trial.number % 2):
-            trial.report((x - 3.0) ** 2 + 1_000.0 * instance, instance)
-        finish(trial)
-
-    study = run(RacingSampler(seed=2), objective, 60)
-    assert {t.state for t in study.trials} == {TrialState.PRUNED}
-    assert abs(np.median([p["x"] for p in params(study)[40:]]) - 3.0) < 0.2
 
 
 def test_where_trials_fail_nobody_goes_but_one_failure_does_little_harm():
@@ -326,14 +304,6 @@ def test_where_trials_fail_nobody_goes_but_one_failure_does_little_harm():
     once = [TrialState.FAIL if abs(x - 3.0) < 1e-6 else TrialState.COMPLETE for x in points]
     assert once.count(TrialState.FAIL) == 1
     assert abs(np.median(proposals(known(points, (points - 3.2) ** 2, states=once))) - 3.2) < 0.3
-
-
-def test_an_instance_that_failed_counts_against_a_trial():
-    study = known([], [])
-    for x in np.linspace(-5.0, 5.0, 41):
-        last = math.nan if x > 0.0 else (x + 3.0) ** 2 + 50.0
-        report(study, x, {0: (x - 3.0) ** 2, 1: (x - 3.0) ** 2, 2: last})
-    assert np.median(proposals(study)) < 0.5
 
 
 def test_infinite_values_and_nothing_but_infinite_values():
