@@ -12,7 +12,6 @@ from racer import (
     Categorical,
     Integer,
     Ordinal,
-    RacerError,
     RacerWarning,
     Real,
     Space,
@@ -297,11 +296,6 @@ def test_files_that_cannot_be_read(tmp_path):
     windows.write_bytes(b'\xef\xbb\xbfp "" c (a, b)\r\n\r\n[global]\r\ndigits = 2\r\n')
     assert Space.read_irace(windows).parameters["p"] == Categorical(("a", "b"))
     assert list(Space.from_irace(windows.read_text(encoding="utf-8")).parameters) == ["p"]
-
-
-def test_every_error_is_of_the_family():
-    assert issubclass(SpaceFileError, RacerError)
-    assert issubclass(SpaceFileError, ValueError)
 
 
 def test_a_number_is_never_a_text_that_looks_like_it_as_in_spears_example():

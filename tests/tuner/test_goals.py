@@ -97,18 +97,6 @@ def test_the_best_is_the_likeliest_of_those_evaluated_most_often(objective, seed
     assert result.plot("posterior").get_xlabel() == f"P(best) of {len(compared)} candidates"
 
 
-def test_with_a_constraint_the_one_elite_that_is_tested_is_the_best():
-    result = tuned(
-        Constrained("dollars", error=("<=", 0.5)),
-        budget=200,
-        seed=0,
-        test_instances=[1],
-        test_elites=1,
-    )
-    assert len(result.tests) == 1
-    assert list(result.tests.dropna(axis=1)) == [result.best_index]
-
-
 def test_larger_may_be_better(front):
     def turned(config, instance, seed):
         found = two_metrics_of_x(config, instance, seed)
