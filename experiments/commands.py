@@ -72,7 +72,6 @@ study = Commands(
     "Run a study, or make the pictures of the documentation.",
     {
         "answers": ("reliability.answers", "Contradictions in results, and claims among equals"),
-        "bench": ("bench_clock.tables", "Which program is faster, on simulated clocks"),
         "damage": ("campaign.damage", "Damaged stores and files: refused, right, or said"),
         "curves": ("optuna_study.curves", "Learning curves under Optuna's pruners and racer's"),
         "faults": ("campaign.faults", "Two file operations that fail: stores and outputs"),
@@ -91,7 +90,6 @@ study = Commands(
         "single-tests": ("error_rates.levels", "How often one test errs, all being equal"),
         "solvers": ("runtime.solvers", "HiGHS tuned for speed, at equal time"),
         "tables": ("page_tables", "The tables of the evidence pages, from the recorded files"),
-        "unpaired": ("unpaired.tables", "Level and power of tests of independent samples"),
         "wrong-calls": ("wrong_calls.tables", "Wrong calls of everything public: all refused"),
     },
 )

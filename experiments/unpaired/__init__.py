@@ -1,1 +1,0 @@
-"""Tests of independent samples: level and power, beside classical ones."""
