@@ -87,7 +87,6 @@ study = Commands(
         "run-times": ("runtime.caps", "What caps on run times do to a test and to races"),
         "screenshots": ("screenshots", "The pictures of reports, by headless Chromium"),
         "site": ("site", "The pages of the documentation as a site, by Zensical"),
-        "single-tests": ("error_rates.levels", "How often one test errs, all being equal"),
         "solvers": ("runtime.solvers", "HiGHS tuned for speed, at equal time"),
         "tables": ("page_tables", "The tables of the evidence pages, from the recorded files"),
         "wrong-calls": ("wrong_calls.tables", "Wrong calls of everything public: all refused"),

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from playing import ONE_NUMBER
 
-from experiments.error_rates import levels, tables
+from experiments.error_rates import tables
 from experiments.error_rates.tables import (
     COUNTS,
     DECIDERS,
@@ -22,8 +22,7 @@ from experiments.error_rates.tables import (
     rates,
 )
 from racer import Race
-from racer.deciders import AnytimeRace, FixedConfidence, FRace, as_decider
-from racer.seeding import seed_for
+from racer.deciders import AnytimeRace, FixedConfidence, FRace
 from racer.simulate import NormalWorld
 
 RECORDED = Path(__file__).parents[2] / "experiments" / "error_rates" / "error_rates.csv"
@@ -252,24 +251,3 @@ def test_recorded_rates_come_out_again(decider, world, candidates, effect):
     row, *_ = rates([cell], blocks, races, 1, int(recorded["seed"]))
     for name in COUNTS:
         assert row[name] == pytest.approx(float(recorded[name]), rel=1e-5)
-
-
-def test_levels_of_single_tests_count_who_is_found_inferior(tmp_path):
-    path = tmp_path / "levels.csv"
-    arguments = ["--repetitions", "30", "--jobs", "1", "--candidates", "2 20", "--blocks", "6 12"]
-    arguments += ["--deciders", "f-race f-race-friedman", "--worlds", "interaction"]
-    result = CliRunner().invoke(levels.main, [*arguments, "--csv", str(path)])
-    assert result.exit_code == 0, result.output
-    with path.open(newline="") as file:
-        found = {tuple(row.values())[:4]: float(row["level"]) for row in csv.DictReader(file)}
-    assert len(found) == 8
-    assert max(found.values()) == found["f-race-friedman", "interaction", "20", "12"] > 0.05
-    cell = levels.Cell("f-race", "interaction", 20, 12)
-    seeds = [seed_for(1, "levels", repetition) for repetition in range(30)]
-    share = np.mean([levels.dropped(0.0, cell, seed)["level"] for seed in seeds])
-    assert share == pytest.approx(found["f-race", "interaction", "20", "12"], rel=1e-5)
-
-
-def test_every_decider_that_asks_a_gate_has_a_level():
-    gated = [d for d in map(as_decider, ONE_NUMBER) if getattr(d, "gate", False)]
-    assert set(gated) - {as_decider("bayesian-friedman-2015")} <= {*levels.GATED.values()}
