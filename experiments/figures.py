@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 import racer
-from experiments.importance.known_truth import SPACE, evaluate
 from experiments.options import figures_option
 from experiments.pictures import looks_alike, save
 from experiments.report import read
@@ -30,6 +29,30 @@ __all__ = ["main"]
 
 ROOT = Path(__file__).resolve().parents[1]
 DEMSAR = ROOT / "tests" / "data" / "demsar2006_table6_auc.csv"
+SPACE = racer.Space(
+    {
+        "large": racer.Real(0, 1),
+        "medium": racer.Real(0, 1),
+        "pair1": racer.Real(0, 1),
+        "pair2": racer.Real(0, 1),
+        "choice": racer.Categorical(["a", "b"]),
+        "child": racer.Real(0, 1),
+        "none1": racer.Real(0, 1),
+        "none2": racer.Integer(1, 50),
+        "none3": racer.Categorical(["x", "y", "z"]),
+    },
+    conditions={"child": {"choice": "a"}},
+    default={
+        "large": 0.95,
+        "medium": 0.05,
+        "pair1": 0.1,
+        "pair2": 0.1,
+        "choice": "b",
+        "none1": 0.5,
+        "none2": 25,
+        "none3": "x",
+    },
+)
 
 
 def accuracy() -> pd.DataFrame:
@@ -101,8 +124,23 @@ def sizes() -> racer.RaceResult:
     )
 
 
+def cost(config: dict[str, Any]) -> float:
+    """Return the true cost."""
+    total: float = 3.0 * (config["large"] - 0.2) ** 2 + 1.5 * abs(config["medium"] - 0.6)
+    total += 4.0 * (config["pair1"] - 0.5) * (config["pair2"] - 0.5)
+    child = 2.0 * (config["child"] - 0.4) ** 2 if config["choice"] == "a" else 0.9
+    return total + child
+
+
+def evaluate(config: dict[str, Any], instance: int, seed: int) -> float:
+    """Return the cost with the block's level and noise of its own."""
+    level = np.random.default_rng(seed).normal(0.2 * instance, 0.3)
+    own = np.random.default_rng([seed, int(1e9 * config["large"])]).normal(0.0, 0.1)
+    return float(cost(config) + level + own)
+
+
 def known_truth() -> racer.TuneResult:
-    """Return a tuning on the space of `scripts/study.py known-truth`."""
+    """Return a tuning in which three parameters change nothing, and two matter only together."""
     return racer.tune(SPACE, evaluate, range(10), budget=1000, seed=1, test_instances=range(10, 30))
 
 

@@ -13,8 +13,7 @@ import click
 from PIL import Image
 
 import racer
-from experiments.figures import known_truth, step_sizes
-from experiments.importance.known_truth import evaluate
+from experiments.figures import evaluate, known_truth, step_sizes
 from experiments.options import figures_option
 from experiments.pictures import shrink, words
 

@@ -1,1 +1,0 @@
-"""Importance and ablation, checked where the truth is known."""
