@@ -51,7 +51,6 @@ bench = Commands(
     "bench",
     "Measure time and quality: the figures of the documentation.",
     {
-        "all": ("headlines", "All headline figures of README and docs, on one page"),
         "async": (
             "bench.coroutines",
             "Coroutines against a simulated server: slots busy, CPU time",

@@ -13,7 +13,6 @@ import pytest
 from click.testing import CliRunner
 
 from experiments.commands import bench, study
-from experiments.headlines import HEADLINES
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted((ROOT / "scripts").glob("*.py"))
@@ -33,7 +32,6 @@ SHOWN = [
         for page in PAGES
         for line in re.findall(r"python scripts/([^`\n#]*)", page.read_text(encoding="utf-8"))
     ],
-    *[(ROOT / "headlines", f"{command} {quick}") for command, quick in HEADLINES.items()],
 ]
 NAMING = [
     *PAGES,
