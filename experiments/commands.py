@@ -80,7 +80,6 @@ study = Commands(
         "fronts": ("fronts.tables", "Races to the front of several metrics, beside other ways"),
         "kills": ("campaign.kills", "Every kind of contest killed at random moments, and resumed"),
         "items": ("items.tables", "Races on scores of items, right or wrong or graded"),
-        "programs": ("programs.tables", "Two programs tuned from their scenarios"),
         "reliability": ("reliability.tables", "How often a probability of being the best is right"),
         "run-times": ("runtime.caps", "What caps on run times do to a test and to races"),
         "screenshots": ("screenshots", "The pictures of reports, by headless Chromium"),

@@ -33,7 +33,6 @@ if "mix_stderr" in inspect.signature(click.testing.CliRunner).parameters:
 
 HERE = Path(__file__).parent
 LONG = (  # files with a test of more than five seconds, or with many that wait
-    "experiments/test_programs.py",  # forks, which take the longer the more memory a process has
     "cli/test_tune.py",
     "cli/test_show.py",
     "reliability/test_command_hostile_values.py",

@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 from inline_pool import InlinePool
 
+from experiments.formulas import formula
 from experiments.tuner import algorithms
 from experiments.tuner import tables as costs
 from experiments.tuner.contenders import CONTENDERS, available, overhead
@@ -200,3 +201,11 @@ def test_measured_qualities_of_the_sampler_are_better_than_those_of_tpe(kind, pe
         for name in SAMPLERS
     }
     assert max(means, key=means.__getitem__) == "TPESampler"
+
+
+def test_formulas_are_those_of_their_seed():
+    text, again, other = (formula(np.random.default_rng(seed), 20, 50) for seed in (3, 3, 4))
+    assert text == again != other
+    clauses = [list(map(int, line.split())) for line in text.splitlines()[1:]]
+    assert len(clauses) == 50
+    assert all(len({*map(abs, c[:3])}) == 3 and c[3] == 0 for c in clauses)
