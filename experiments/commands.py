@@ -86,6 +86,5 @@ study = Commands(
         "site": ("site", "The pages of the documentation as a site, by Zensical"),
         "solvers": ("runtime.solvers", "HiGHS tuned for speed, at equal time"),
         "tables": ("page_tables", "The tables of the evidence pages, from the recorded files"),
-        "wrong-calls": ("wrong_calls.tables", "Wrong calls of everything public: all refused"),
     },
 )

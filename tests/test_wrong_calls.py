@@ -14,8 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import racer
-from experiments.wrong_calls.kinds import judged
-from experiments.wrong_calls.tables import calls
+from experiments.wrong_calls.targets import calls, judged
 from racer import Integer, Param, Real, stats
 from racer.cli import main
 from racer.deciders import FRace
@@ -199,7 +198,7 @@ SPACE = {"x": Real(0, 1)}
 HUGE = 10**400  # no float holds it
 ARRAY = np.array([1.0, 2.0])
 FOUND = {
-    # what study.py wrong-calls has found
+    # what the calls of experiments/wrong_calls have found
     "an array as a choice": (lambda: race(instance_order=ARRAY), "instance_order="),
     "an array as ahead": (lambda: race(ahead=ARRAY), "ahead="),
     "an array as a gate": (lambda: FRace(gate=ARRAY), "gate="),
@@ -284,8 +283,8 @@ def test_scores_that_cannot_be_compared_are_named(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="programs run on Linux and macOS only")
-def test_a_sample_of_the_wrong_calls_of_everything_public(tmp_path):
-    """All: python scripts/study.py wrong-calls."""
-    made = [(call, judged(call)) for call in itertools.islice(calls(tmp_path), 3, None, 17)]
+@pytest.mark.parametrize("step", [13, pytest.param(1, marks=pytest.mark.thorough)])
+def test_wrong_calls_of_everything_public_are_refused(tmp_path, step):
+    made = [(call, judged(call)) for call in itertools.islice(calls(tmp_path), 0, None, step)]
     assert len(made) > 300 or not EXTRAS
     assert [(c.target, c.argument, c.value, said) for c, said in made if said[0] != "refused"] == []
