@@ -77,7 +77,6 @@ study = Commands(
         "figures": ("figures", "The pictures of races, tunings and comparisons"),
         "fold-errors": ("sklearn_folds.worlds", "Errors of races over correlated folds"),
         "front-chances": ("fronts.chances", "Calibration of P(on the front)"),
-        "fronts": ("fronts.tables", "Races to the front of several metrics, beside other ways"),
         "kills": ("campaign.kills", "Every kind of contest killed at random moments, and resumed"),
         "items": ("items.tables", "Races on scores of items, right or wrong or graded"),
         "reliability": ("reliability.tables", "How often a probability of being the best is right"),

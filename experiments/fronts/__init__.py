@@ -1,1 +1,1 @@
-"""Races to the front of several metrics, beside other ways."""
+"""P(on the front): how often it is right."""
