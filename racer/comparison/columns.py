@@ -93,7 +93,8 @@ def numbered(frame: pd.DataFrame, given: Columns, *, counted: bool) -> str | Non
 def row_numbers(frame: pd.DataFrame, given: Columns, levels: Sequence[str] = ()) -> str | None:
     """Return the first column that is no level if it is an index of numbers made a column."""
     first = next((name for name in map(str, frame.columns) if name not in levels), None)
-    if first is None or first in given or _INDEX.match(first) is None:
+    named = [name for name in given if isinstance(name, str)]  # others are refused with the roles
+    if first is None or first in named or _INDEX.match(first) is None:
         return None
     return first if frame.shape[1] > 1 and is_numeric(frame[first]) else None
 
