@@ -22,78 +22,9 @@ def as_costs(values: NDArray[np.float64], *, maximize: bool) -> NDArray[np.float
     return -values if maximize else values
 
 
-def impute_failed(
-    costs: NDArray[np.float64], usual: float = 0.0, *, ranges: float = 1.0
-) -> NDArray[np.float64]:
-    """Replace failures, +inf, by costs that are `ranges` of the known costs behind the worst cost.
-
-    Where the range is 0, or a tie, a `usual` one counts; if that is 0, the size of the worst, and
-    1 if that is 0 too. ValueError if nothing but failures is known.
-    """
-    if max(costs.ravel().tolist(), default=0.0) < np.inf:
-        return costs
-    failed = np.isinf(costs)
-    known = costs[~failed]
-    worst = float(known.max())
-    behind = range_of(worst, float(known.min())) or usual or abs(worst) or 1.0
-    return np.where(failed, worst + ranges * behind, costs)
-
-
 def range_of(worst: float, best: float) -> float:
     """Return by how much costs differ; 0 if they tie."""
     return worst - best if worst - best > TIE * max(abs(worst), abs(best)) else 0.0
-
-
-def impute_by_block(costs: NDArray[np.float64], *, ranges: float = 1.0) -> NDArray[np.float64]:
-    """Replace failures, +inf, in costs (n, m), by `ranges` of their block behind the block's worst.
-
-    Where the known costs of a block do not differ, it is the median range of those in which they
-    do: so neither the unit nor the level of costs matters. NaN: not evaluated, or all of the block
-    failed.
-    """
-    failed = np.isposinf(costs)
-    if not failed.any():
-        return costs
-    known = np.isfinite(costs)
-    worst = np.max(costs, axis=1, where=known, initial=-np.inf)
-    best = np.min(costs, axis=1, where=known, initial=np.inf)
-    apart = worst - best
-    some = apart[(apart > tie_sizes(worst, best)) & (apart < np.inf)]
-    usual = float(np.median(some)) if len(some) else 0.0
-    imputed = costs.copy()
-    for row in map(imputed.__getitem__, np.flatnonzero(failed.any(axis=1)).tolist()):
-        told = ~np.isnan(row)
-        solved = bool(np.isfinite(row).any())
-        row[told] = impute_failed(row[told], usual, ranges=ranges) if solved else np.nan
-    return imputed
-
-
-def impute_no_nearer(costs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Replace failures, +inf, in costs (n, m), so that no column comes nearer to others by failing.
-
-    They cost what they do in `impute_by_block`, or more: a failure is at least as far behind the
-    worst of the other columns as the column is on any block, and as the median range of the blocks.
-    """
-    imputed = impute_by_block(costs)
-    known, failed = np.isfinite(costs), np.isposinf(costs)
-    if not failed.any():
-        return imputed
-    some = np.where(known, costs, np.nan)[known.sum(axis=1) > 1]
-    usual = (
-        float(np.median(np.nanmax(some, axis=1) - np.nanmin(some, axis=1))) if len(some) else 0.0
-    )
-    others = np.where(known, costs, -np.inf)
-    last, first = others.argmax(axis=1), others.max(axis=1)
-    others[np.arange(len(costs)), last] = -np.inf
-    second = others.max(axis=1)
-    for column in np.flatnonzero(failed.any(axis=0)).tolist():
-        worst = np.where(last == column, second, first)  # of the other columns
-        shared, lost = known[:, column] & np.isfinite(worst), failed[:, column]
-        with np.errstate(over="ignore"):
-            behind = np.max(costs[shared, column] - worst[shared], initial=-np.inf)
-            least = worst[lost] + max(behind, usual)
-        imputed[lost, column] = np.maximum(imputed[lost, column], least)
-    return imputed
 
 
 def mean_of(values: Sequence[float]) -> float:

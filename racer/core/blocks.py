@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import chain, count
+from itertools import chain, count, groupby
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -55,6 +55,17 @@ class Place(NamedTuple):
             )
             for candidate in candidates
         ]
+
+
+def in_random_order(cells: Iterable[Cell]) -> Iterator[Cell]:
+    """Yield cells, block by block, in an order drawn from the block's seed alone.
+
+    A machine that becomes slower or faster would else favour whoever comes first on each block.
+    """
+    for _, group in groupby(cells, lambda cell: (cell.held_out, cell.block)):
+        some = list(group)
+        order = rng_for(some[0].seed, "order").permutation(len(some)) if len(some) > 1 else [0]
+        yield from (some[i] for i in order)
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ class Ended(StrEnum):
 
 
 _MESSAGES = {
-    Ended.DECIDED: "Only the requested number of candidates is left.",
+    Ended.DECIDED: "No other candidate is left in the race.",
     Ended.BUDGET: "The budget cannot pay for another block.",
     Ended.INSTANCES: "All instances have been used; a deterministic race uses each only once.",
     Ended.UNDECIDED: "The rest of the budget and the instances cannot bring enough evidence for another drop.",
@@ -85,13 +85,15 @@ class Elimination:
     reason : str
         "inferior", "indistinguishable", "halved", "outranked", "unlikely", "dominated",
         "unacceptable", "not better", or a decider's own;
-        "rejected" if an evaluation had the status "rejected", "capped" if its run time has
-        reached the cap on all blocks (see `racer.Runtime`).
+        "rejected" if an evaluation had the status "rejected", "failed" if it has failed on every
+        block so far, and "capped" if its run time has reached the cap on all blocks (see
+        `racer.Runtime`).
     probability : float
         The number that `measure` names; an e-value, or a difference of means, may exceed 1.
     measure : str
         "posterior", "p-value", "win-share", "e-value", "place", "difference of means", or a
-        decider's own; "outcome" if rejected or capped, which no probability is behind: it is 1.
+        decider's own; "outcome" if rejected, failed or capped, which no probability is behind: it
+        is 1.
 
     Examples
     --------
@@ -143,10 +145,10 @@ class Elimination:
         )
 
     @classmethod
-    def of_capped(cls, block: int, candidate: int, leader: int) -> Elimination:
-        """Return that of a candidate which was capped on all blocks."""
+    def of_outcomes(cls, block: int, candidate: int, reason: str, leader: int) -> Elimination:
+        """Return the elimination of a candidate by its outcomes, all "capped" or all "failed"."""
         return cls(
-            block, candidate, reason="capped", against=leader, probability=1.0, measure="outcome"
+            block, candidate, reason=reason, against=leader, probability=1.0, measure="outcome"
         )
 
 

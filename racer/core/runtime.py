@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from racer.deciders.decider import Decider
     from racer.evaluate.outcome import Outcome
+    from racer.stats.best import Measure
 
 __all__ = ["Runtime"]
 
@@ -181,6 +182,12 @@ class Runtime:
             return np.asarray(1.0 - np.log1p(times) / math.log1p(self.limit))
         utility: Any = self.utility
         return np.array([utility(time) for time in times.ravel().tolist()]).reshape(times.shape)
+
+    def compared(self, times: NDArray[np.float64]) -> tuple[NDArray[np.float64], Measure]:
+        """Return costs of times (blocks, m), +inf at the limit, and how `best_posterior` compares."""
+        if self.has_ratios:
+            return np.where(times >= self.limit, np.inf, times), "log"
+        return self.as_costs(times), "mean"
 
     def as_costs(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the costs of times (blocks, m) by the criterion; NaN stays NaN."""

@@ -10,10 +10,10 @@ import numpy as np
 from racer._checks import check_draws, choice
 from racer._numerics import one_blas_thread
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
-from racer.deciders.parts.failures import FailedCells
 from racer.deciders.parts.plans import budget_after, required_budget, room, used_after
 from racer.deciders.parts.scores import By, block_scores
 from racer.deciders.parts.verdicts import best_of, drops
+from racer.failures import FailedCells
 from racer.stats.dirichlet import gamma_weights
 
 if TYPE_CHECKING:

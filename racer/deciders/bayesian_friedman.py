@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING, Literal, get_args
@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from racer._checks import check_draws, check_epsilon, check_fraction, check_strength, choice
-from racer._numerics import index_pairs, one_blas_thread
+from racer._numerics import RowBuffer, index_pairs, one_blas_thread
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
 from racer.deciders.parts.gates import Evidence, Omnibus, Region, as_gate, gated
 from racer.deciders.parts.rank_tests import clear_pairs
 from racer.deciders.parts.ranking import RunningRanks
 from racer.deciders.parts.verdicts import drop_losers
+from racer.stats.best import best_posterior
 from racer.stats.dirichlet import PairSums
 from racer.stats.joint import order_statements, running_joint, without_ties
 from racer.stats.sign import probability_indistinguishable
@@ -32,6 +33,7 @@ Equalities = Literal["each", "joint"]
 # 1 - confidence are not sampled: these are subtracted from the joint probability instead (Boole's
 # inequality).
 _CERTAIN = 1e-2
+_SURE = 0.998  # the set of candidates that may be the best holds it with this probability
 _MANY = 200  # candidates, above which pairs are sought by their counts
 
 
@@ -40,6 +42,9 @@ class _State:
     ranks: RunningRanks
     gate: Omnibus | Region
     sums: PairSums
+    setting: Setting
+    costs: RowBuffer  # (n, m) of all candidates, NaN where one was out
+    instances: list[int] | None = field(default_factory=list)  # of each block, if they are known
 
 
 @dataclass(frozen=True)
@@ -79,8 +84,10 @@ class BayesianFriedman(Decider):
         default.
     equalities : {"each", "joint"}
         "each": a pair that is indistinguishable by its own posterior, without the gate.
-        "joint": only if the gate rejected, and only pairs, surest first, that are all so with
-        joint posterior probability above `confidence`.
+        Nor is anybody inferior then who is in the set that holds the best of all candidates with
+        probability 0.998 (`racer.stats.best_posterior`).
+        "joint", as in the paper: only if the gate rejected, and only pairs, surest first, that are
+        all so with joint posterior probability above `confidence`.
     pair_strength : float >= 0
         Each pair has so many wins, and as many losses, before the first block, independently of
         the other pairs. With 0, as in the paper, few blocks count too much: with 1 the best one is
@@ -138,6 +145,8 @@ class BayesianFriedman(Decider):
             if gate == "region"
             else Omnibus(gate, level, seed, generalize=setting.generalize),
             PairSums(m, self.draws, seed),
+            setting,
+            RowBuffer(m, np.float64),
         )
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
@@ -146,8 +155,11 @@ class BayesianFriedman(Decider):
             state.sums.keep(kept)
         ranks = state.ranks
         verdict = gated(state.gate, ranks, ranks.means, partial(self._compare, state))
-        if self.equalities == "each" and ranks.n > 1:  # whatever the gate says
-            dropped = verdict.dropped + self._indistinguishable(state, verdict.dropped)
+        if self.equalities == "each":
+            _remember(state, blocks)
+            dropped = _agreed(state, verdict.dropped)
+            if ranks.n > 1:  # whatever the gate says
+                dropped += self._indistinguishable(state, dropped)
             verdict = replace(verdict, dropped=dropped)
         return state, verdict
 
@@ -285,3 +297,29 @@ class BayesianFriedman(Decider):
                 measure="posterior",
             )
         return tuple(dropped.values())
+
+
+def _remember(state: _State, blocks: Blocks) -> None:
+    """Add new blocks to the costs of all candidates."""
+    rows = np.full((len(blocks.costs), state.setting.n_candidates), np.nan)
+    rows[:, blocks.candidates] = blocks.costs
+    state.costs.extend(rows)
+    if blocks.instances is None:
+        state.instances = None
+    elif state.instances is not None:
+        state.instances += np.asarray(blocks.instances).tolist()
+
+
+def _agreed(state: _State, dropped: tuple[Drop, ...]) -> tuple[Drop, ...]:
+    """Return the drops of candidates that the posterior of the best leaves out of its set, too."""
+    if not dropped:
+        return ()
+    setting = state.setting
+    found = best_posterior(
+        state.costs.rows,
+        n_blocks=None if setting.generalize else setting.n_blocks,
+        instances=state.instances,
+        generalize=setting.generalize,
+    )
+    may_be_best = set(found.credible_set(_SURE))
+    return tuple(drop for drop in dropped if drop.candidate not in may_be_best)

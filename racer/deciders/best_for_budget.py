@@ -11,10 +11,9 @@ import numpy as np
 from racer._checks import choice
 from racer._numerics import RowBuffer
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
-from racer.deciders.parts.failures import FailedCells
 from racer.deciders.parts.plans import budget_after, required_budget, room, used_after
 from racer.deciders.parts.verdicts import best_of, drops
-from racer.stats.penalties import Largest
+from racer.failures import FailedCells, Largest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,10 +11,10 @@ import numpy as np
 from racer._checks import choice
 from racer._numerics import RowBuffer
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
-from racer.deciders.parts.failures import FailedCells
 from racer.deciders.parts.plans import required_budget, used_after
 from racer.deciders.parts.scores import By, block_scores
 from racer.deciders.parts.verdicts import best_of, drops
+from racer.failures import FailedCells
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,8 +11,8 @@ import numpy as np
 from racer._checks import check_fraction
 from racer._numerics import RowBuffer
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
-from racer.deciders.parts.failures import FailedCells
 from racer.deciders.parts.verdicts import best_of, drop_worse
+from racer.failures import FailedCells
 from racer.stats.multiplicity import Correction, adjust, check_correction
 
 if TYPE_CHECKING:

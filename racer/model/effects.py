@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from racer._numerics import impute_by_block, power_below, tie_sizes
-from racer.stats.penalties import penalty
+from racer._numerics import power_below, tie_sizes
+from racer.failures import impute_by_block, penalty
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from racer._numerics import impute_failed
 from racer.core.blocks import Order, Place
 from racer.core.budget import Budget
 from racer.core.contest import Description
@@ -18,6 +17,7 @@ from racer.core.pool import as_instances
 from racer.core.rules import Rules
 from racer.core.table import Row, Table
 from racer.errors import BudgetError, SettingError
+from racer.failures import impute_failed
 from racer.racing.asktell import Asked, AskTell, Flow
 from racer.racing.loop import advance, race
 from racer.racing.repeats import Withheld

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from racer._checks import is_whole
+from racer.core.blocks import in_random_order
 from racer.core.events import RaceEnded, check_callbacks
 from racer.core.prices import with_spend
 from racer.errors import RaceStateError, warn
@@ -74,12 +75,13 @@ class Asked:
     what is known early.
     """
 
-    __slots__ = ("_by_key", "_cells", "_make", "later", "told")
+    __slots__ = ("_by_key", "_cells", "_make", "_shuffled", "later", "told")
 
     def __init__(self, make: Callable[[], Cells], later: Ahead = lambda _: ()) -> None:
         self._make = make
         self._cells: Cells | None = None
         self._by_key: dict[CellKey, Cell] | None = None
+        self._shuffled: Cells | None = None
         self.later: Ahead = later
         self.told: dict[CellKey, Outcome] = {}
 
@@ -89,6 +91,13 @@ class Asked:
         if self._cells is None:
             self._cells = self._make()
         return self._cells
+
+    @property
+    def shuffled(self) -> Cells:
+        """The cells, in the order in which they are evaluated."""
+        if self._shuffled is None:
+            self._shuffled = list(in_random_order(self.cells))
+        return self._shuffled
 
     @property
     def by_key(self) -> dict[CellKey, Cell]:
@@ -184,19 +193,19 @@ class AskTell(ABC):
     def ask(self) -> tuple[Cell, ...]:
         """Return the cells that are required next and have no outcome; empty when over.
 
+        Those of a block are in an order drawn from the seed and the block.
+
         Raises
         ------
         RaceStateError
             An error, as of the decider, ended the contest before.
         """
         self._begin()
-        asked = self._asked
-        if asked.told:
-            return tuple(c for key, c in asked.by_key.items() if key not in asked.told)
-        return tuple(asked.cells)
+        told = self._asked.told
+        return tuple(cell for cell in self._asked.shuffled if cell.key not in told)
 
     def ahead(self, blocks: int, known: Early | None = None) -> Iterator[Cell]:
-        """Yield cells that may be asked for after these, of up to so many blocks, in order.
+        """Yield cells that may be asked for after these, of up to so many blocks, block by block.
 
         They depend on the outcomes so far only; one asked for later is the same.
         With a budget of money there are none: those that are not needed would be paid for.
@@ -209,7 +218,7 @@ class AskTell(ABC):
         # the next race of a tuning may begin with the group of blocks in which this one ends
         asked = self._asked.by_key
         later = chain.from_iterable(islice(self._asked.later(early), blocks))
-        yield from (cell for cell in later if cell.key not in asked)
+        yield from (cell for cell in in_random_order(later) if cell.key not in asked)
 
     def tell(self, cell: Cell, outcome: Outcome) -> None:
         """Record the outcome of a cell that was asked for.
@@ -258,13 +267,11 @@ class AskTell(ABC):
                 f"{len(outcomes)} outcomes: give one for each of the {len(required)} cells that "
                 "ask() returns"
             )
-        if self._asked.told:
-            for cell, outcome in zip(required, outcomes, strict=True):
-                self.tell(cell, outcome)
-            return
         for outcome in outcomes:
             check_outcome(outcome, self.rules.metric_names)
-        self._advance([*map(self._counted, required, outcomes)])
+        counted = [*map(self._counted, required, outcomes)]  # before any of them is told
+        told = self._asked.told | dict(zip((c.key for c in required), counted, strict=True))
+        self._advance([told[key] for key in self._asked.by_key])
 
     def _counted(self, cell: Cell, outcome: Outcome) -> Outcome:
         """Return an outcome as it counts for a cell; an error if it cannot be of it."""

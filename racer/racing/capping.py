@@ -91,7 +91,7 @@ def too_slow(
     if cap >= runtime.limit:
         return []
     return [
-        Elimination.of_capped(block, candidate, leaders[0])
+        Elimination.of_outcomes(block, candidate, "capped", leaders[0])
         for candidate in reversed(state.ranked)
         if candidate not in leaders
         and all(o.value is None or o.value >= cap for o in table.of(candidate).values())

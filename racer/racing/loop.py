@@ -12,7 +12,7 @@ from racer.core.events import BlockCompleted, Elimination, Ended, RaceEnded
 from racer.core.table import Row
 from racer.deciders.decider import Blocks
 from racer.deciders.parts.groups import all_set_aside, as_shown, in_order
-from racer.deciders.parts.wrappers import planned_survivors, verdict_on
+from racer.deciders.parts.wrappers import is_free, planned_survivors, verdict_on
 from racer.racing.state import Evidence, Request, State, started
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ def race(
         block, state.block, state.used = state.block, state.block + 1, state.used + len(row.values)
         state.pending[:0] = _with_success(rules, withheld.released())
         costs, rejected, is_usable = rules.costs(row), row.places("rejected"), row.is_usable
+        ok = np.isfinite(costs).reshape(len(costs), -1).any(axis=1)
+        state.succeeded.update(state.alive[ok].tolist())
         eliminated: tuple[Elimination, ...] = ()
         before = state.tested
         if rejected:
@@ -150,8 +152,28 @@ def _test(
     state.judged = state.alive, verdict
     state.evidence.append((block, verdict.evidence))
     spare = len(state.alive) - rules.min_survivors if state.tested >= state.first_test else 0
-    dropped = verdict.dropped[: max(spare, 0)]
-    return _leave(rules, state, withheld, [Elimination.of_drop(block, drop) for drop in dropped])
+    gone = [Elimination.of_drop(block, drop) for drop in verdict.dropped]
+    gone = [*_never_succeeded(rules, state, block, {drop.candidate for drop in gone}), *gone]
+    return _leave(rules, state, withheld, gone[: max(spare, 0)])
+
+
+def _never_succeeded(
+    rules: Rules, state: State, block: int, dropped: set[int]
+) -> list[Elimination]:
+    """Return the candidates that have failed on every block so far, if another one has succeeded.
+
+    They go whatever the decider's test says of so few blocks: the first failure of each may be the
+    one outlier that a test of means waits for.
+    """
+    leader = next((c for c in state.ranked if c in state.succeeded), None)
+    if leader is None:
+        return []
+    return [
+        Elimination.of_outcomes(block, candidate, "failed", leader)
+        for candidate in state.alive.tolist()
+        if not (candidate in state.succeeded or candidate in dropped)
+        and is_free(rules.decider, candidate, state.tested)
+    ]
 
 
 def advance(flow: Flow, row: Row | None) -> Request | RaceEnded:

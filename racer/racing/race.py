@@ -260,7 +260,8 @@ class Race(AskTell):
             outcomes = [Outcome("ok", value, seconds=value) for value in values.tolist()]
         if len(outcomes) != len(self._state.alive):
             raise self._unfit()
-        self.tell_all(outcomes)
+        by_key = dict(zip(self._asked.by_key, outcomes, strict=True))
+        self.tell_all([by_key[cell.key] for cell in self.ask()])
 
     @property
     def requested(self) -> tuple[int, NDArray[np.intp]] | None:

@@ -52,6 +52,7 @@ class State:
     eliminations: list[Elimination] = field(default_factory=list)
     used_share: float | None = None  # of a budget in money or in seconds
     has_difference: bool = False  # a block tells two candidates apart
+    succeeded: set[int] = field(default_factory=set)  # candidates, on any block
     ended: Ended | None = None
 
     @classmethod

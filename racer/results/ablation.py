@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from racer._checks import counted
-from racer._numerics import as_json, impute_failed, mean_of, shown_probability
+from racer._numerics import as_json, mean_of, shown_probability
+from racer.failures import impute_failed
 from racer.plots import bars
 from racer.plots._canvas import empty
 from racer.render.sections import Drawing, Grid, Section, number, parameters
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from racer.render.sections import Piece
     from racer.space.space import Space
+    from racer.stats.best import Measure
 
 __all__ = ["AblationResult", "Step"]
 
@@ -136,17 +138,16 @@ class AblationResult(AnyResult):
             return math.nan
         everyone = range(len(self.configs))
         costs = self.known.all_costs(everyone)
-        runtime = self.rules.runtime
-        if runtime is not None:
-            costs = runtime.as_costs(costs)
-        ratios = runtime is not None and runtime.has_ratios
+        measure: Measure = "mean"
+        if self.rules.runtime is not None:
+            costs, measure = self.rules.runtime.compared(costs)
         costs[np.isinf(costs)] = np.nan
         is_shared = np.isin(self.known.counted(everyone), self.known.common([one, other]))
         costs[is_shared, one], costs[is_shared, other] = pair.T
         some = plausible(costs, np.isin(everyone, [one, other]))
         costs, at = costs[:, some], np.flatnonzero(np.isin(some, [one, other]))
         kernels = likeness(self.space, self.configs)(some.tolist(), costs)
-        found = best_posterior(costs, by_block=False, ratios=ratios, covariances=kernels, among=at)
+        found = best_posterior(costs, measure=measure, covariances=kernels, among=at)
         return float(found.probability_best[np.searchsorted(some, other)])
 
     @cached_property

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from racer._checks import did_you_mean, is_whole
-from racer._numerics import impute_no_nearer, mean_of, means_of
+from racer._numerics import mean_of, means_of
 from racer.core.contest import Unused
 from racer.core.table import Table, with_success
 from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.mean import MeanRace
 from racer.deciders.parts.groups import GroupMeans
 from racer.errors import CandidateError, SettingError
+from racer.failures import impute_no_nearer, penalty
 from racer.render.notebook import Displayed
 from racer.results.metrics import Metrics, sought_of
 from racer.results.scores import scores_frame
 from racer.stats.best import BestPosterior, best_posterior, plausible
-from racer.stats.penalties import penalty
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from racer.core.blocks import Stream
     from racer.core.events import Elimination, Ended
     from racer.core.rules import Rules
+    from racer.stats.best import Measure
 
     Draw = Callable[[Axes | None], Any]
     # from candidates (m,) and their costs, (n, m), to (k, m, m)
@@ -371,13 +372,23 @@ class Result(AnyResult, ABC):
 
     @cached_property
     def eliminations(self) -> pd.DataFrame:
-        """One row per candidate eliminated."""
+        """One row per candidate eliminated: block, candidate, reason, against.
+
+        Where the decider goes by another number than a posterior, also that: `probability`, which
+        `measure` names. Probabilities of a candidate are `probability_best`.
+        """
         import pandas as pd  # noqa: PLC0415
 
         kinds = dict.fromkeys(("block", "candidate"), "int64") | {"reason": "str"}
         kinds |= {"against": "int64", "probability": "float64", "measure": "str"}
         frame = pd.DataFrame([vars(gone) for gone in self._eliminations], columns=list(kinds))
-        return frame.astype(kinds)
+        own = [] if self._shows_measures else ["probability", "measure"]
+        return frame.astype(kinds).drop(columns=own)
+
+    @property
+    def _shows_measures(self) -> bool:
+        """Whether eliminations have numbers besides P(best), such as p-values."""
+        return any(gone.measure not in {"posterior", "outcome"} for gone in self._eliminations)
 
 
 def _rounded(posterior: BestPosterior) -> NDArray[np.float64]:
@@ -404,6 +415,10 @@ def goes_by_means(rules: Rules, *, is_exact: bool = False) -> bool:
     return is_exact or rules.runtime is not None or rules.decider.by_means
 
 
+def _measure(*, by_means: bool) -> Measure:
+    return "mean" if by_means else "rank"
+
+
 def posterior_of(
     known: Table,
     n_candidates: int,
@@ -418,7 +433,7 @@ def posterior_of(
     """Return the posterior of the best of all candidates, `by_means` or in units of each block.
 
     `among` are those of which the best is sought, if not all; a rejected one is not. Where scores
-    have bounds, a failed cell has the worst. Where a penalty counts, so do means.
+    have bounds, a failed cell has the worst.
     """
     if isinstance(rules.decider, CorrelatedTRace):
         correlation = rules.decider.correlation
@@ -427,13 +442,12 @@ def posterior_of(
     rejected = known.rejected
     eligible = [c for c in range(n_candidates) if c not in rejected] or list(range(n_candidates))
     of_others = is_of_population(rules) or rules.generalize
-    about = (known, eligible, n_candidates, stream, rules)
-    rows = _rows_compared(*about, is_sample=bool(of_others))
-    costs, instances = rows.costs, None
+    rows = _rows_compared(known, eligible, n_candidates, stream, rules)
+    costs, instances, measure = rows.costs, None, _measure(by_means=by_means)
     if stream.n_instances is not None and not correlation:
         instances = [stream.unit(block) or 0 for block in rows.blocks]
     if rules.runtime is not None:
-        costs = rules.runtime.as_costs(costs)
+        costs, measure = rules.runtime.compared(costs)
     sought = sought_of(eligible, among)
     kernels = None
     if covariances is not None and not correlation and np.isfinite(costs).any():
@@ -443,9 +457,7 @@ def posterior_of(
         kernels = covariances(eligible, costs)
     found = best_posterior(
         costs,
-        by_block=not by_means,
-        ratios=rules.runtime is not None and rules.runtime.has_ratios,
-        penalty=penalty(costs) if rules.runtime is None and rows.hidden is None else rows.hidden,
+        measure=measure,
         correlation=correlation,
         n_blocks=None if correlation or of_others else rows.n_blocks,
         instances=instances,
@@ -459,13 +471,12 @@ def posterior_of(
 class _Rows(NamedTuple):
     """Costs (n, m) that are compared, and the block of each row: of a group, its last.
 
-    `n_blocks` is how many rows there are in all, if few; `hidden` a penalty that means of groups hide.
+    `n_blocks` is how many rows there are in all, if few.
     """
 
     costs: NDArray[np.float64]
     blocks: list[int]
     n_blocks: int | None
-    hidden: float | None = None
 
 
 def _rows_compared(
@@ -474,29 +485,24 @@ def _rows_compared(
     n_candidates: int,
     stream: Stream,
     rules: Rules,
-    *,
-    is_sample: bool,
 ) -> _Rows:
     """Return the blocks, or the means of groups, by which candidates are compared.
 
-    Groups are compared by their means, unless these hide a penalty among the blocks that counts as a
-    failure: then blocks are compared, those of a group as if they were of one instance.
+    Groups are compared by their means, unless these would hide a penalty, which is a failure: then
+    blocks are compared, those of a group as if they were of one instance.
     """
     costs = known.all_costs(eligible, stream.instance)
     n_blocks = n_blocks_of(known, stream, costs)
     if rules.cost_bounds is not None:
         costs = np.minimum(costs, rules.cost_bounds[1])
     cells = _Rows(costs, known.counted(eligible, stream.instance), n_blocks)
-    if stream.groups is None:
+    if stream.groups is None or penalty(costs) is not None:
         return cells
     shown, ends = _shown(known, n_candidates, stream, rules)
     has_success = np.isfinite(shown[:, eligible]).any(axis=1)
     means = shown[has_success][:, eligible]
-    hidden = penalty(costs) if penalty(means) is None else None
-    if hidden is not None and (is_sample or stream.length is None):
-        return cells._replace(hidden=hidden)
     blocks = np.array(ends, dtype=np.intp)[has_success].tolist()
-    return _Rows(means, blocks, _n_groups_of(known, stream, len(shown)), hidden)
+    return _Rows(means, blocks, _n_groups_of(known, stream, len(shown)))
 
 
 def is_of_population(rules: Rules) -> bool:

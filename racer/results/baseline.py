@@ -12,6 +12,7 @@ from racer.stats.best import best_posterior
 if TYPE_CHECKING:
     from racer.core.table import Table
     from racer.results.base import Result
+    from racer.stats.best import Measure
 
 
 class Improvement(NamedTuple):
@@ -107,11 +108,10 @@ def _probability(result: Result, table: Table, best: int, default: int) -> float
     costs = table.costs([best, default])
     if len(costs) < 2:
         return None
-    runtime = result.rules.runtime
-    if runtime is not None:
-        costs = runtime.as_costs(costs)
-    ratios = runtime is not None and runtime.has_ratios
-    return float(best_posterior(costs, by_block=False, ratios=ratios).probability_best[0])
+    measure: Measure = "mean"
+    if result.rules.runtime is not None:
+        costs, measure = result.rules.runtime.compared(costs)
+    return float(best_posterior(costs, measure=measure).probability_best[0])
 
 
 def verdict_of_default(result: Result, default: int | None) -> str:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from racer._numerics import impute_by_block, widened
+from racer._numerics import widened
 from racer.deciders.parts.several import FAILED
+from racer.failures import impute_by_block
 from racer.stats._validation import frozen
 from racer.stats.best import BestPosterior
 from racer.stats.several import Means, drawn_fronts, intervals, known_means

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from racer._checks import counted
 from racer._numerics import as_json, as_plain, related_probability, shown_probability
 from racer.core.objective import Constrained, Within
+from racer.deciders.named import name_of
 from racer.render.sections import Code, Grid, Section, number, parameters, value_shown
 from racer.results.front import front_first, front_grid, listed, shown_means, verdict_of_front
 from racer.results.means import has_means, mean_scores, means_section
@@ -55,10 +56,11 @@ def verdict(result: Result) -> tuple[str, ...]:
         return (f"No candidate can be called the best of {n}.{_guess(result)}",)
     if n == 1:
         return ("The only candidate is #0.",)
-    chance = related_probability(result.probability_best[best])
+    chance = result.probability_best[best]
     chances = (
-        f"The best is #{best} of {n} candidates. P(best) {chance}: the posterior probability that "
-        f"{_question(result)} {_compared(result)}."
+        f"{'The best' if chance >= 0.5 else 'The likeliest best'} is #{best} of {n} candidates. P(best) "
+        f"{related_probability(chance)}: the posterior probability that {_question(result)} "
+        f"{_compared(result)}."
     )
     more = () if result._metrics is None else result._metrics.notes
     more = (*more, _unacceptable(result))
@@ -124,9 +126,15 @@ def _rivals(result: Result) -> str:
     rivals = [f"#{c}" for c in result.credible_set if c != result.best_index]
     if not rivals or _unacceptable(result):
         return ""
+    held = related_probability(sum(result.probability_best[c] for c in result.credible_set))
+    if len(rivals) + 1 == len(result.compared):
+        return "It may be any of them: none is ruled out with probability 0.95."
     more = f" and {len(rivals) - _MOST} more" if len(rivals) > _MOST else ""
     one_of = "one of " if len(rivals) > 1 else ""
-    return f"With probability 0.95 it is that or {one_of}{', '.join(rivals[:_MOST])}{more}."
+    return (
+        f"With probability {held.removeprefix('= ')} it is that or {one_of}"
+        f"{', '.join(rivals[:_MOST])}{more}."
+    )
 
 
 def _eliminated_best(result: Result) -> str:
@@ -140,8 +148,9 @@ def _eliminated_best(result: Result) -> str:
     alike = rival is not None and round(chances[rival], 2) == round(chances[gone[-1].candidate], 2)
     likely = f"as likely the best as #{rival}" if alike else "the likeliest best nevertheless"
     return (
-        f"#{best} was eliminated after block {gone[-1].block} (by the decider's test: "
-        f"{why(gone[-1])}); given all outcomes, it is {likely}."
+        f"#{best} was eliminated after block {gone[-1].block} (by the rule of "
+        f"{name_of(result.rules.decider)}: {why(gone[-1])}); P(best) is another model, and given all "
+        f"outcomes, it is {likely}."
     )
 
 
@@ -298,6 +307,7 @@ _RELATIONS = {
     "outranked": "no room for it behind",
     "unlikely": "unlikely to be best beside",
     "capped": "capped on all blocks, behind",
+    "failed": "failed on all blocks, behind",
     "dominated": "worse in every metric than",
     "not better": "not better by more than the margin than",
     "unacceptable": "not good enough beside",
@@ -308,15 +318,13 @@ def why(drop: Elimination) -> str:
     """Return the reason, opponent and evidence of an elimination."""
     if drop.reason == "rejected":
         return "rejected"
-    if drop.reason == "capped":
-        return f"{_RELATIONS['capped']} #{drop.against}"
     chance = drop.probability
-    evidence = f"{chance:.3g}"
-    if drop.measure in {"posterior", "p-value"} and 0.0 <= chance <= 1.0:
-        evidence = _chance(drop)
-    elif drop.measure != "e-value":
-        evidence = f"{chance:.2g}"
     relation = _RELATIONS.get(drop.reason, f"{drop.reason}, against")
+    if drop.measure in {"posterior", "outcome"}:
+        return f"{relation} #{drop.against}"
+    evidence = f"{chance:.3g}" if drop.measure == "e-value" else f"{chance:.2g}"
+    if drop.measure == "p-value" and 0.0 <= chance <= 1.0:
+        evidence = _chance(drop)
     return f"{relation} #{drop.against} ({drop.measure} {evidence})"
 
 
@@ -325,15 +333,17 @@ def eliminations(result: Result, latest: int = 10) -> Section:
     eliminated = result._eliminations
     counts = Counter(gone.reason for gone in eliminated)
     reasons = ", ".join(f"{count} {reason}" for reason, count in counts.most_common())
-    head = ("candidate", "block", "reason", "against", "probability", "measure")
-    rows = [
-        (
-            *(f"#{gone.candidate}", gone.block, gone.reason),
-            *(f"#{gone.against}", _chance(gone), gone.measure),
-        )
-        for gone in eliminated[-latest:]
-    ]
-    grid = Grid.of(head, rows, left="candidate reason measure")
+    shown = eliminated[-latest:]
+    columns: dict[str, list[Any]] = {
+        "candidate": [f"#{gone.candidate}" for gone in shown],
+        "block": [gone.block for gone in shown],
+        "reason": [gone.reason for gone in shown],
+        "against": [f"#{gone.against}" for gone in shown],
+    }
+    if result._shows_measures:
+        columns |= {"probability": [*map(_chance, shown)], "measure": [g.measure for g in shown]}
+    rows = [*zip(*columns.values(), strict=True)]
+    grid = Grid.of(tuple(columns), rows, left="candidate reason measure")
     which = f"; the latest {latest}:" if len(eliminated) > latest else ":"
     return Section("Eliminations", (f"{reasons}{which}", grid, _tests(result)))
 

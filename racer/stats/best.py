@@ -1,36 +1,57 @@
-"""The probability of being the best of all candidates, eliminated ones included."""
+"""The posterior of the best candidate: scores, places and failures of an incomplete table of costs."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
+import scipy  # its parts are imported when they are used
 
-from racer._checks import as_floats, check_fraction, flag, is_real, whole
-from racer._numerics import as_costs, one_blas_thread, power_near
+from racer._checks import as_floats, check_fraction, choice, flag, is_real, whole
+from racer._numerics import as_costs, one_blas_thread, power_near, with_ties
 from racer.errors import ScoresError, SettingError
+from racer.failures import penalty
 from racer.stats._validation import frozen
-from racer.stats.locations import FAILURE, locations
-from racer.stats.smallest import probability_smallest
-from racer.stats.units import above_median
+from racer.stats.least import Part, probability_least, root_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import pandas as pd
     from numpy.typing import ArrayLike, NDArray
 
-    from racer.stats.locations import Locations
+    Floats = NDArray[np.float64]
 
-__all__ = ["BestPosterior", "best_posterior"]
+__all__ = [
+    "BestPosterior",
+    "Measure",
+    "best_posterior",
+    "drawn_together",
+    "failing_parts",
+    "place_parts",
+    "scores",
+    "two_way",
+]
+
+Measure = Literal["rank", "mean", "log"]
 
 _MOST = 300  # candidates that are compared in full, of those that may be the best
-_EQUAL = 1e-9  # in units of the spread within a block: means that differ by less are the same
-_FAR = 6.0  # spreads of a block: a cost that is further from its median counts as that
-_PASSES = 3  # in which they are left out
+_FAR = 3.0  # robust spreads of the better candidates: who is further behind says nothing of them
+_PASSES = 4  # in which such candidates are found
+_LOG_SCALE = 1.4  # sampling variance of the logarithm of a block's spread, times k - 1
+_HALF_CAUCHY = 0.25  # scale of the prior of the spread, in noise standard deviations
+_ALL_EQUAL = 0.1  # its mass at no spread at all
+_SPREADS = np.concatenate([[0.0], np.geomspace(1e-3, 1e9, 70)])  # variances, relative to the noise
+_TOWARDS = 4.0  # values, as by which a candidate's noise is drawn to the usual one
+_ROUNDING = 1e-18  # of the variance of scores: less is no noise
+_NEGLIGIBLE = 2e-3  # weight of a spread
+_GUESSED = 2.6  # the noise variance counts as so much more, where likeness is guessed by kernels
+_ODDS = np.array([-4.0, -2.5, -1.5, -0.75, 0.0, 0.75, 1.5, 2.5, 4.0, 6.0])  # own parts of log odds
+_NONE = 4  # the place in it of a candidate without a part of its own
+_PRONE = 0.1  # prior probability that a candidate fails more often than blocks explain
+_ROUNDS = 10  # in which difficulties of blocks and parts of candidates are estimated in turn
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +61,11 @@ class BestPosterior:
     Attributes
     ----------
     probability_best : ndarray, shape (m,)
-        Posterior probability of each candidate that its expected cost is the smallest; sums to 1.
+        Posterior probability of each candidate that it is the best; sums to 1.
     mean : ndarray, shape (m,)
-        Posterior mean of each candidate's expected cost, in units of the spread within a block,
-        less their mean; 0 where nothing is known, infinity where it was not compared.
+        Posterior mean of each candidate's place, less their mean: in standard scores, or in the unit
+        of costs (of their logarithms) where these are compared; 0 where nothing is known, infinity
+        where it was not compared.
     n_blocks : int
         Blocks that tell candidates apart.
 
@@ -55,8 +77,8 @@ class BestPosterior:
     (0, (0,))
     """
 
-    probability_best: NDArray[np.float64]
-    mean: NDArray[np.float64]
+    probability_best: Floats
+    mean: Floats
     n_blocks: int
 
     @property
@@ -105,9 +127,7 @@ def best_posterior(
     scores: ArrayLike,
     *,
     maximize: bool = False,
-    by_block: bool = True,
-    ratios: bool = False,
-    penalty: float | None = None,
+    measure: Measure = "rank",
     correlation: float = 0.0,
     n_blocks: int | None = None,
     instances: ArrayLike | None = None,
@@ -117,55 +137,38 @@ def best_posterior(
 ) -> BestPosterior:
     """Return the posterior probability of each candidate that it is the best of all of them.
 
-    The model: cost of candidate j on block b = block b + candidate j + noise. Candidates are
-    exchangeable, normal around a common mean, with a spread that the data estimate: so whoever
-    leads by luck is drawn back towards the others. Elimination goes by observed costs alone, so
-    that candidates that were eliminated early are compared fairly by what is known of them. The
-    spread has a half-Cauchy prior (scale 0.25 of the noise's standard deviation) with a mass of
-    0.1 at no spread; the noise variance is integrated out, too. Gaps between candidates of more than
-    thirty standard deviations of the noise (of more, if few blocks tell the noise) count as thirty:
-    how far behind the worst is says nothing of the others.
+    Three steps. *Scores*: costs above their block's median, in units of the block's spread as far as
+    spreads differ by more than chance, are ranked together, and become the standard normal scores of
+    these ranks. *Places*: score of candidate j on block b = block b + place j + noise. Candidates
+    are exchangeable, normal around a common mean with a spread that the data estimate: so whoever
+    leads by luck is drawn back towards the others. The spread has a half-Cauchy prior (scale 0.25 of
+    the noise's standard deviation) with a mass of 0.1 at no spread; the noise variance is integrated
+    out. Elimination goes by observed costs alone, so that candidates that were eliminated early are
+    compared fairly by what is known of them. Who is more than three robust spreads of the better
+    candidates (or standard errors) behind their lower third cannot be the best, and is no measure of
+    what the others differ by. *Failures* come first, with evidence: log odds of failing = how often
+    the others fail on the block + the candidate's own part, which is 0 for most. The best is, of
+    those with the least part, the one with the least place. So a failure by chance, or on a block on
+    which others fail too, costs next to nothing, and whoever is known to fail more often cannot be
+    the best. A block on which all fail says nothing.
 
-    A failed evaluation says nothing of costs, but how often a candidate fails does. Either all fail
-    at one rate, by chance, which costs nobody anything beside the others; or some never fail, and
-    each of the others at a rate of its own, from a common beta law: at that share, a failure costs
-    fifty spreads of a block, or twenty times what candidates differ by if that is more. Both are as
-    likely before anything is seen. With `covariances`, alike candidates fail alike, which speaks
-    against chance and tells a candidate's rate; with `n_blocks` there is no chance.
+    A penalty, one largest score of several blocks and candidates far beyond all others, such as ten
+    times a limit, is a failure, whatever `measure`.
 
-    Of more than 300 candidates those are compared that may be the best, by their means so far; the
+    Of more than 300 candidates those are compared that may be the best, by their scores so far; the
     others have probability 0.
-
-    Leave out blocks that say more of the block than of the candidates, such as those on which all
-    of many candidates failed.
 
     Parameters
     ----------
     scores : array_like, shape (n, m)
         One row per block, one column per candidate; smaller is better. NaN: not evaluated; +inf
         (-inf where larger is better): failed. The other infinity, such as the logarithm of an
-        error of 0, counts as a range of its block better than the block's best finite score.
+        error of 0, is better than all finite scores of its block.
     maximize : bool
         Larger is better.
-    by_block : bool
-        Divide the costs of a block by the block's spread as far as spreads differ by more than
-        chance, and clip what is further from its place than 1.5 standard deviations if there are
-        more such cells than in normal noise; not where most costs of a block nearly tie, or two
-        halves of the candidates do not agree on its spread. False: costs as they are, for objectives whose mean
-        counts. Where candidates are not equally noisy, those with less noise tell more of how hard
-        a block is; and who is much noisier than the best and more than two standard deviations
-        behind is left out, since that noise would make the others look uncertain.
-    ratios : bool
-        Costs are 0 or more, and means of blocks and candidates are factors of them, as of run
-        times: the noise of a slow candidate is larger in seconds, not in their logarithms. These
-        are compared, whatever `by_block`, and to a candidate's effect is added what its mean is above
-        its typical cost, as far as candidates differ in that by more than chance: so the best has
-        the smallest mean, with the more evidence for it the more blocks there are.
-    penalty : float, optional
-        A score so bad, such as ten times the limit of an unsolved run, is no outlier: it counts as a
-        failure at this price, and means of costs are compared, whatever `by_block`. Blocks that all
-        their candidates have so bad are left out. With `n_blocks` it is a cost like others, in the
-        mean. Not with `ratios`.
+    measure : {"rank", "mean", "log"}
+        What is compared: normal scores of ranks; costs as they are, for objectives whose mean
+        counts; or logarithms of costs, which are 0 or more and differ by factors, as run times do.
     correlation : float in [0, 1)
         Of a candidate's costs on blocks that share data, such as the folds of one data set: the
         best is then the best on data like it (Nadeau and Bengio 2003).
@@ -181,7 +184,7 @@ def best_posterior(
     covariances : array_like, shape (k, m, m), optional
         Prior covariances of the candidates, up to a factor, where they are not exchangeable: such as
         kernels of a Gaussian process over their configurations. Those weigh more under which these
-        costs are likelier. In units of blocks, the noise variance then counts 2.6 times: with a
+        costs are likelier. Except for means, the noise variance then counts 2.6 times: with a
         likeness that is guessed, P(best) would say too much. None: all candidates are alike.
     among : array_like of int, optional
         The candidates of which the best is sought. The others tell what candidates differ by, and
@@ -194,16 +197,16 @@ def best_posterior(
     Raises
     ------
     ScoresError
-        No candidate, or values that are not numbers.
+        No candidate, values that are not numbers, or negative ones of which logarithms are asked for.
     SettingError
-        correlation, n_blocks, penalty or among out of range, or covariances of another shape.
+        correlation, n_blocks or among out of range, or covariances of another shape.
 
     References
     ----------
     Box and Tiao: Bayesian Inference in Statistical Analysis (1973), chapter 7; Gelman: Prior
-    distributions for variance parameters in hierarchical models (Bayesian Analysis 2006); Corani,
-    Benavoli et al.: Statistical comparison of classifiers through Bayesian hierarchical modelling
-    (Machine Learning 2017).
+    distributions for variance parameters in hierarchical models (Bayesian Analysis 2006); Hodges and
+    Lehmann: Rank methods for combination of independent experiments in analysis of variance (Annals
+    of Mathematical Statistics 1962), for ranks after alignment.
 
     Examples
     --------
@@ -212,130 +215,443 @@ def best_posterior(
     0
     """
     table = as_floats(scores, "scores", 2)
-    if not table.shape[1]:
+    n, m = table.shape
+    if not m:
         raise ScoresError("scores has no column: give blocks x candidates")
+    choice(measure, "measure", get_args(Measure))
+    flag(generalize, "generalize")
     if not is_real(correlation) or not 0.0 <= correlation < 1.0:
         raise SettingError(f"correlation={correlation!r}: give a number from 0 to below 1")
-    for name, value in (("by_block", by_block), ("ratios", ratios), ("generalize", generalize)):
-        flag(value, name)
     costs = as_costs(table, maximize=flag(maximize, "maximize"))
-    size = power_near(costs)
-    costs = _bounded_below(costs / size)
-    if penalty is not None:
-        penalty = _as_cost(penalty, maximize=maximize, ratios=ratios) / size
-        costs = _as_failures(costs, penalty) if n_blocks is None else costs
-    seen = (~np.isnan(costs)).sum(axis=0)
-    n_blocks = None if n_blocks is None else whole(n_blocks, "n_blocks", least=1)
-    if n_blocks is not None and (correlation or n_blocks < seen.max(initial=0)):
+    if measure == "log" and (costs[~np.isnan(costs)] < 0.0).any():
+        raise ScoresError('a cost is negative: with measure="log" all are at least 0')
+    seen = int((~np.isnan(costs)).sum(axis=0).max(initial=0))
+    total = None if n_blocks is None else whole(n_blocks, "n_blocks", least=1)
+    if total is not None and (correlation or total < seen):
         raise SettingError(
-            f"n_blocks={n_blocks!r}: give at least the {seen.max(initial=0)} that a candidate has "
-            "seen, and no correlation, which is about other blocks"
+            f"n_blocks={n_blocks!r}: give at least the {seen} that a candidate has seen, and no "
+            "correlation, which is about other blocks"
         )
-    strata = None if instances is None else (_strata(instances, len(costs)), generalize)
-    m = costs.shape[1]
+    of_block = np.arange(n) if instances is None else _whole_numbers(instances, n)
     kernels = None if covariances is None else as_floats(covariances, "covariances", 3)
     if kernels is not None and (kernels.shape[1:] != (m, m) or correlation):
         raise SettingError(
             f"covariances of shape {kernels.shape}: give k x {m} x {m}, and no correlation"
         )
     sought = _sought(among, m)
+
+    costs = as_failures(_bounded_below(costs / power_near(costs)))
+    tells = ~(np.isnan(costs) | np.isposinf(costs)).all(axis=1)
+    tells |= (~np.isnan(costs)).sum(axis=1) == 1  # one alone that failed: others might have, too
+    costs, of_block = costs[tells], of_block[tells]
+    total = None if total is None else total - int((~tells).sum())
+    succeeds = np.isfinite(costs).any(axis=0) | np.isnan(costs).all(axis=0)
+    if (succeeds & sought).any():
+        sought &= succeeds
     if m == 1 or not np.isfinite(costs).any():
         return BestPosterior(frozen(sought / sought.sum()), frozen(np.zeros(m)), 0)
-    if m > _MOST:
-        some = plausible(costs, sought)
-        part = best_posterior(
-            costs[:, some],
-            by_block=by_block,
-            ratios=ratios,
-            penalty=penalty,
-            correlation=correlation,
-            n_blocks=n_blocks,
-            instances=instances,
-            generalize=generalize,
-            covariances=_among(kernels, some),
-            among=np.flatnonzero(sought[some]),
-        )
-        return part.among(some.tolist(), m)
-    model = partial(
-        locations,
-        by_block=by_block and penalty is None,
-        ratios=ratios,
-        penalty=penalty,
-        correlation=correlation,
-        n_blocks=n_blocks,
-        strata=strata,
-    )
+    some = plausible(costs, sought)
     with one_blas_thread():
-        found, probability, mean = _compared(model, costs, sought, kernels)
-    if n_blocks is not None and found.failing is None:  # nothing else is uncertain
-        probability = _shared(probability, mean, np.flatnonzero(sought & (seen == n_blocks)))
-    return BestPosterior(frozen(probability), frozen(mean - mean.mean()), found.n_blocks)
+        found = _compared(
+            costs[:, some],
+            sought[some],
+            measure,
+            correlation / (1.0 - correlation),
+            np.inf if total is None else total,
+            of_block,
+            generalize=generalize,
+            kernels=None if kernels is None else kernels[:, some][:, :, some],
+        )
+    return found.among(some.tolist(), m)
 
 
-def plausible(costs: NDArray[np.float64], sought: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Return the numbers of the candidates that may be the best, ascending: `_MOST` of them.
+def as_failures(costs: Floats) -> Floats:
+    """Return costs (n, m) with penalties as failures, +inf."""
+    worst = penalty(costs)
+    return costs if worst is None else np.where(costs >= worst, np.inf, costs)
 
-    Those that are sought, a mask (m,), come before the others.
+
+def plausible(costs: Floats, sought: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return the candidates that may be the best, ascending, at most `_MOST`.
+
+    Those that are sought, a mask (m,), then by lower bounds of mean scores; a failure counts two.
     """
     if costs.shape[1] <= _MOST:
         return np.arange(costs.shape[1])
-    known = np.isfinite(costs)
-    count = known.sum(axis=1)
-    solved = count > 0
-    above, scale, _ = above_median(np.where(known, costs, np.nan)[solved], count[solved])
-    usual = float(np.median(scale[scale > 0.0])) if (scale > 0.0).any() else 1.0
-    size = np.clip(above / np.where(scale > 0.0, scale, usual)[:, None], -_FAR, _FAR)
-    blocks = known.sum(axis=0)
-    mean = np.nansum(size, axis=0) / np.maximum(blocks, 1)
-    price = FAILURE[0] * np.isposinf(costs).mean(axis=0)
-    bound = mean + price - 2.0 / np.sqrt(np.maximum(blocks, 1))
-    return np.sort(np.lexsort((np.where(blocks > 0, bound, np.inf), ~sought))[:_MOST])
+    values = scores(costs)
+    known = ~np.isnan(values)
+    count = known.sum(axis=0)
+    mean = np.where(known, values, 0.0).sum(axis=0) / np.maximum(count, 1)
+    bound = mean - 2.0 / np.sqrt(np.maximum(count, 1)) + 2.0 * np.isposinf(costs).mean(axis=0)
+    return np.sort(np.lexsort((np.where(count > 0, bound, np.inf), ~sought))[:_MOST])
 
 
 def _compared(
-    model: Callable[..., Locations],
-    costs: NDArray[np.float64],
+    costs: Floats,
     sought: NDArray[np.bool_],
-    kernels: NDArray[np.float64] | None,
-) -> tuple[Locations, NDArray[np.float64], NDArray[np.float64]]:
-    """Return the posterior, and each candidate's probability (m,) and mean (m,).
-
-    Of all but hopeless candidates whose noise is large, which have a probability of 0: without
-    them, others may turn out to be so.
-    """
-    found = model(costs, kernels=kernels)
-    mean, rest = found.mean, np.arange(len(sought))
-    for _ in range(_PASSES):
-        if (stays := ~found.is_hopeless(sought[rest])).all():
+    measure: Measure,
+    shared: float,
+    n_blocks: float,
+    instances: NDArray[np.intp],
+    *,
+    generalize: bool,
+    kernels: Floats | None,
+) -> BestPosterior:
+    """Return the posterior of candidates of whom some are sought, a mask (m,)."""
+    near, mean = np.arange(len(sought)), np.zeros(len(sought))
+    values = scores(costs, measure)
+    for _ in range(_PASSES if kernels is None else 1):
+        effect, is_far = _far(values)
+        mean[near] = effect - effect.min() + mean[near].min()
+        if (
+            kernels is not None
+        ):  # a candidate far behind tells where others are: it counts as nearer
+            values -= np.where(is_far, effect - effect[is_far].min(initial=np.inf), 0.0)
+        if kernels is not None or not is_far.any() or not sought[near[~is_far]].any():
             break
-        rest, unit = rest[stays], found.unit
-        found = model(costs[:, rest], kernels=_among(kernels, rest))
-        mean = mean * unit / found.unit
-        mean += found.mean.mean() - mean[rest].mean()
-        mean[rest] = found.mean
-    some = found.of(np.flatnonzero(sought[rest]))
+        near = near[~is_far]  # ranks among these say more
+        values = scores(costs[:, near], measure)
+    parts, freedom = place_parts(
+        values,
+        shared=shared,
+        n_blocks=n_blocks,
+        instances=instances,
+        generalize=generalize,
+        kernels=kernels,
+        inflation=1.0 if kernels is None or measure == "mean" else _GUESSED,
+    )
+    places = sum((part.weight * part.mean for part in parts), np.zeros(len(near)))
+    mean += places.max() - mean[near].max()
+    mean[near] = places
+    failing = failing_parts(costs)
+    if np.isposinf(costs).any():  # who is far behind may be the best if all others fail
+        parts, near = [_with_others(part, near, mean) for part in parts], np.arange(len(sought))
+    at = np.flatnonzero(sought[near])
     probability = np.zeros(len(sought))
-    probability[rest[sought[rest]]] = probability_smallest(some.parts, some.freedom, some.failing)
-    return found, probability, mean
+    probability[near[at]] = probability_least(
+        [part.of(at) for part in parts], freedom, failing[near[at]]
+    )
+    n_telling = int(((~np.isnan(values)).sum(axis=1) > 1).sum())
+    return BestPosterior(frozen(probability), frozen(mean - mean.mean()), n_telling)
 
 
-def _among(
-    kernels: NDArray[np.float64] | None, some: NDArray[np.intp]
-) -> NDArray[np.float64] | None:
-    """Return the covariances (k, m, m) of some of the candidates, if there are any."""
-    return None if kernels is None else kernels[:, some][:, :, some]
+def _with_others(part: Part, near: NDArray[np.intp], mean: Floats) -> Part:
+    """Return a part of some candidates with all others at their means (m,), as uncertain as these."""
+    m = len(mean)
+    own, covariance = np.full(m, part.covariance.diagonal().mean()), np.zeros((m, m))
+    covariance.flat[:: m + 1] = own
+    covariance[np.ix_(near, near)] = part.covariance
+    if part.own is not None:
+        own[near] = part.own
+    places = mean.copy()
+    places[near] = part.mean
+    return part._replace(mean=places, covariance=covariance, own=None if part.own is None else own)
 
 
-def _shared(
-    probability: NDArray[np.float64], mean: NDArray[np.float64], complete: NDArray[np.intp]
-) -> NDArray[np.float64]:
-    """Return probabilities, shared among those of equal mean that are known completely."""
-    order = complete[np.argsort(mean[complete], kind="stable")]
-    shared = probability.copy()
-    for tied in np.split(order, np.flatnonzero(np.diff(mean[order]) > _EQUAL) + 1):
-        if len(tied) > 1:
-            shared[tied] = probability[tied].mean()
-    return shared
+# -- scores
+
+
+def scores(costs: Floats, measure: Measure = "rank") -> Floats:
+    """Return scores of costs (n, m), NaN where a cell failed or was not evaluated."""
+    known = np.isfinite(costs)
+    values = np.where(known, costs, np.nan)
+    if measure == "mean":
+        return values
+    if measure == "log":  # of counts and times that round to 0, half of the least
+        positive = costs[known & (costs > 0.0)]
+        return np.asarray(np.log(np.maximum(values, 0.5 * positive.min(initial=2.0))))
+    above, count = np.full(costs.shape, np.nan), known.sum(axis=1)
+    some = count > 1
+    if not some.any():
+        return above
+    values, count = with_ties(values[some]), count[some]
+    values = values - np.nanmedian(values, axis=1)[:, None]
+    spread = np.nansum(np.abs(values), axis=1) / (count - 1.0)
+    told = spread > 0.0  # where all tie, nothing is
+    if told.any():
+        logs = np.log(np.where(told, spread, 1.0))
+        logs = drawn_together(logs, _LOG_SCALE / (count - 1.0), told)
+        values /= np.exp(np.where(told, logs, logs[told].mean()))[:, None]
+    flat = values[known[some]]
+    places = scipy.stats.rankdata(with_ties(flat[None])[0])
+    values[known[some]] = scipy.special.ndtri((places - 0.375) / (len(flat) + 0.25))
+    above[some] = values
+    return above
+
+
+def drawn_together(
+    logs: Floats, sampling: Floats, known: NDArray[np.bool_], *, margin: float = 0.0
+) -> Floats:
+    """Return logarithms of sizes (k,) drawn to their mean as far as they differ by chance.
+
+    `sampling` (k,) are their sampling variances; sizes that differ by less than chance and a
+    `margin`, in its standard deviations, are one. DerSimonian and Laird (1986).
+    """
+    weights, rest = known / sampling, int(known.sum()) - 1
+    centre = float(weights @ np.where(known, logs, 0.0) / weights.sum())
+    apart = np.where(known, logs - centre, 0.0)
+    excess = float(weights @ apart**2) - rest - margin * math.sqrt(2.0 * rest)
+    size = float(weights.sum() - weights @ weights / weights.sum())
+    between = max(excess / size, 0.0) if rest else 0.0
+    return np.asarray(centre + between / (between + sampling) * apart)
+
+
+# -- places
+
+
+def two_way(values: Floats) -> tuple[Floats, Floats]:
+    """Return the effects of blocks (n,) and of candidates (m,) on values (n, m), by least squares."""
+    known, effects = ~np.isnan(values), _Fit.of(values).effects
+    left = np.where(known, values - effects, 0.0)
+    return left.sum(axis=1) / np.maximum(known.sum(axis=1), 1), effects
+
+
+class _Fit(NamedTuple):
+    """Least squares of values = block + candidate, each candidate with a noise variance of its own.
+
+    `precision` (m, m) and `sums` (m,) of the candidates' effects, once the blocks' are eliminated.
+    """
+
+    precision: Floats
+    sums: Floats
+    effects: Floats  # (m,)
+    squares: float  # that blocks and candidates leave
+    freedom: int
+    cells: Floats  # (m,)
+    by_candidate: Floats  # weights, (m,)
+
+    @classmethod
+    def of(cls, values: Floats, noise: Floats | None = None) -> _Fit:
+        """Return the fit of values (n, m), NaN where unknown."""
+        known = ~np.isnan(values)
+        known &= (known.sum(axis=1) > 1)[:, None]
+        m, cells = values.shape[1], known.sum(axis=0)
+        weight = known / (np.ones(m) if noise is None else noise)
+        of_block = np.maximum(weight.sum(axis=1), 1e-300)
+        filled = np.where(known, values, 0.0)
+        filled -= ((weight * filled).sum(axis=1) / of_block)[:, None]
+        filled = np.where(known, filled, 0.0)
+        precision = np.diag(weight.sum(axis=0)) - (weight / of_block[:, None]).T @ weight
+        sums = (weight * filled).sum(axis=0)
+        # effects are determined up to a constant, or one for each part that no block connects
+        ridge = 1e-12 * max(float(np.trace(precision)) / m, 1e-300)
+        effects = np.linalg.solve(precision + ridge * np.eye(m), sums)
+        total = float((weight * filled**2).sum())
+        freedom = int(cells.sum() - known.any(axis=1).sum() - (cells > 0).sum() + 1)
+        squares = max(total - float(effects @ sums), 0.0)
+        return cls(precision, sums, effects, squares, max(freedom, 0), cells, weight.sum(axis=0))
+
+
+def _far(values: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the effects of candidates (m,), and who is far behind the better ones."""
+    fit = _Fit.of(values)
+    seen = fit.cells > 0
+    if seen.sum() < 3:
+        return fit.effects, np.zeros(len(seen), dtype=np.bool_)
+    error = fit.squares / max(fit.freedom, 1) / np.maximum(fit.cells, 1.0)
+    low, middle = np.quantile(fit.effects[seen], (0.05, 0.3))
+    spread = (middle - low) / 1.12  # its standard deviation, if the better ones are normal
+    limit = middle + _FAR * np.maximum(spread, np.sqrt(error + np.median(error[seen])))
+    return fit.effects, seen & (fit.effects > limit)
+
+
+def place_parts(
+    values: Floats,
+    *,
+    shared: float = 0.0,
+    n_blocks: float = np.inf,
+    instances: NDArray[np.intp] | None = None,
+    generalize: bool = True,
+    kernels: Floats | None = None,
+    inflation: float = 1.0,
+) -> tuple[list[Part], float]:
+    """Return the posterior of the places (m,) by scores (n, m): a mixture, and degrees of freedom.
+
+    `shared`: variance common to the blocks of one data set, relative to the noise; `inflation` of
+    the noise variance. The prior covariance is the identity, or one of `kernels` (k, m, m).
+    """
+    relative = _noise_by_candidate(values)
+    fit, m = _Fit.of(values, relative), values.shape[1]
+    noise = None if instances is None else _noise_by_instance(values, instances, generalize)
+    squares, freedom = fit.squares, fit.freedom
+    if noise is not None:
+        fit = _Fit.of(values, noise.relative)
+        freedom = max(round(noise.freedom), 1)
+        squares = noise.variance * freedom
+    explained = float(fit.effects @ fit.sums)
+    if squares + explained <= 0.0:
+        return [Part(1.0, np.zeros(m), np.zeros((m, m)))], np.inf
+    squares += explained
+    freedom += int((fit.cells > 0).sum()) - 1
+    seen = (~np.isnan(values)).sum(axis=0)
+    ahead = 1.0 - seen / n_blocks  # the share of the blocks that is not known
+    prior = (_SPREADS + shared)[:, None]  # variance of what is seen of a candidate
+    roots = [np.eye(m)] if kernels is None else [root_of(_of_unit_spread(k)) for k in kernels]
+    axes = []
+    for root in roots:
+        precisions, basis = np.linalg.eigh(root.T @ fit.precision @ root)
+        basis, precisions = root @ basis, np.maximum(precisions, 0.0)
+        along = basis.T @ fit.sums
+        shrinkage = prior / (1.0 + prior * precisions)
+        left = np.maximum(squares - (shrinkage * along**2).sum(axis=1), 1e-18 * squares)
+        likely = -0.5 * (np.log1p(prior * precisions).sum(axis=1) + freedom * np.log(left))
+        axes.append((basis, along, shrinkage, left, likely + np.log(_spread_prior())))
+    weights = np.exp(np.array([at[-1] for at in axes]) - max(at[-1].max() for at in axes))
+    weights[weights < _NEGLIGIBLE * weights.sum()] = 0.0
+    weights /= weights.sum()
+    parts = []
+    for of, at in np.argwhere(weights).tolist():
+        basis, along, shrinkage, left, _ = axes[of]
+        variance = float(left[at]) * inflation / freedom
+        kept = _SPREADS[at] / (_SPREADS[at] + shared) if _SPREADS[at] else 0.0
+        mean = kept * (basis @ (shrinkage[at] * along))
+        covariance = variance * kept**2 * (basis * shrinkage[at]) @ basis.T
+        least = float(prior[at, 0]) * _least_eigenvalue(roots[of])
+        own = variance * kept**2 * least / (1.0 + least * fit.by_candidate)
+        if shared:
+            covariance += variance * kept * shared * np.eye(m)
+            own += variance * kept * shared
+        if n_blocks < np.inf:
+            mean = (1.0 - ahead) * fit.effects + ahead * mean
+            covariance = covariance * np.outer(ahead, ahead) + np.diag(variance * ahead / n_blocks)
+            own = ahead**2 * own + variance * ahead / n_blocks
+        spread = float(_SPREADS[at]) * variance
+        parts.append(Part(float(weights[of, at]), mean, covariance, spread, own))
+    return parts, float(freedom)
+
+
+def _of_unit_spread(covariance: Floats) -> Floats:
+    """Scale a covariance (m, m) to a variance of 1 between candidates."""
+    m = len(covariance)
+    spread = (float(np.trace(covariance)) - float(covariance.sum()) / m) / max(m - 1, 1)
+    return covariance / spread if spread > 0.0 else np.eye(m)
+
+
+def _least_eigenvalue(root: Floats) -> float:
+    """Return a lower bound of the eigenvalues of a covariance with this root (Gershgorin)."""
+    prior = np.abs(root @ root.T)
+    return max(float((2.0 * np.diag(prior) - prior.sum(axis=1)).min()), 0.0)
+
+
+def _spread_prior() -> Floats:
+    """Return the prior masses of `_SPREADS`."""
+    roots = np.sqrt(_SPREADS[1:])
+    edges = np.concatenate([[0.0], np.sqrt(roots[1:] * roots[:-1]), [1.2 * roots[-1]]])
+    masses = np.diff(np.arctan(edges / _HALF_CAUCHY))
+    return np.concatenate([[_ALL_EQUAL], (1.0 - _ALL_EQUAL) * masses / masses.sum()])
+
+
+def _noise_by_candidate(values: Floats) -> Floats:
+    """Return the variance of each candidate's noise (m,), relative to the usual one.
+
+    Residuals of a weighted fit and weights are found in turn, each variance drawn to the others'
+    geometric mean as by four values. Who varies much says little of how hard a block is.
+    """
+    known = ~np.isnan(values) & ((~np.isnan(values)).sum(axis=1) > 1)[:, None]
+    count = known.sum(axis=0)
+    relative = np.ones(values.shape[1])
+    ok = count > 1
+    if ok.sum() < 3:
+        return relative
+    for _ in range(_ROUNDS):
+        left = np.where(known, values - _Fit.of(values, relative).effects, 0.0)
+        weight = known / relative
+        total = np.maximum(weight.sum(axis=1), 1e-300)
+        left = np.where(known, left - ((weight * left).sum(axis=1) / total)[:, None], 0.0)
+        squares = (left**2).sum(axis=0)
+        free = np.maximum(
+            (known - weight / total[:, None]).sum(axis=0) * (1.0 - 1.0 / np.maximum(count, 1)), 0.5
+        )
+        size = squares[ok] / free[ok]
+        if size.max() <= _ROUNDING * float(np.nanvar(values)):
+            return np.ones(values.shape[1])
+        usual = float(np.median(size)) or float(size.mean())  # copies that tie have no noise
+        relative = np.where(ok, (squares / usual + _TOWARDS) / (free + _TOWARDS), 1.0)
+    return np.asarray(relative / np.exp(np.log(relative[ok]).mean()))
+
+
+class _Noise(NamedTuple):
+    """The noise of a block that means have, with degrees of freedom; of each candidate, (m,)."""
+
+    variance: float
+    freedom: float
+    relative: Floats
+
+
+def _noise_by_instance(
+    values: Floats, instances: NDArray[np.intp], generalize: bool
+) -> _Noise | None:
+    """Return the noise of values (n, m) on blocks of these instances; None if blocks determine it.
+
+    An analysis of variance: residuals of blocks and candidates have a part within instances
+    (seeds) and one between them (interaction of candidate and instance). About instances like
+    these, both are noise; about these alone, the interaction is none as far as a candidate has seen
+    all instances equally often. Degrees of freedom by Satterthwaite (1946).
+    """
+    found, at = np.unique(instances, return_inverse=True)
+    if len(found) in (1, len(at)):
+        return None
+    whole_fit = _Fit.of(values)
+    fits = [_Fit.of(values[at == i]) for i in range(len(found))]
+    within = sum(fit.squares for fit in fits), sum(fit.freedom for fit in fits)
+    between = whole_fit.squares - within[0], whole_fit.freedom - within[1]
+    if min(within[1], between[1]) < 1 or within[0] + between[0] <= 0.0:
+        return None
+    seeds, mixed = within[0] / within[1], between[0] / between[1]
+    if mixed <= seeds:
+        return None
+    known = ~np.isnan(values)
+    seen = np.zeros((len(found), values.shape[1]))  # blocks by instance and candidate
+    np.add.at(seen, at, known)
+    total = np.maximum(seen.sum(axis=0), 1.0)
+    apart = (seen**2).sum(axis=0) / total
+    repeats = (total - apart).sum() / max(((seen > 0).sum(axis=0) - 1).sum(), 1)
+    share = np.maximum(apart - (0.0 if generalize else total / len(found)), 0.0) / repeats
+    variance = np.maximum((1.0 - share) * seeds + share * mixed, 1e-9 * (seeds + mixed))
+    usual, part = float(np.median(variance)), float(np.median(share))
+    spread = (part * mixed) ** 2 / between[1] + ((1.0 - part) * seeds) ** 2 / within[1]
+    freedom = usual**2 / spread if spread > 0.0 else within[1]
+    return _Noise(usual, freedom, variance / usual)
+
+
+# -- failures
+
+
+def failing_parts(costs: Floats) -> Floats:
+    """Return the probabilities (m, k) of each candidate's own part in the log odds of failing.
+
+    Of costs (n, m), +inf where a cell failed, without blocks on which all did; the parts are
+    `_ODDS`, ascending. How hard a block is, the others say, as far as blocks differ by more than
+    chance. A candidate's own part is 0 for most; one below 0 needs evidence beyond a lucky table.
+    """
+    known, failed = ~np.isnan(costs), np.isposinf(costs)
+    m = costs.shape[1]
+    prior = np.where(_ODDS > 0.0, _PRONE / (_ODDS > 0.0).sum(), _PRONE / m / (_ODDS < 0.0).sum())
+    prior[_NONE] = 1.0 - prior.sum() + prior[_NONE]
+    parts = np.tile(np.eye(len(_ODDS))[_NONE], (m, 1))
+    if not failed.any():
+        return parts
+    for _ in range(_ROUNDS):
+        usual = parts[:, _NONE]  # who may have a part of its own says less of the blocks
+        tried, lost = known * usual, failed * usual
+        k, f = tried.sum(axis=1), lost.sum(axis=1)
+        rate = (f.sum() + 0.5) / (k.sum() + 1.0)
+        some = k > 1.5
+        chance = rate * (1.0 - rate) * np.array([k[some].sum(), (k * (k - 1.0))[some].sum()])
+        excess = ((f - k * rate)[some] ** 2).sum() - chance[0]
+        over = float(np.clip(excess / max(chance[1], 1e-9), 0.01, 0.9))
+        strength = (1.0 - over) / over
+        others = f[:, None] - lost + strength * rate, k[:, None] - tried + strength
+        share = np.clip(others[0] / others[1], 1e-6, 1.0 - 1e-6)
+        odds = np.log(share / (1.0 - share))[:, :, None] + _ODDS
+        fits = -np.logaddexp(0.0, np.where(failed[:, :, None], -odds, odds))
+        fit = np.where(known[:, :, None], fits, 0.0).sum(axis=0)
+        parts = np.exp(fit - fit.max(axis=1, keepdims=True)) * prior
+        parts /= parts.sum(axis=1, keepdims=True)
+    return np.asarray(parts)
+
+
+# -- arguments
 
 
 def _sought(among: ArrayLike | None, m: int) -> NDArray[np.bool_]:
@@ -349,7 +665,7 @@ def _sought(among: ArrayLike | None, m: int) -> NDArray[np.bool_]:
     return sought
 
 
-def _strata(instances: ArrayLike, n: int) -> NDArray[np.intp]:
+def _whole_numbers(instances: ArrayLike, n: int) -> NDArray[np.intp]:
     """Return the instance of each of n blocks; SettingError unless they are whole numbers."""
     given = as_floats(instances, "instances", 1)
     if given.shape != (n,) or not (given == np.floor(given)).all():
@@ -357,22 +673,7 @@ def _strata(instances: ArrayLike, n: int) -> NDArray[np.intp]:
     return given.astype(np.intp)
 
 
-def _as_cost(penalty: float, *, maximize: bool, ratios: bool) -> float:
-    """Return a penalty, which is a score, as a cost."""
-    if not is_real(penalty) or not math.isfinite(penalty) or ratios:
-        raise SettingError(f"penalty={penalty!r}: give a finite score, without ratios=True")
-    return -penalty if maximize else penalty
-
-
-def _as_failures(costs: NDArray[np.float64], penalty: float) -> NDArray[np.float64]:
-    """Return costs (n, m), penalised ones +inf, without blocks that several have, all so bad."""
-    far = costs >= penalty
-    several = (~np.isnan(costs)).sum(axis=1) > 1
-    too_hard = several & (far | np.isnan(costs)).all(axis=1)
-    return np.where(too_hard[:, None], np.nan, np.where(far, np.inf, costs))
-
-
-def _bounded_below(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+def _bounded_below(costs: Floats) -> Floats:
     """Return finite costs for -inf: a range of the block (if 0, of the widest) below its least."""
     is_below = costs == -np.inf
     if not is_below.any():

@@ -6,26 +6,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import scipy  # its parts are imported when they are used
 
 from racer._checks import as_floats, flag, whole
 from racer._numerics import TIE, one_blas_thread, power_near
 from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
-from racer.stats.additive import wide_gaps
-from racer.stats.failing import failing_at
-from racer.stats.locations import Locations, failure_price, locations
-from racer.stats.smallest import lattice_points
-from racer.stats.strata import two_way
-from racer.stats.units import in_units
+from racer.stats.best import failing_parts, place_parts, scores, two_way
+from racer.stats.least import Part, in_lowest_class, lattice_points, root_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pandas as pd
     from numpy.typing import ArrayLike, NDArray
-
-    from racer.stats.smallest import Failing
 
 __all__ = [
     "FrontPosterior",
@@ -50,6 +43,7 @@ _MOST_TOGETHER = 0.95  # correlation
 _ERRORS = 1.5  # standard errors: smaller correlations of effects are taken for chance
 _SHRUNK = 0.05  # of a correlation, towards none
 _LEVEL = 0.95
+_FAILING = 1e3  # of what places differ by: who fails more often is so far behind
 _FAR = 1e50  # times the size of the smallest candidate: costs of another kind, beside which it is 0
 _BEYOND = (1e9, 1e12)  # units of a block, of candidates with such costs: at least, and times theirs
 _TURNS = 16  # of draws: the error of a probability is below half of its second decimal
@@ -200,14 +194,36 @@ def on_front(drawn: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 class _Metric(NamedTuple):
-    """One metric: its costs in units, (n, m), NaN where unknown, the unit, and its level."""
+    """Scores of one metric, (n, m), NaN where unknown, and its level, where costs are compared."""
 
-    costs: NDArray[np.float64]
-    unit: float
-    clipped: float  # share of the cells
-    moved: NDArray[np.float64]  # the amount taken off each candidate's costs, (m,)
-    level: float  # mean of the blocks' levels, in the unit of the costs
+    scores: NDArray[np.float64]
+    level: float  # mean of the blocks' levels
     error: float  # its standard deviation
+
+
+class _Axis(NamedTuple):
+    """The posterior of the candidates' places along one axis: a mixture of Student's t."""
+
+    parts: list[Part]
+    freedom: float
+
+    def drawn(
+        self, points: NDArray[np.float64], scale: NDArray[np.float64], near: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Return places of the candidates `near` at normal points (k, p), part by part.
+
+        Student's t are normal points over a common `scale` (p,).
+        """
+        p = points.shape[1]
+        ends = (p * np.cumsum([part.weight for part in self.parts])).round().astype(np.intp)
+        drawn = np.empty(points.shape)
+        first = 0
+        for part, end in zip(self.parts, [*ends[:-1], p], strict=True):
+            root = root_of(part.covariance[np.ix_(near, near)])
+            here = slice(first, end)
+            drawn[:, here] = root @ points[:, here] / scale[here] + part.mean[near, None]
+            first = end
+        return drawn
 
 
 class _Scaled(NamedTuple):
@@ -255,7 +271,7 @@ class Means:
         for at in {at for at in range(d) if not exact[at]} - {*noisy}:  # the same but for rounding
             is_known = np.isfinite(self._known[:, at])
             self._known[is_known, at] = self._known[is_known, at][:1]
-        self._failing: list[Failing | None] = []
+        self._failing: NDArray[np.float64] | None = None
         self._images = _images(costs, noisy)
         self._noisy = [at for at in noisy if at not in self._images]
         if not self._noisy:
@@ -263,52 +279,20 @@ class Means:
         with one_blas_thread():
             self._scaled = [_scaled(costs[at]) for at in self._noisy]
             self._metrics = [
-                _in_units(
-                    np.where(np.isposinf(one.costs), np.nan, one.costs),
-                    by_block=by_block,
-                    n_blocks=n_blocks,
-                )
-                for one in self._scaled
+                _scored(one.costs, by_block=by_block, n_blocks=n_blocks) for one in self._scaled
             ]
-            values = np.stack([metric.costs for metric in self._metrics])
+            values = np.stack([metric.scores for metric in self._metrics])
             axes = _axes(values)
             self._back = np.linalg.inv(axes)  # from the axes to the metrics
             turned = np.einsum("jd,dnm->jnm", axes, values)
-            self._fits = [
-                locations(table, by_block=False, correlation=0.0, n_blocks=n_blocks)
-                for table in turned
-            ]
+            total = np.inf if n_blocks is None else n_blocks
+            self._fits = [_Axis(*place_parts(table, n_blocks=total)) for table in turned]
             if not np.array_equal(axes, np.eye(len(axes))):
-                self._fits = _alike(self._fits)
-            told = [np.isfinite(costs[at]).any(axis=1) for at in self._noisy]
-            self._failing = [
-                failing_at(price, costs[at][rows], None, may_be_chance=n_blocks is None)
-                for price, at, rows in zip(self._prices(), self._noisy, told, strict=True)
-            ]
-
-    def _prices(self) -> list[float]:
-        """Return what a failure costs in each noisy metric, in its unit: as in `locations`."""
-        along = [found.unit * found.mean for found in self._fits]
-        means = np.tensordot(self._back, np.stack(along), axes=1)
-        if not self._by_block:
-            means += [metric.moved / metric.unit for metric in self._metrics]
-        return [failure_price(mean) for mean in means]
-
-    def _lost(
-        self, number: int, near: NDArray[np.intp], normal: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return what failures cost candidates `near` (k,) in a metric, in its unit, (k, p).
-
-        At normal points (k + 1, p), the same for each metric: the last says what is by chance.
-        """
-        failing = self._failing[number]
-        if failing is None:
-            return np.zeros((len(near), normal.shape[1]))
-        places = scipy.special.ndtr(normal)
-        table = failing.costs(near)
-        levels = np.minimum((places[:-1] * len(table)).astype(np.intp), len(table) - 1)
-        lost = table[levels, np.arange(len(near))[:, None]]
-        return np.where(places[-1] < failing.by_chance, 0.0, lost)
+                self._fits = _alike(self._fits, [_size(table) for table in turned])
+        first = costs[self._noisy[0]]
+        told = np.isfinite(first).any(axis=1)
+        if np.isposinf(first[told]).any():
+            self._failing = failing_parts(first[told]).cumsum(axis=1)
 
     @property
     def turns(self) -> range:
@@ -327,8 +311,8 @@ class Means:
         k, d = len(near), self._known.shape[1]
         n = len(self._noisy)
         used = n * k + d + n
-        fails = any(failing is not None for failing in self._failing)
-        normal, scale = lattice_points(used + fails * (k + 1), fewer=k > _MOST, turn=turn)
+        fails = self._failing is not None
+        normal, scale = lattice_points(used + fails * k, fewer=k > _MOST, turn=turn)
         p = normal.shape[1]
         drawn = np.empty((d, k, p))
         drawn[:] = self._known[near].T[:, :, None]
@@ -341,23 +325,19 @@ class Means:
                 along = found.drawn(own, scale(found.freedom), near)
                 if self._by_block:
                     along += _TIE * own  # puts equal candidates in random order
-                along *= found.unit
                 places[at] = along.take(back, axis=1)
             places = np.tensordot(self._back, places, axes=1)
         for number, at in enumerate(self._noisy):
-            metric, costs, scaled = self._metrics[number], places[number], self._scaled[number]
-            mean = costs.mean(axis=1, keepdims=True)
-            place = mean + (costs - mean) / (1.0 - metric.clipped)
+            metric, place, scaled = self._metrics[number], places[number], self._scaled[number]
             if not self._by_block:  # what all candidates share is the level of the blocks
-                counts = np.isfinite(metric.costs).sum(axis=0)
+                counts = np.isfinite(metric.scores).sum(axis=0)[near]
                 place -= counts @ place / max(counts.sum(), 1)
-                place = metric.unit * place + (metric.level + metric.error * normal[n * k + at])
-                place += metric.moved[near, None]
-            if fails:
-                unit = 1.0 if self._by_block else metric.unit
-                place += unit * self._lost(number, near, normal[used:])
+                place += metric.level + metric.error * normal[n * k + at]
+            if self._failing is not None:
+                is_least = in_lowest_class(self._failing[near], normal[used:])
+                place = np.where(is_least, place, place + _FAILING * (np.ptp(place) + 1.0))
             if not self._by_block:
-                place *= scaled.power
+                place = place * scaled.power
             for row in np.flatnonzero(scaled.far[near]):
                 candidate = near[row]
                 own = normal[number * k + row]
@@ -408,11 +388,7 @@ def _images(
     near = {}  # cells over a power of two, and without wide gaps, beside which all is rounding
     for at in noisy:
         known, power = np.isfinite(costs[at]), power_near(costs[at])
-        values = np.where(known, costs[at] / power, np.nan)
-        several = known.sum(axis=1) > 1
-        if several.any():
-            values -= wide_gaps(values[several], known[several])
-        near[at] = values[known], power
+        near[at] = costs[at][known] / power, power
     kinds = np.isfinite(costs) + 2 * np.isposinf(costs)
     for place, at in enumerate(noisy):
         (other, power), failed = near[at], np.isposinf(costs[at]).any()
@@ -450,40 +426,37 @@ def _scaled(costs: NDArray[np.float64]) -> _Scaled:
     return _Scaled(costs / rest, rest, is_far.any(axis=0), power, mean, error)
 
 
-def _in_units(table: NDArray[np.float64], *, by_block: bool, n_blocks: int | None) -> _Metric:
-    """Return a metric's costs (n, m) above their block's median, in units, and their level."""
-    known = ~np.isnan(table)
-    found, clipped, unit = np.full(table.shape, np.nan), 0.0, 1.0
-    moved = np.zeros(table.shape[1])
-    several = known.sum(axis=1) > 1  # the others tell no candidates apart
-    if several.any():
-        moved = wide_gaps(table[several], known[several])
-        table = table - moved
-        values, clipped, unit, _ = in_units(table[several], by_block=by_block, by_noise=True)
-        found[several] = np.where(known[several], values, np.nan)
+def _scored(table: NDArray[np.float64], *, by_block: bool, n_blocks: int | None) -> _Metric:
+    """Return the scores of a metric's costs (n, m), and the level of its blocks."""
+    values = scores(table, "rank" if by_block else "mean")
+    known = np.isfinite(table)
     some = known.any(axis=1)
     # the level of a block is what it has above the additive effects of its candidates
-    of_block, effect = two_way(table[some], known[some])
+    of_block, effect = two_way(np.where(known, table, np.nan)[some])
     of_block += effect @ known[some].sum(axis=0) / known.sum()
     n = len(of_block)
     share = 1.0 if n_blocks is None else max(1.0 - n / n_blocks, 0.0)
     error = float(np.sqrt(share * of_block.var(ddof=1) / n)) if n > 1 else 0.0
-    return _Metric(found, unit, clipped, moved, float(of_block.mean()), error)
+    values[known.sum(axis=1) < 2] = np.nan  # tells no candidates apart
+    return _Metric(values, float(of_block.mean()), error)
 
 
-def _alike(fits: Sequence[Locations]) -> list[Locations]:
+def _size(values: NDArray[np.float64]) -> float:
+    """Return the size of what values (n, m), NaN where unknown, have beyond blocks and candidates."""
+    blocks, effects = two_way(values)
+    return float(np.sqrt(np.nanmean((values - blocks[:, None] - effects) ** 2)))
+
+
+def _alike(fits: Sequence[_Axis], sizes: Sequence[float]) -> list[_Axis]:
     """Return posteriors whose candidates have about the same spread along each axis.
 
     Along the axis with the most noise, the spread is hardly known but by that of the others. Axes
-    with next to nothing on them, such as rounding of a price, tell nothing of the others.
+    with next to nothing on them, such as rounding of a price, tell nothing of the others: `sizes` of
+    the noise tell which.
     """
-    logs = [
-        np.log(np.array([part.spread * found.unit**2 for part in found.parts]) + 1e-300)
-        for found in fits
-    ]
+    logs = [np.log(np.array([part.spread for part in found.parts]) + 1e-300) for found in fits]
     weights = [np.array([part.weight for part in found.parts]) for found in fits]
-    widest = max(found.unit for found in fits)
-    told = {at for at, found in enumerate(fits) if found.unit > _NOISELESS * widest}
+    told = {at for at, size in enumerate(sizes) if size > _NOISELESS * max(sizes)}
     coupled = []
     for at, found in enumerate(fits):
         own = weights[at].copy()
@@ -511,7 +484,7 @@ def _axes(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     d = len(values)
     known = np.isfinite(values)
-    fits = [two_way(*pair) for pair in zip(values, known, strict=True)]
+    fits = [two_way(table) for table in values]
     left = [v - blocks[:, None] - effect for v, (blocks, effect) in zip(values, fits, strict=True)]
     effects = np.array([effect for _, effect in fits])
     flat = np.reshape(left, (d, -1))

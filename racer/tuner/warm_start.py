@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racer._numerics import impute_by_block
 from racer.errors import CandidateError, warn
+from racer.failures import impute_by_block
 from racer.results.base import Result
 from racer.stats.hypervolume import thinned
 

@@ -14,7 +14,7 @@ from racer.deciders.decider import Verdict
 from racer.deciders.parts.checks import checked_verdict
 from racer.deciders.parts.verdicts import best_of
 from racer.deciders.parts.wrappers import Wrapper
-from racer.stats.penalties import Largest
+from racer.failures import Largest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

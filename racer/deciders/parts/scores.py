@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from racer.deciders.parts.failures import FailedCells
+    from racer.failures import FailedCells
 
 By = Literal["mean", "mean-rank"]
 

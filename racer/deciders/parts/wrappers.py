@@ -61,12 +61,17 @@ class _Protected(Wrapper):
         inner, verdict = checked_verdict(self.decider, state[0], blocks, len(self.until))
         seen = state[1] + len(blocks.costs)
         if verdict.dropped:
-            free = tuple(drop for drop in verdict.dropped if self.until[drop.candidate] <= seen)
+            free = tuple(d for d in verdict.dropped if is_free(self, d.candidate, seen))
             verdict = replace(verdict, dropped=free)
         return (inner, seen), verdict
 
     def planned_room(self, state: tuple[Any, int], used: int) -> int | None:
         return self.decider.planned_room(state[0], used)
+
+
+def is_free(decider: Decider, candidate: int, seen: int) -> bool:
+    """Return whether a candidate may be eliminated once the decider has seen so many blocks."""
+    return not isinstance(decider, _Protected) or decider.until[candidate] <= seen
 
 
 def verdict_on(

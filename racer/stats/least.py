@@ -1,4 +1,4 @@
-"""The probability that each of several values that are jointly distributed is the smallest."""
+"""The probability that each of several jointly distributed values is the least."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Failing", "Part", "lattice_points", "probability_smallest", "root_of"]
+__all__ = ["Part", "in_lowest_class", "lattice_points", "probability_least", "root_of"]
 
 _POINTS = 4096  # of the lattice of draws
 _MANY_POINTS = 16_384  # of the longest lattice
 _LEVELS = 128  # of the common scale, and of the share of failures
 _TURNS = 32  # of the lattice
+_BEYOND = 100.0  # of what values differ by: who is in a higher class is so far behind
 _TIE = 1e-9  # of what candidates differ by: they are equal
 _FAR = 6.0  # standard deviations: candidates so far behind have no chance
 # Candidates are integrated over if each has more of its own than the first of the largest variance,
@@ -36,7 +37,7 @@ _AT_ONCE = 32_768  # cells that fit into a processor's cache
 _TAILS = (-4.0, 3.2)  # of the least value: standard deviations below and above a candidate
 _LEAST_PLACE = -6.0  # standard deviations: a candidate that is further away is so for certain
 # Of the logarithm of the odds of a standard normal value, an odd polynomial: probabilities between
-# -6 and 6 are off by 2e-5 at most (tests/stats/test_smallest.py).
+# -6 and 6 are off by 2e-5 at most (tests/stats/test_least.py).
 _LOG_ODDS = (1.59543567, 0.0735965141, -0.00063161452)
 
 
@@ -59,74 +60,42 @@ class Part(NamedTuple):
         own = None if self.own is None else self.own[some]
         return Part(self.weight, self.mean[some], covariance, self.spread, own)
 
-    def with_noise(self, variance: NDArray[np.float64]) -> Part:
-        """Return the part with more of what no two candidates share, (m,)."""
-        own = None if self.own is None else self.own + variance
-        return self._replace(covariance=self.covariance + np.diag(variance), own=own)
 
-
-class Failing(NamedTuple):
-    """What failures cost each candidate: `price` times the share of its evaluations that fail, (m,).
-
-    The share is 0 with probability `reliable`, else it has a beta law with `a` and `b`. With
-    probability `by_chance` it is the same for all, and costs nobody anything beside the others.
-    """
-
-    price: float
-    reliable: NDArray[np.float64]
-    a: NDArray[np.float64]
-    b: NDArray[np.float64]
-    by_chance: float = 0.0
-
-    @property
-    def mean(self) -> NDArray[np.float64]:
-        """Expected costs, (m,)."""
-        own = self.price * (1.0 - self.reliable) * self.a / (self.a + self.b)
-        return np.asarray((1.0 - self.by_chance) * own)
-
-    def of(self, some: NDArray[np.intp]) -> Failing:
-        """Return the model of some of the candidates."""
-        laws = (self.reliable[some], self.a[some], self.b[some])
-        return Failing(self.price, *laws, self.by_chance)
-
-    def costs(self, near: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return what they cost some candidates (k,) at each level, if not by chance, (levels, k)."""
-        laws = np.stack([self.reliable[near], self.a[near], self.b[near]])
-        (reliable, a, b), law = np.unique(laws, axis=1, return_inverse=True)
-        rest = np.maximum((_middles()[:, None] - reliable) / (1.0 - reliable), 0.0)
-        return np.asarray(self.price * scipy.special.betaincinv(a, b, rest)[:, law.ravel()])
-
-
-def probability_smallest(
-    parts: Sequence[Part], freedom: float = math.inf, failing: Failing | None = None
+def probability_least(
+    parts: Sequence[Part], freedom: float = math.inf, failing: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """Return the probability that each of m jointly distributed values is the smallest, (m,).
+    """Return the probability that each of m jointly distributed values is the least, (m,).
 
-    They are a mixture of Student's t with `freedom` degrees of freedom, and what failures cost;
-    those that are equal for certain share it. Given what candidates share they are independent: so
-    what each has of its own is integrated over, and a lattice of points stands for the rest. Where
-    a candidate has next to nothing of its own, wins are counted at more points. The points are
-    fixed: equal arguments give equal answers.
+    They are a mixture of Student's t with `freedom` degrees of freedom; those that are equal for
+    certain share it. Given what candidates share they are independent: so what each has of its own
+    is integrated over, and a lattice of points stands for the rest. Where a candidate has next to
+    nothing of its own, wins are counted at more points. The points are fixed: equal arguments give
+    equal answers. With `failing`, probabilities (m, g) of g classes, a value counts only if no other
+    candidate is in a lower class.
     """
-    if failing is not None and failing.by_chance > 0.0:
-        alike = probability_smallest(parts, freedom)
-        own = probability_smallest(parts, freedom, failing._replace(by_chance=0.0))
-        return failing.by_chance * alike + (1.0 - failing.by_chance) * own
     m = len(parts[0].mean)
-    near = _contenders(parts, freedom) if failing is None else np.arange(m)
+    uncertain = failing is not None and not (failing.max(axis=1) == 1.0).all()
+    if failing is not None and not uncertain:
+        classes = failing.argmax(axis=1)
+        lowest = np.flatnonzero(classes == classes.min())
+        if len(lowest) < m:
+            probability = np.zeros(m)
+            probability[lowest] = probability_least([part.of(lowest) for part in parts], freedom)
+            return probability
+    near = np.arange(m) if uncertain else _contenders(parts, freedom)
     k = len(near)
-    some = [_Split.of(part.of(near)) for part in parts]
-    lost = None if failing is None else failing.costs(near)
-    lattice = _lattice(-(-(k if lost is None else 2 * k) // 32) * 32)
+    some = [_Split.of(part.of(near), _TIE * float(np.ptp(part.mean))) for part in parts]
+    classes = failing.cumsum(axis=1) if failing is not None and uncertain else None
+    lattice = _lattice(-(-(k if classes is None else 2 * k) // 32) * 32)
     won = np.zeros(k)
     integrated = [part for part in some if part.is_integrated]
     if integrated:
         n = max(_CELLS // (_NODES * k), _LEAST_POINTS)
-        won += _integrated(_drawn(integrated, lattice, n, freedom, lost))
+        won += _integrated(_drawn(integrated, lattice, n, freedom, classes))
     counted = [part for part in some if not part.is_integrated]
     if counted:
         n = max(_COUNTED // k, _POINTS)
-        won += _counted(_drawn(counted, lattice, n, freedom, lost))
+        won += _counted(_drawn(counted, lattice, n, freedom, classes))
     probability = np.zeros(m)
     probability[near] = won / won.sum()
     return probability
@@ -142,6 +111,7 @@ class _Split(NamedTuple):
     mean: NDArray[np.float64]
     deviation: NDArray[np.float64]  # (k,)
     root: NDArray[np.float64] | None  # (k, k); None if they share nothing that tells them apart
+    tie: float  # means that differ by less are equal
 
     @property
     def is_integrated(self) -> bool:
@@ -154,7 +124,7 @@ class _Split(NamedTuple):
         return self.is_integrated or self.root is not None
 
     @classmethod
-    def of(cls, part: Part) -> _Split:
+    def of(cls, part: Part, tie: float) -> _Split:
         """Split a part. What all candidates share alike is left out."""
         variance = part.covariance.diagonal()
         least = _SAME * float(variance.sum())
@@ -163,10 +133,10 @@ class _Split(NamedTuple):
             size = float(shared.trace())
             if size <= _SHARED * part.own.sum():
                 root = _raised_root(shared, least) if size > least else None
-                return cls(part.weight, part.mean, np.sqrt(part.own), root)
+                return cls(part.weight, part.mean, np.sqrt(part.own), root, tie)
         none = np.zeros(len(part.mean))
         root = _raised_root(_differences(part.covariance, none), least) if least > 0.0 else None
-        return cls(part.weight, part.mean, none, root)
+        return cls(part.weight, part.mean, none, root, tie)
 
 
 def _differences(covariance: NDArray[np.float64], own: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -202,15 +172,15 @@ def _drawn(
     lattice: _Lattice,
     n: int,
     freedom: float,
-    lost: NDArray[np.float64] | None,
+    classes: NDArray[np.float64] | None,
 ) -> _Drawn:
     """Return values at about n points of a lattice, of which each part has its share.
 
-    `lost` (levels, k) are costs of failures.
+    `classes` (k, g): probabilities to be in each class or a lower one.
     """
     n = min(n, len(lattice.shift) - _LEAST_SHARE * len(parts))
     counts = [
-        max(round(n * part.weight), _LEAST_SHARE) if part.is_uncertain or lost is not None else 1
+        max(round(n * part.weight), _LEAST_SHARE) if part.is_uncertain or classes is not None else 1
         for part in parts
     ]
     ends = np.cumsum(counts).tolist()
@@ -222,16 +192,26 @@ def _drawn(
         places[:, here] = 0.0 if part.root is None else part.root @ lattice.normal[:k, here]
         deviations[:, here] = part.deviation[:, None]
         weights[here] = part.weight / (end - first)
-        tie[here] = _TIE * float(np.ptp(part.mean))
+        tie[here] = part.tie
     if freedom < math.inf:
         scale = lattice.scale(freedom, p)
         places /= scale
         deviations /= scale
     for part, first, end in zip(parts, [0, *ends[:-1]], ends, strict=True):
         places[:, first:end] += part.mean[:, None]
-    if lost is not None:
-        places += lost[lattice.levels[k : 2 * k, :p], np.arange(k)[:, None]]
+    if classes is not None:
+        beyond = _BEYOND * (float(np.ptp(places)) + float(deviations.max()) + 1e-300)
+        places += np.where(in_lowest_class(classes, lattice.normal[k : 2 * k, :p]), 0.0, beyond)
     return _Drawn(places, deviations, weights, tie, lattice.shift[:p])
+
+
+def in_lowest_class(classes: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which of k candidates is in no higher class than any other at normal points (k, p).
+
+    `classes` (k, g): probabilities to be in each class or a lower one.
+    """
+    drawn = (scipy.special.ndtr(points)[:, :, None] > classes[:, None, :-1]).sum(axis=2)
+    return np.asarray(drawn == drawn.min(axis=0))
 
 
 def _counted(found: _Drawn) -> NDArray[np.float64]:

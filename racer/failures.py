@@ -1,0 +1,169 @@
+"""The meaning of a failed evaluation: for ranks, for who may be the best, and for means.
+
+For ranks it is the last of its block. Who is known to fail more often than others cannot be the
+best; a failure by chance, or on a block on which others fail, costs next to nothing
+(`racer.stats.best_posterior`). A penalty is a failure. Means need a number: a failure is a range of
+its block behind the worst, or more (the functions here). Whoever wants another price returns it.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import insort
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from racer._numerics import range_of, tie_sizes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def penalty(costs: NDArray[np.float64]) -> float | None:
+    """Return the cost among costs (n, m) that is a penalty, such as ten times a limit, or None.
+
+    It is the largest finite cost, if several blocks and several candidates have exactly that, and it
+    is farther beyond all other costs than these differ. No law of noise has such a gap.
+    """
+    known = np.isfinite(costs)
+    largest = float(np.max(costs, where=known, initial=-np.inf))
+    found = costs == largest
+    if not (found.any(axis=0).sum() > 1 < found.any(axis=1).sum()):
+        return None
+    others = costs[known & ~found]
+    if not len(others):
+        return None
+    return largest if _is_beyond(largest, float(others.min()), float(others.max())) else None
+
+
+def _is_beyond(largest: float, least: float, most: float) -> bool:
+    """Return whether the largest cost is farther beyond the others than these differ, if they do."""
+    return 0.0 < most - least < largest - most
+
+
+class Largest:
+    """The largest cost of the blocks so far, and what `penalty` asks of it."""
+
+    def __init__(self) -> None:
+        self._cost, self._next, self._least = -math.inf, -math.inf, math.inf
+        self._blocks, self._candidates = 0, set[int]()
+
+    def add(self, candidates: NDArray[np.intp], costs: NDArray[np.float64]) -> None:
+        """Note the costs (m,) of another block, finite or +inf."""
+        known = costs[np.isfinite(costs)]
+        if not len(known):
+            return
+        largest = float(known.max())
+        if largest > self._cost:
+            self._next, self._cost = max(self._next, self._cost), largest
+            self._blocks, self._candidates = 0, set()
+        if largest == self._cost:
+            self._blocks += 1
+            self._candidates.update(candidates[costs == largest].tolist())
+            known = known[known < largest]
+        if len(known):
+            self._next = max(self._next, float(known.max()))
+            self._least = min(self._least, float(known.min()))
+
+    @property
+    def is_penalty(self) -> bool:
+        """Whether the largest cost is a penalty."""
+        if min(self._blocks, len(self._candidates)) < 2:
+            return False
+        return _is_beyond(self._cost, min(self._least, self._next), self._next)
+
+
+def impute_failed(
+    costs: NDArray[np.float64], usual: float = 0.0, *, ranges: float = 1.0
+) -> NDArray[np.float64]:
+    """Replace failures, +inf, by costs that are `ranges` of the known costs behind the worst cost.
+
+    Where the range is 0, or a tie, a `usual` one counts; if that is 0, the size of the worst, and
+    1 if that is 0 too. ValueError if nothing but failures is known.
+    """
+    if max(costs.ravel().tolist(), default=0.0) < np.inf:
+        return costs
+    failed = np.isinf(costs)
+    known = costs[~failed]
+    worst = float(known.max())
+    behind = range_of(worst, float(known.min())) or usual or abs(worst) or 1.0
+    return np.where(failed, worst + ranges * behind, costs)
+
+
+def impute_by_block(costs: NDArray[np.float64], *, ranges: float = 1.0) -> NDArray[np.float64]:
+    """Replace failures, +inf, in costs (n, m), by `ranges` of their block behind the block's worst.
+
+    Where the known costs of a block do not differ, it is the median range of those in which they
+    do: so neither the unit nor the level of costs matters. NaN: not evaluated, or all of the block
+    failed.
+    """
+    failed = np.isposinf(costs)
+    if not failed.any():
+        return costs
+    known = np.isfinite(costs)
+    worst = np.max(costs, axis=1, where=known, initial=-np.inf)
+    best = np.min(costs, axis=1, where=known, initial=np.inf)
+    apart = worst - best
+    some = apart[(apart > tie_sizes(worst, best)) & (apart < np.inf)]
+    usual = float(np.median(some)) if len(some) else 0.0
+    imputed = costs.copy()
+    for row in map(imputed.__getitem__, np.flatnonzero(failed.any(axis=1)).tolist()):
+        told = ~np.isnan(row)
+        solved = bool(np.isfinite(row).any())
+        row[told] = impute_failed(row[told], usual, ranges=ranges) if solved else np.nan
+    return imputed
+
+
+def impute_no_nearer(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Replace failures, +inf, in costs (n, m), so that no column comes nearer to others by failing.
+
+    They cost what they do in `impute_by_block`, or more: a failure is at least as far behind the
+    worst of the other columns as the column is on any block, and as the median range of the blocks.
+    """
+    imputed = impute_by_block(costs)
+    known, failed = np.isfinite(costs), np.isposinf(costs)
+    if not failed.any():
+        return imputed
+    some = np.where(known, costs, np.nan)[known.sum(axis=1) > 1]
+    usual = (
+        float(np.median(np.nanmax(some, axis=1) - np.nanmin(some, axis=1))) if len(some) else 0.0
+    )
+    others = np.where(known, costs, -np.inf)
+    last, first = others.argmax(axis=1), others.max(axis=1)
+    others[np.arange(len(costs)), last] = -np.inf
+    second = others.max(axis=1)
+    for column in np.flatnonzero(failed.any(axis=0)).tolist():
+        worst = np.where(last == column, second, first)  # of the other columns
+        shared, lost = known[:, column] & np.isfinite(worst), failed[:, column]
+        with np.errstate(over="ignore"):
+            behind = np.max(costs[shared, column] - worst[shared], initial=-np.inf)
+            least = worst[lost] + max(behind, usual)
+        imputed[lost, column] = np.maximum(imputed[lost, column], least)
+    return imputed
+
+
+class FailedCells:
+    """Puts failed cells a range of their block, or several `ranges`, behind the block's worst.
+
+    Where the known costs of a block do not differ, as where one candidate alone succeeded, the range
+    is the usual one of the blocks so far. Before any range is known, it is the size of the costs.
+    """
+
+    def __init__(self, ranges: float = 1.0) -> None:
+        self._behind = ranges
+        self._ranges: list[float] = []  # of blocks in which costs differ, ascending
+
+    def imputed(self, costs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return a block's costs (m,), without +inf; call it for each block in order."""
+        known = costs.tolist()
+        has_failed = max(known) == math.inf
+        if has_failed:
+            known = [cost for cost in known if cost < math.inf]
+        found = range_of(max(known), min(known))
+        if 0.0 < found < math.inf:
+            insort(self._ranges, found)
+        if not has_failed:
+            return costs
+        usual = self._ranges[len(self._ranges) // 2] if self._ranges else 0.0
+        return impute_failed(costs, usual, ranges=self._behind)
