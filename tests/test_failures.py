@@ -68,9 +68,6 @@ def test_block_by_block_it_is_the_same(costs):
         assert largest.is_penalty == (penalty(costs[: block + 1]) is not None)
 
 
-# -- P(best)
-
-
 def worlds(n, shares, typical, seed=0, price=500.0):
     """Return log-normal costs (n, m), a share of each candidate's cells penalised."""
     rng = np.random.default_rng(seed)

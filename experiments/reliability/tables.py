@@ -103,7 +103,7 @@ def over_folds(n: int, seed: int) -> list[Said]:
     for width in WIDTHS:
         costs, quality = folds(n, width, rng)
         world = f"models, {'near' if width <= NEAR else 'apart'}"
-        found = best_posterior(costs, by_block=False, correlation=1.0 / n)
+        found = best_posterior(costs, measure="mean", correlation=1.0 / n)
         rows.append(said(f"{n} folds", world, quality, found))
         result = race_over_folds(CorrelatedTRace(1.0 / n), costs, seed)
         rows.append(said(f"{n} folds", world, quality, result.posterior, result.leader))

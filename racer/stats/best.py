@@ -40,6 +40,7 @@ Measure = Literal["rank", "mean", "log"]
 _MOST = 300  # candidates that are compared in full, of those that may be the best
 _FAR = 3.0  # robust spreads of the better candidates: who is further behind says nothing of them
 _PASSES = 4  # in which such candidates are found
+_DIGITS = 9  # of scores in units of a block
 _LOG_SCALE = 1.4  # sampling variance of the logarithm of a block's spread, times k - 1
 _HALF_CAUCHY = 0.25  # scale of the prior of the spread, in noise standard deviations
 _ALL_EQUAL = 0.1  # its mass at no spread at all
@@ -373,7 +374,7 @@ def scores(costs: Floats, measure: Measure = "rank") -> Floats:
         logs = drawn_together(logs, _LOG_SCALE / (count - 1.0), told)
         values /= np.exp(np.where(told, logs, logs[told].mean()))[:, None]
     flat = values[known[some]]
-    places = scipy.stats.rankdata(with_ties(flat[None])[0])
+    places = scipy.stats.rankdata(flat.round(_DIGITS))  # what differs by rounding ties
     values[known[some]] = scipy.special.ndtri((places - 0.375) / (len(flat) + 0.25))
     above[some] = values
     return above

@@ -61,12 +61,12 @@ def test_the_mean_of_the_best_is_in_the_direction_of_the_user(racing):
 
 
 def test_failed_cells_are_counted_per_block(racing):
-    with pytest.warns(RacerWarning, match="block 2 is set aside"):
+    with pytest.warns(RacerWarning, match="block 3 is set aside"):
         events, _ = watched(
-            racing, [1, 2, 3], lambda cell: None if cell.candidate <= cell.block else 1.0,
-            decider=racing.Scripted(), budget=9, first_test=1,
+            racing, [1, 2, 3], lambda cell: None if cell.candidate < cell.block else 1.0,
+            decider=racing.Scripted(), budget=12, first_test=1,
         )  # fmt: skip
-    assert [event.failed for event in events[:-1]] == [1, 2, 3]
+    assert [event.failed for event in events[:-1]] == [0, 1, 2, 3]
     assert events[-1] == RaceEnded(Ended.BUDGET, eliminated=())
 
 

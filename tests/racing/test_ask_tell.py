@@ -50,8 +50,7 @@ def test_a_contest_is_neither_pickled_nor_copied(copied, begun):
 def test_ask_returns_a_cell_for_everyone_alive():
     race = Race(["a", "b", "c"], ["i", "j"], budget=30, seed=1)
     cells = race.ask()
-    assert [cell.candidate for cell in cells] == [0, 1, 2]
-    assert [cell.config for cell in cells] == ["a", "b", "c"]
+    assert sorted((cell.candidate, cell.config) for cell in cells) == [(0, "a"), (1, "b"), (2, "c")]
     assert {(cell.block, cell.instance, cell.seed) for cell in cells} == {
         (0, "i", block_seed(1, 0))
     }
@@ -144,7 +143,8 @@ def test_telling_twice_is_refused_and_the_first_word_counts(racing):
     cell = race.ask()[0]
     race.tell(cell, OK)
     before = snapshot(race, racing)
-    with pytest.raises(RaceStateError, match="candidate 0 on block 0 has been told before"):
+    words = f"candidate {cell.candidate} on block 0 has been told before"
+    with pytest.raises(RaceStateError, match=words):
         race.tell(cell, Outcome("ok", -5.0))
     assert snapshot(race, racing) == before
     race.tell(race.ask()[0], OK)
@@ -222,7 +222,7 @@ def test_a_candidate_that_is_out_is_refused(racing):
     gone = replace(race.ask()[0], candidate=1)
     with pytest.raises(RaceStateError, match="candidate 1 on block 1 was not asked for"):
         race.tell(gone, OK)
-    assert [cell.candidate for cell in race.ask()] == [0, 2]
+    assert {cell.candidate for cell in race.ask()} == {0, 2}
 
 
 def test_nothing_can_be_told_after_the_end(racing):
@@ -285,11 +285,11 @@ def test_a_race_that_goes_on_can_be_looked_at():
 def test_a_block_can_be_told_at_once_with_what_it_took(racing):
     one, other = (Race(range(3), budget=30, seed=1, decider="f-race") for _ in range(2))
     while cells := one.ask():
-        values = [racing.noisy(cell) for cell in cells]
+        values = {cell.candidate: racing.noisy(cell) for cell in cells}
         took = [0.1 * cell.candidate for cell in cells]
-        for cell, value, seconds in zip(cells, values, took, strict=True):
-            one.tell(cell, Outcome("ok", value, seconds=seconds))
-        other.tell_block(values, seconds=math.fsum(took))
+        for cell, seconds in zip(cells, took, strict=True):
+            one.tell(cell, Outcome("ok", values[cell.candidate], seconds=seconds))
+        other.tell_block([values[c] for c in sorted(values)], seconds=math.fsum(took))
     assert racing.content(one.result()) == racing.content(other.result())
     assert one.result().seconds == other.result().seconds > 0
 

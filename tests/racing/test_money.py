@@ -246,10 +246,10 @@ def test_nothing_goes_ahead_of_what_has_to_be_paid():
 def test_what_was_spent_is_in_the_result_and_in_each_event():
     events = []
     race = Race(["a", "b"], budget=Budget(spend=16.0), callbacks=[events.append], first_test=2)
-    race.ask()
-    race.tell(race.ask()[0], Outcome("ok", 1.0, spend=0.5))
+    first, second = sorted(race.ask(), key=lambda cell: cell.candidate)
+    race.tell(first, Outcome("ok", 1.0, spend=0.5))
     assert race.result().spent == 0.5
-    race.tell(race.ask()[0], Outcome("ok", 2.0, spend=1.0))
+    race.tell(second, Outcome("ok", 2.0, spend=1.0))
     race.tell_block([Outcome("ok", 1.0, spend=0.5), Outcome("failed", None, spend=2.0)])
     assert [event.spent for event in events] == [1.5, 4.0]
     result = race.result()

@@ -193,8 +193,8 @@ def of_kind(kind):
 @pytest.mark.parametrize("status", ["ok", "capped"])
 def test_a_negative_run_time_is_refused_and_leaves_the_contest_intact(kind, status):
     contest, negative = of_kind(kind), Outcome(status, -2.0, seconds=1.0)
-    words = r"candidate 1 on block 0 was told with a run time of -2.0 s: give seconds >= 0, or"
     cells = contest.ask()
+    words = f"candidate {cells[1].candidate} on block 0 was told with a run time of -2.0 s: give seconds"
     rest = [Outcome("ok", 0.0) for _ in cells[2:]]
     with pytest.raises(racer.RaceStateError, match=words):
         contest.tell_all([Outcome("ok", 1.0), negative, *rest])

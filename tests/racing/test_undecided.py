@@ -75,7 +75,7 @@ def test_while_somebody_goes_nothing_is_undecided(racing, drops, ended):
     ("evaluate", "ended"),
     [
         (lambda cell: 1.0, Ended.ALL_EQUAL),
-        (lambda cell: None if cell.candidate else 1.0, Ended.UNDECIDED),
+        (lambda cell: None if cell.candidate and cell.block else 1.0, Ended.UNDECIDED),
     ],
 )
 def test_all_equal_is_worse_news(racing, evaluate, ended):

@@ -238,7 +238,7 @@ def test_numbers_of_numpy_are_shown_as_numbers():
     for configs in ([{"n": n, "pair": (n, n > 1)} for n in numbers], list(numbers)):
         race = Race(configs, budget=60, seed=1)
         while cells := race.ask():
-            race.tell_block([float(cell.candidate) for cell in cells])
+            race.tell_all([racer.Outcome("ok", float(cell.candidate)) for cell in cells])
         result = race.result()
         assert "np." not in str(result)
         plain = json.loads(json.dumps(result.to_dict()))

@@ -35,8 +35,7 @@ def snapshot(tuner, tuning):
 def test_the_first_block_is_asked_for_at_once(tuning):
     tuner = Tuner(tuning.mixed(), ["i", "j"], budget=200, seed=1)
     cells = tuner.ask()
-    assert [cell.candidate for cell in cells] == list(range(len(tuner.configs)))
-    assert [cell.config for cell in cells] == list(tuner.configs)
+    assert {cell.candidate: cell.config for cell in cells} == dict(enumerate(tuner.configs))
     assert {(cell.block, cell.instance) for cell in cells} <= {(0, "i"), (0, "j")}
     assert len({(cell.instance, cell.seed) for cell in cells}) == 1
     assert all(type(cell.seed) is int for cell in cells)
