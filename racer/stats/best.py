@@ -49,10 +49,10 @@ _TOWARDS = 4.0  # values, as by which a candidate's noise is drawn to the usual 
 _ROUNDING = 1e-18  # of the variance of scores: less is no noise
 _NEGLIGIBLE = 2e-3  # weight of a spread
 _GUESSED = 2.6  # the noise variance counts as so much more, where likeness is guessed by kernels
-_ODDS = np.array([-4.0, -2.5, -1.5, -0.75, 0.0, 0.75, 1.5, 2.5, 4.0, 6.0])  # own parts of log odds
-_NONE = 4  # the place in it of a candidate without a part of its own
-_PRONE = 0.1  # prior probability that a candidate fails more often than blocks explain
-_ROUNDS = 10  # in which difficulties of blocks and parts of candidates are estimated in turn
+_ODDS = np.array([-6.0, -4.0, -2.5, -1.2, 0.0, 0.75, 1.5, 2.5, 4.0, 6.0])  # own parts of log odds
+_NONE = 4  # the place of 0 in it
+_PRONE = (0.02, 0.1, 0.3, 0.6)  # shares of candidates that fail more often than the others
+_ROUNDS = 4  # in which effects and the noise of candidates are estimated in turn
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,7 +300,8 @@ def _compared(
 ) -> BestPosterior:
     """Return the posterior of candidates of whom some are sought, a mask (m,)."""
     near, mean = np.arange(len(sought)), np.zeros(len(sought))
-    values = scores(costs, measure)
+    is_sample = n_blocks == np.inf  # else the mean of all blocks counts, not their ranks
+    values = scores(costs, measure, ranked=is_sample)
     for _ in range(_PASSES if kernels is None else 1):
         effect, is_far = _far(values)
         mean[near] = effect - effect.min() + mean[near].min()
@@ -311,7 +312,7 @@ def _compared(
         if kernels is not None or not is_far.any() or not sought[near[~is_far]].any():
             break
         near = near[~is_far]  # ranks among these say more
-        values = scores(costs[:, near], measure)
+        values = scores(costs[:, near], measure, ranked=is_sample)
     parts, freedom = place_parts(
         values,
         shared=shared,
@@ -352,8 +353,11 @@ def _with_others(part: Part, near: NDArray[np.intp], mean: Floats) -> Part:
 # -- scores
 
 
-def scores(costs: Floats, measure: Measure = "rank") -> Floats:
-    """Return scores of costs (n, m), NaN where a cell failed or was not evaluated."""
+def scores(costs: Floats, measure: Measure = "rank", *, ranked: bool = True) -> Floats:
+    """Return scores of costs (n, m), NaN where a cell failed or was not evaluated.
+
+    Without `ranked`, "rank" gives costs above their block's median in units of its spread.
+    """
     known = np.isfinite(costs)
     values = np.where(known, costs, np.nan)
     if measure == "mean":
@@ -373,6 +377,9 @@ def scores(costs: Floats, measure: Measure = "rank") -> Floats:
         logs = np.log(np.where(told, spread, 1.0))
         logs = drawn_together(logs, _LOG_SCALE / (count - 1.0), told)
         values /= np.exp(np.where(told, logs, logs[told].mean()))[:, None]
+    if not ranked:
+        above[some] = values
+        return above
     flat = values[known[some]]
     places = scipy.stats.rankdata(flat.round(_DIGITS))  # what differs by rounding ties
     values[known[some]] = scipy.special.ndtri((places - 0.375) / (len(flat) + 0.25))
@@ -472,7 +479,7 @@ def place_parts(
     the noise variance. The prior covariance is the identity, or one of `kernels` (k, m, m).
     """
     relative = _noise_by_candidate(values)
-    fit, m = _Fit.of(values, relative), values.shape[1]
+    plain, fit, m = _Fit.of(values), _Fit.of(values, relative), values.shape[1]
     noise = None if instances is None else _noise_by_instance(values, instances, generalize)
     squares, freedom = fit.squares, fit.freedom
     if noise is not None:
@@ -513,7 +520,7 @@ def place_parts(
             covariance += variance * kept * shared * np.eye(m)
             own += variance * kept * shared
         if n_blocks < np.inf:
-            mean = (1.0 - ahead) * fit.effects + ahead * mean
+            mean = (1.0 - ahead) * plain.effects + ahead * mean
             covariance = covariance * np.outer(ahead, ahead) + np.diag(variance * ahead / n_blocks)
             own = ahead**2 * own + variance * ahead / n_blocks
         spread = float(_SPREADS[at]) * variance
@@ -619,37 +626,41 @@ def _noise_by_instance(
 
 
 def failing_parts(costs: Floats) -> Floats:
-    """Return the probabilities (m, k) of each candidate's own part in the log odds of failing.
+    """Return the probabilities (m, k) of how often each candidate fails, the usual rate first.
 
-    Of costs (n, m), +inf where a cell failed, without blocks on which all did; the parts are
-    `_ODDS`, ascending. How hard a block is, the others say, as far as blocks differ by more than
-    chance. A candidate's own part is 0 for most; one below 0 needs evidence beyond a lucky table.
+    Of costs (n, m), +inf where a cell failed, without blocks on which all did. How often a block
+    makes candidates fail, the others say, as far as blocks differ by more than chance. Log odds are
+    these plus a part in `_ODDS`: that of most candidates is the same, others have a larger one. The
+    usual part, and the share of the others, are averaged over; that it is 0, so that failures are
+    chance, is twice as likely beforehand as that most are more reliable.
     """
     known, failed = ~np.isnan(costs), np.isposinf(costs)
     m = costs.shape[1]
-    prior = np.where(_ODDS > 0.0, _PRONE / (_ODDS > 0.0).sum(), _PRONE / m / (_ODDS < 0.0).sum())
-    prior[_NONE] = 1.0 - prior.sum() + prior[_NONE]
-    parts = np.tile(np.eye(len(_ODDS))[_NONE], (m, 1))
     if not failed.any():
-        return parts
-    for _ in range(_ROUNDS):
-        usual = parts[:, _NONE]  # who may have a part of its own says less of the blocks
-        tried, lost = known * usual, failed * usual
-        k, f = tried.sum(axis=1), lost.sum(axis=1)
-        rate = (f.sum() + 0.5) / (k.sum() + 1.0)
-        some = k > 1.5
-        chance = rate * (1.0 - rate) * np.array([k[some].sum(), (k * (k - 1.0))[some].sum()])
-        excess = ((f - k * rate)[some] ** 2).sum() - chance[0]
-        over = float(np.clip(excess / max(chance[1], 1e-9), 0.01, 0.9))
-        strength = (1.0 - over) / over
-        others = f[:, None] - lost + strength * rate, k[:, None] - tried + strength
-        share = np.clip(others[0] / others[1], 1e-6, 1.0 - 1e-6)
-        odds = np.log(share / (1.0 - share))[:, :, None] + _ODDS
-        fits = -np.logaddexp(0.0, np.where(failed[:, :, None], -odds, odds))
-        fit = np.where(known[:, :, None], fits, 0.0).sum(axis=0)
-        parts = np.exp(fit - fit.max(axis=1, keepdims=True)) * prior
-        parts /= parts.sum(axis=1, keepdims=True)
-    return np.asarray(parts)
+        return np.tile(np.eye(len(_ODDS))[0], (m, 1))
+    k, f = known.sum(axis=1), failed.sum(axis=1)
+    rate = (f.sum() + 0.5) / (k.sum() + 1.0)
+    chance, pairs = rate * (1.0 - rate), float((k * (k - 1.0)).sum())
+    excess = float(((f - k * rate) ** 2).sum() - chance * k.sum())
+    over = float(np.clip(excess / max(chance * pairs, 1e-9), 0.01, 0.9))
+    strength = (1.0 - over) / over
+    share = (f[:, None] - failed + strength * rate) / (k[:, None] - known + strength)
+    share = np.clip(share, 1e-6, 1.0 - 1e-6)
+    odds = np.log(share / (1.0 - share))[:, :, None] + _ODDS
+    fits = -np.logaddexp(0.0, np.where(failed[:, :, None], -odds, odds))
+    fit = np.where(known[:, :, None], fits, 0.0).sum(axis=0)  # (m, parts)
+    likely = np.exp(fit - fit.max(axis=1, keepdims=True))
+    laws, evidence = [], []
+    for usual in range(_NONE + 1):
+        for prone in _PRONE:
+            law = np.zeros(likely.shape)
+            law[:, 0] = (1.0 - prone) * likely[:, usual]
+            law[:, usual + 1 :] = prone * likely[:, usual + 1 :] / (len(_ODDS) - usual - 1)
+            total = law.sum(axis=1)
+            laws.append(law / total[:, None])
+            evidence.append(np.log(total).sum() + math.log(2.0 if usual == _NONE else 1.0 / _NONE))
+    weights = np.exp(np.array(evidence) - max(evidence))
+    return np.tensordot(weights / weights.sum(), np.array(laws), axes=1)
 
 
 # -- arguments
