@@ -52,6 +52,9 @@ _GUESSED = 2.6  # the noise variance counts as so much more, where likeness is g
 _ODDS = np.array([-6.0, -4.0, -2.5, -1.2, 0.0, 0.75, 1.5, 2.5, 4.0, 6.0])  # own parts of log odds
 _NONE = 4  # the place of 0 in it
 _PRONE = (0.02, 0.1, 0.3, 0.6)  # shares of candidates that fail more often than the others
+_PRICE = (
+    50.0  # of a failure, in noise standard deviations, where likeness tells how often one fails
+)
 _ROUNDS = 4  # in which effects and the noise of candidates are estimated in turn
 
 
@@ -326,7 +329,15 @@ def _compared(
     mean += places.max() - mean[near].max()
     mean[near] = places
     failing = failing_parts(costs)
-    if np.isposinf(costs).any():  # who is far behind may be the best if all others fail
+    if kernels is not None and np.isposinf(costs).any():
+        # the few cells of each candidate do not tell in which part of the space some fail: all do
+        failing = np.ones((len(sought), 1))
+        parts = [
+            part._replace(mean=part.mean + price)
+            for part in parts
+            for price in [_PRICE * _rates(costs, kernels)]
+        ]
+    elif np.isposinf(costs).any():  # who is far behind may be the best if all others fail
         parts, near = [_with_others(part, near, mean) for part in parts], np.arange(len(sought))
     at = np.flatnonzero(sought[near])
     probability = np.zeros(len(sought))
@@ -335,6 +346,13 @@ def _compared(
     )
     n_telling = int(((~np.isnan(values)).sum(axis=1) > 1).sum())
     return BestPosterior(frozen(probability), frozen(mean - mean.mean()), n_telling)
+
+
+def _rates(costs: Floats, kernels: Floats) -> Floats:
+    """Return how much more often than others each candidate (m,) fails, by those that are alike."""
+    failed = np.where(np.isnan(costs), np.nan, np.isposinf(costs))
+    parts, _ = place_parts(failed, kernels=kernels)
+    return sum((part.weight * part.mean for part in parts), np.zeros(costs.shape[1]))
 
 
 def _with_others(part: Part, near: NDArray[np.intp], mean: Floats) -> Part:
@@ -478,7 +496,7 @@ def place_parts(
     `shared`: variance common to the blocks of one data set, relative to the noise; `inflation` of
     the noise variance. The prior covariance is the identity, or one of `kernels` (k, m, m).
     """
-    relative = _noise_by_candidate(values)
+    relative = np.ones(values.shape[1]) if kernels is not None else _noise_by_candidate(values)
     plain, fit, m = _Fit.of(values), _Fit.of(values, relative), values.shape[1]
     noise = None if instances is None else _noise_by_instance(values, instances, generalize)
     squares, freedom = fit.squares, fit.freedom
