@@ -83,10 +83,10 @@ def worlds(n, shares, typical, seed=0, price=500.0):
 
 
 def test_who_is_quick_and_often_penalised_is_not_the_best():
-    costs = worlds(40, [0.3, 0.3, 0.0, 0.0], [0.2, 0.3, 2.0, 4.0])
+    costs = worlds(60, [0.3, 0.3, 0.0, 0.0], [0.2, 0.3, 2.0, 4.0])
     for measure in ("rank", "mean", "log"):
         found = best_posterior(costs, measure=measure).probability_best
-        assert found[2] > 0.8
+        assert found[:2].sum() < 0.01 < 0.75 < found[2]
         scaled = best_posterior(8.0 * costs, measure=measure).probability_best
         np.testing.assert_allclose(found, scaled, atol=1e-6)
     mirrored = best_posterior(-costs, maximize=True)
