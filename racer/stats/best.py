@@ -503,6 +503,7 @@ def place_parts(
     """
     relative = _noise_by_candidate(values) if noise_of is None else noise_of
     plain, fit, m = _Fit.of(values), _Fit.of(values, relative), values.shape[1]
+    size = float(np.nanmax(np.abs(values))) or 1.0  # beside which rounding is none
     noise = None if instances is None else _noise_by_instance(values, instances, generalize)
     squares, freedom = fit.squares, fit.freedom
     if noise is not None:
@@ -510,7 +511,7 @@ def place_parts(
         freedom = max(round(noise.freedom), 1)
         squares = noise.variance * freedom
     explained = float(fit.effects @ fit.sums)
-    if squares + explained <= 0.0:
+    if squares + explained <= (1e-12 * size) ** 2:
         return [Part(1.0, np.zeros(m), np.zeros((m, m)))], np.inf
     squares += explained
     freedom += int((fit.cells > 0).sum()) - 1
@@ -543,7 +544,7 @@ def place_parts(
             covariance += variance * kept * shared * np.eye(m)
             own += variance * kept * shared
         if n_blocks < np.inf:
-            mean = (1.0 - ahead) * plain.effects + ahead * mean
+            mean = (1.0 - ahead) * (size * (plain.effects / size).round(_DIGITS)) + ahead * mean
             covariance = covariance * np.outer(ahead, ahead) + np.diag(variance * ahead / n_blocks)
             own = ahead**2 * own + variance * ahead / n_blocks
         spread = float(_SPREADS[at]) * variance
