@@ -19,7 +19,6 @@ from racer.deciders import (
     BayesianBest,
     BayesianFriedman,
     CorrelatedTRace,
-    SequentialHalving,
 )
 from racer.integrations.optuna import RacingPruner
 from racer.integrations.optuna.reports import are_running_means
@@ -55,13 +54,7 @@ def test_without_other_trials_nobody_goes(run):
     assert run(study_of(), good()) is None
 
 
-def test_no_trial_goes_before_the_first_test(add, run):
-    study = study_of(RacingPruner("t-race", first_test=12))
-    add(study, good())
-    assert run(study, good(seed=1) + 9.0) == 12
-
-
-def test_no_trial_goes_once_it_has_reported_all_instances(add, run):
+def test_no_trial_goes_before_the_first_test_or_once_it_has_reported_all_instances(add, run):
     for instances, goes in ((12, None), (13, 12), (None, 12)):
         study = study_of(RacingPruner("t-race", first_test=12, instances=instances))
         add(study, good(12))
@@ -111,17 +104,11 @@ def test_who_leads_by_its_mean_is_not_pruned(add, run):
 # -- whose values count
 
 
-def test_pruned_trials_count_as_far_as_they_came(add, run):
-    study = study_of()
-    add(study, good()[:4], TrialState.PRUNED)
-    assert run(study, good(seed=1) + 9.0) is None  # four instances are not enough
-    add(study, good()[:12], TrialState.PRUNED)
-    assert run(study, good(seed=1) + 9.0) is not None
-
-
-def test_values_of_pruned_trials_in_another_order_count(add, run):
+def test_pruned_trials_count_as_far_as_they_came_in_any_order(add, run):
     study = study_of()
     values = dict(enumerate(good()))
+    add(study, {step: values[step] for step in range(4)}, TrialState.PRUNED)
+    assert run(study, good(seed=1) + 9.0) is None  # four instances are not enough
     add(study, {step: values[step] for step in range(29, 9, -1)}, TrialState.PRUNED)
     assert run(study, {step: values[step] + 9.0 for step in range(30)}) > 10
 
@@ -148,7 +135,7 @@ def test_running_trials_count_once_they_report_something(add):
     assert list(pruned) == [other.number]
 
 
-def test_a_dead_trial_does_not_count_for_the_next_one(add, run):
+def test_a_dead_trial_does_not_count_for_the_next_one_and_ended_ones_are_forgotten(add, run):
     study = study_of()
     dead, live = study.ask(), study.ask()
     for step in range(30):
@@ -156,7 +143,9 @@ def test_a_dead_trial_does_not_count_for_the_next_one(add, run):
         live.report(good(seed=1)[step], step)
         live.should_prune()
     study.tell(live, state=TrialState.FAIL)
-    assert run(study, good(seed=2) + 9.0) is None
+    for _ in range(4):
+        assert run(study, good(seed=2) + 9.0) is None
+    assert len(study.pruner._memories[study]) <= 1
 
 
 def test_the_mean_of_a_pruned_trial_is_no_instance(add, run):
@@ -179,10 +168,11 @@ def test_the_mean_of_a_pruned_trial_is_no_instance(add, run):
 
 @pytest.mark.parametrize("bad", [NAN, INF, -INF])
 @pytest.mark.parametrize("decider", ["anytime", "bayesian-friedman"])
-def test_values_that_are_not_finite_prune_nobody(add, run, bad, decider):
+def test_values_that_are_not_finite_or_not_shared_prune_nobody(add, run, bad, decider):
     study = study_of(RacingPruner(decider))
     add(study, good())
     assert run(study, [bad] * 30) is None
+    assert run(study, {100 + s: 9.0 for s in range(30)}) is None
     study = study_of(RacingPruner(decider))
     add(study, [*good()[:1], *[bad] * 29])
     assert run(study, good(seed=1) + 9.0) is None
@@ -214,19 +204,10 @@ def test_a_value_that_is_not_finite_is_as_if_it_were_not_there(add, run, bad):
     study = study_of()
     add(study, good())
     plain = run(study, {s: good(seed=1)[s] + 2.0 for s in range(30) if s != 2})
-    gap = run(study, {s: bad if s == 2 else good(seed=1)[s] + 2.0 for s in range(30)})
-    assert plain is not None
-    assert gap == plain + 1
-
-
-def test_a_bad_value_at_the_moment_prunes_nobody(add):
-    study = study_of()
-    add(study, good())
     trial = study.ask()
-    for step in range(30):
-        trial.report(9.0, step)
-    assert trial.should_prune()
-    trial.report(NAN, 30)
+    values = {s: bad if s == 2 else good(seed=1)[s] + 2.0 for s in range(30)}
+    assert run(study, values, end=False, trial=trial) == plain + 1
+    trial.report(bad, 30)
     assert not trial.should_prune()
 
 
@@ -239,12 +220,6 @@ def test_a_step_reported_twice_counts_once(add):
         with pytest.warns(UserWarning, match="already reported") if again else nullcontext():
             trial.report(99.0, step)
         assert not trial.should_prune()
-
-
-def test_steps_without_a_common_instance_prune_nobody(add, run):
-    study = study_of()
-    add(study, good())
-    assert run(study, {100 + s: 9.0 for s in range(30)}) is None
 
 
 def test_the_order_is_that_of_the_reports(add):
@@ -260,14 +235,6 @@ def test_the_order_is_that_of_the_reports(add):
     assert pruner._memories[study][trial.number].steps == list(values)
 
 
-def test_memories_of_trials_that_ended_are_forgotten(add, run):
-    pruner = RacingPruner()
-    study = study_of(pruner)
-    for _ in range(5):
-        run(study, good())
-    assert len(pruner._memories[study]) <= 1
-
-
 # -- indistinguishable
 
 
@@ -281,11 +248,9 @@ def test_what_is_indistinguishable_from_the_best_goes_if_asked(add, run):
         assert run(study, other - 0.01) is None  # as close, but it leads
 
 
-def test_a_duplicate_goes_after_29_ties(add, run):
-    study = study_of(RacingPruner(epsilon=0.05))
-    add(study, good(40))
-    assert run(study, good(40)) == 29
-    study = study_of(RacingPruner(BayesianFriedman(epsilon=0.0), epsilon=0.05))
+@pytest.mark.parametrize("settings", [{}, {"decider": BayesianFriedman(epsilon=0.0)}], ids=str)
+def test_a_duplicate_goes_after_29_ties(add, run, settings):
+    study = study_of(RacingPruner(**settings, epsilon=0.05))
     add(study, good(40))
     assert run(study, good(40)) == 29
 
@@ -293,36 +258,28 @@ def test_a_duplicate_goes_after_29_ties(add, run):
 # -- settings, copies, threads
 
 
+PLANS = 'a pruner has none: choose "anytime"'
+
+
 @pytest.mark.parametrize(
-    "settings",
+    ("settings", "message"),
     [
-        {"decider": "anytimes"},
-        {"decider": AnytimeRace},
-        {"instances": 0},
-        {"instances": 2.5},
-        {"first_test": 0},
-        {"epsilon": 0.5},
-        {"confidence": 0.5},
-        {"seed": -1},
+        ({"decider": "anytimes"}, "did you mean 'anytime'"),
+        ({"decider": AnytimeRace}, "decider"),
+        ({"instances": 0}, "instances=0"),
+        ({"instances": 2.5}, "instances=2.5"),
+        ({"first_test": 0}, "first_test=0"),
+        ({"epsilon": 0.5}, "epsilon=0.5"),
+        ({"confidence": 0.5}, "confidence=0.5"),
+        ({"seed": -1}, "seed=-1"),
+        ({"decider": "halving", "instances": 20}, PLANS),
+        ({"decider": "best-for-budget", "instances": 20}, PLANS),
+        ({"decider": BayesianBest(), "instances": 20}, PLANS),
     ],
 )
-def test_settings_that_cannot_work_are_refused(settings):
-    with pytest.raises(SettingError):
+def test_settings_that_cannot_work_are_refused(settings, message):
+    with pytest.raises(SettingError, match=message):
         RacingPruner(**settings)
-
-
-@pytest.mark.parametrize(
-    "decider",
-    [
-        "halving",
-        "best-for-budget",
-        SequentialHalving(),
-        BayesianBest(),
-    ],
-)
-def test_a_decider_that_plans_a_budget_is_refused(decider):
-    with pytest.raises(SettingError, match='a pruner has none: choose "anytime"'):
-        RacingPruner(decider, instances=20)
 
 
 def test_a_step_beyond_the_instances_is_refused(add):
