@@ -79,13 +79,10 @@ def test_too_few_rounds_exit_with_3():
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["true", "true"], "each once or with names"),
         (["true", "true", "--margin", "much"], "'--margin': could not"),
         (["true", "true", "--name", "one"], "2 commands, 1 --name"),
         (["true", "true", "--name", "one", "--name", "one"], "2 commands, 2 --name"),
         (["true", "cat {instance}", "--instances", "nofile"], "nofile"),
-        (["true", "true {x}"], "has {x}, and there are no parameters"),
-        (["true", " "], "the command is []: give a program"),
         (["true", "true x", "--margin", "-5%"], "margin=-0.05"),
     ],
 )

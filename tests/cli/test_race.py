@@ -140,7 +140,6 @@ def test_it_races_configurations_of_a_program(tmp_path, name, text):
         (["--instances", "x"], "--instances is for a program"),
         (["--score", "x", "--", "true"], "--score is for recorded scores"),
         (["--", "true"], "give --budget (evaluations) or --deadline"),
-        (["--decider", "nonsense"], "is not one of"),
         (["--decider", "front"], "is not one of"),
         (["--jobs", "3"], "--jobs is for a program"),
         (["--deadline", "5"], "--deadline is for a program"),

@@ -301,12 +301,6 @@ def test_a_stop_hands_out_no_more_and_finishes_what_runs():
     assert sorted(begun) == [0, 1]
 
 
-@pytest.mark.parametrize("executor", [2, "threads", ThreadPoolExecutor])
-def test_what_is_not_an_executor_is_refused(executor):
-    with pytest.raises(SettingError, match=r"^executor is an? .*: give a concurrent\.futures"):
-        workers_for(evaluate, range(3), None, executor=executor)
-
-
 def test_an_objective_that_cannot_be_loaded_in_a_worker_is_found_before_the_race(processes):
     class Broken:
         def __call__(self, config, instance, seed):

@@ -319,18 +319,6 @@ def test_in_process_nothing_needs_to_be_picklable():
     assert result.best_index == 0
 
 
-@pytest.mark.parametrize("n_jobs", [0, 1.0, 2.5, True, "2", None])
-def test_a_number_of_jobs_that_is_none_is_refused(n_jobs):
-    with pytest.raises(SettingError, match=f"n_jobs={n_jobs!r}: give a whole number"):
-        workers_for(hostile(), [1], None, n_jobs=n_jobs)
-
-
-@pytest.mark.parametrize("retries", [-1, 1.0, True, None])
-def test_a_number_of_retries_that_is_none_is_refused(retries):
-    with pytest.raises(SettingError, match=f"retries={retries!r}: give a whole number >= 0"):
-        workers_for(hostile(), [1], None, retries=retries)
-
-
 def test_one_job_stays_in_process_and_more_do_not():
     assert isinstance(workers_for(hostile(), [1], None), InProcess)
     assert isinstance(workers_for(hostile(), [1], None, n_jobs=2), Futures)

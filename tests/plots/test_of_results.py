@@ -195,13 +195,6 @@ def test_a_matrix_of_pairs_and_the_posterior_of_any(method):
         comparison.plot("matrix", pair=tuple(names[:2]))
 
 
-def test_sizes_that_differ_are_refused():
-    with pytest.raises(racer.ScoresError, match="sizes differ"):
-        plots.race([[0.0, 1.0]], [0], ["a", "b"])
-    with pytest.raises(racer.ScoresError, match="sizes differ"):
-        plots.matrix([[0.5]], ["a", "b"], [[""]])
-
-
 def test_the_last_two_of_a_race_can_be_told_apart():
     ranks = np.array([[0.0, 0.5, 1.0]] * 4 + [[0.0, 1.0, np.nan], [1.0, 0.0, np.nan]] * 10)
     ranks[10:, :2] = [0.0, 1.0]

@@ -278,6 +278,8 @@ def test_regions_of_the_simplex_agree_with_the_probabilities():
     ("draw", "message"),
     [
         (lambda: plots.critical_difference("ab", [1, 2, 3], np.eye(2)), "sizes differ"),
+        (lambda: plots.race([[0.0, 1.0]], [0], "ab"), "sizes differ"),
+        (lambda: plots.matrix([[0.5]], "ab", [[""]]), "sizes differ"),
         (lambda: plots.intervals("ab", [1], [0], [2]), "2 labels"),
         (lambda: plots.intervals("a", [1], [0], [2], decisions=["good"]), "'good'"),
         (lambda: plots.simplex([[1, 2]], "abc"), "three labels"),

@@ -190,8 +190,3 @@ def test_the_sampler_begins_where_hardly_anything_is_feasible():
     study = sampled(rarely, n=60)
     inside = [abs(trial.params["x"] - 2.5) <= 0.25 for trial in study.trials]
     assert np.mean(inside[30:]) > 0.3  # of the whole range a tenth
-
-
-def test_constraints_that_are_no_function_are_refused():
-    with pytest.raises(racer.SettingError, match="constraints_func"):
-        RacingSampler(constraints_func=(1.0,))

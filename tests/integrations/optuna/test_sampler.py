@@ -101,21 +101,6 @@ def proposals(study, n=200):
 # --- settings and studies that are refused
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"n_startup_trials": 1},
-        {"n_startup_trials": 2.5},
-        {"seed": -1},
-        {"seed": "a"},
-        {"by_instance": "yes"},
-    ],
-)
-def test_settings_out_of_range_are_refused(settings):
-    with pytest.raises(SettingError, match=next(iter(settings))):
-        RacingSampler(**settings)
-
-
 def test_several_objectives_are_refused_with_a_way_out():
     study = optuna.create_study(directions=["minimize"] * 2, sampler=RacingSampler())
     with pytest.raises(SettingError, match=r"one objective.*has 2: use NSGAIISampler"):

@@ -502,13 +502,7 @@ def test_where_each_candidate_fails_somewhere_the_best_is_that_of_the_race(rows)
     [
         ({"param_grid": None}, "give one of param_grid and param_distributions"),
         ({"param_distributions": {"max_depth": [1]}}, "give one of"),
-        ({"n_candidates": 0}, "n_candidates=0"),
-        ({"correlation": 1.0}, "correlation=1.0"),
-        ({"correlation": "fold"}, "correlation='fold'"),
-        ({"rope": -1}, "rope=-1"),
         ({"decider": "f-race", "rope": 0.1}, "rope is for the default decider"),
-        ({"decider": "f-rase"}, "did you mean 'f-race'"),
-        ({"first_test": 0}, "first_test=0"),
         ({"budget": 3}, "raise the budget"),
     ],
 )
