@@ -11,18 +11,15 @@ from functools import partial
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from processes import alive, wait_for
+from typed import typed
 
 import racer.run.bench
-from racer.cli import main
 from racer.evaluate.command import process
 from racer.evaluate.command.timing import Timed, timed
 from racer.run.signals import GracefulStop
 
-
-def run(*args):
-    return CliRunner().invoke(main, ["bench", *args])
+run = partial(typed, "bench")
 
 
 @pytest.fixture

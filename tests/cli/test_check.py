@@ -2,12 +2,12 @@
 
 import sqlite3
 from contextlib import closing
+from functools import partial
 
 import pytest
-from click.testing import CliRunner
+from typed import typed
 
 import racer
-from racer.cli import main
 
 
 def evaluate(config, instance, seed):
@@ -24,8 +24,7 @@ def _path(tmp_path):
     return path
 
 
-def check(path):
-    return CliRunner().invoke(main, ["check", str(path)])
+check = partial(typed, "check")
 
 
 def test_a_sound_store(path):
@@ -70,7 +69,7 @@ def test_the_store_of_a_run_of_races(tmp_path, repair):
     assert done.exit_code == 0
     assert "space          {kind: categorical, x: real}, 1 conditional\n" in done.output
     assert f"candidates     {len(evaluated)}\n" in done.output
-    quick = CliRunner().invoke(main, ["check", "--quick", str(path)])
+    quick = check("--quick", path)
     assert f"candidates     {len(evaluated)}\n" in quick.output
     if repair is None:
         assert f"best           #{result.best_index} {result.best}\n" in done.output

@@ -3,19 +3,19 @@
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
+from typed import typed
 
 from racer.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def run(*args):
-    return CliRunner().invoke(main, args, env={"COLUMNS": "120"})
+run = partial(typed, env={"COLUMNS": "120"})
 
 
 def test_demo_ends_with_winner_survivors_and_savings():

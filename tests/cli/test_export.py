@@ -4,16 +4,11 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from typed import typed as said
 
 import racer
-from racer.cli import main
 
 optuna = pytest.importorskip("optuna")
-
-
-def said(*words):
-    return CliRunner().invoke(main, [str(word) for word in words])
 
 
 def loaded(path):

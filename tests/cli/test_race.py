@@ -2,21 +2,20 @@
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
+from typed import typed
 
 import racer
-from racer.cli import main
 
 FILES = Path(__file__).parents[1] / "data" / "score_files"
 
 
-def run(*args):
-    return CliRunner().invoke(main, ["race", *map(str, args)])
+run = partial(typed, "race")
 
 
 @pytest.fixture(name="scores")
@@ -84,7 +83,7 @@ def test_other_scores_are_not_those_of_the_store(tmp_path):
     fewer = run(path, "-o", store, "--budget", 14)
     assert "number of instances is 6, but the race in" in fewer.stderr
     for command in ("check", "resume"):  # what works is the command again
-        done = CliRunner().invoke(main, [command, str(store)])
+        done = typed(command, store)
         assert f"racer race SCORES --store {store}" in done.output
         assert "racer.resume" not in done.output
 
