@@ -26,7 +26,7 @@ def _closed(monkeypatch):
 def add():
     """Add a trial with these values, by instance, to a study."""
 
-    def add(study, values, state=TrialState.COMPLETE, attrs=None):
+    def add(study, values, state=TrialState.COMPLETE, attrs=None, constraints=None):
         by_step = dict(values) if isinstance(values, dict) else dict(enumerate(map(float, values)))
         finite = [value for value in by_step.values() if value == value]
         ended = state == TrialState.COMPLETE
@@ -36,6 +36,7 @@ def add():
                 value=sum(finite) / len(finite) if ended else None,
                 intermediate_values=by_step,
                 user_attrs=attrs,
+                system_attrs=constraints and {"constraints": constraints},
             )
         )
         return study.trials[-1].number

@@ -8,7 +8,7 @@ import numpy as np
 import optuna
 import pytest
 from optuna.samplers import RandomSampler, TPESampler
-from optuna.trial import TrialState, create_trial
+from optuna.trial import TrialState
 
 import racer
 from racer.integrations.optuna import (
@@ -125,28 +125,11 @@ def test_where_nothing_is_feasible_nothing_is_recommended():
     assert sum(map(n_instances, study.trials)) <= 40
 
 
-@pytest.fixture
-def add():
-    """Add a trial with values by instance and constraints."""
-
-    def add(study, values, *constraints, state=TrialState.COMPLETE):
-        trial = create_trial(
-            state=state,
-            value=float(np.mean(values)) if state == TrialState.COMPLETE else None,
-            intermediate_values=dict(enumerate(map(float, values))),
-            system_attrs={"constraints": constraints},
-        )
-        study.add_trial(trial)
-        return study.trials[-1].number
-
-    return add
-
-
 def test_the_evidence_leaves_infeasible_trials_out(add):
     study = optuna.create_study()
     rng = np.random.default_rng(1)
-    good = add(study, rng.normal(size=20), 0.0, -1.0)
-    better = add(study, rng.normal(size=20) - 3.0, -1.0, 0.5)
+    good = add(study, rng.normal(size=20), constraints=(0.0, -1.0))
+    better = add(study, rng.normal(size=20) - 3.0, constraints=(-1.0, 0.5))
     evidence = best_trials_by_evidence(study)
     assert evidence.best == good
     assert better not in evidence.probability
@@ -158,7 +141,7 @@ def test_an_infeasible_trial_prunes_nobody(add, run):
         study = optuna.create_study(pruner=RacingPruner())
         rng = np.random.default_rng(1)
         for _ in range(3):
-            add(study, rng.normal(size=40), constraint)
+            add(study, rng.normal(size=40), constraints=(constraint,))
         assert (run(study, rng.normal(size=40) + 5.0) is not None) is bool(pruned)
 
 

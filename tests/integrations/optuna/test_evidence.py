@@ -86,10 +86,13 @@ def test_two_trials_are_told_apart_by_a_sign_test(study_of):
         assert set(best_trials_by_evidence(study_of(table)).indistinguishable) == expected
 
 
-def test_trials_that_tie_everywhere_are_all_best(study_of):
-    evidence = best_trials_by_evidence(study_of(np.ones((20, 4))))
-    assert evidence.indistinguishable == (0, 1, 2, 3)
-    assert set(evidence.probability.values()) == {0.25}
+@pytest.mark.parametrize("m", [4, 1])
+def test_trials_that_tie_everywhere_are_all_best(study_of, m):
+    evidence = best_trials_by_evidence(study_of(np.ones((20, m))))
+    assert evidence.indistinguishable == tuple(range(m))
+    assert evidence.probability == dict.fromkeys(range(m), 1 / m)
+    assert evidence.best == 0
+    assert "best=0" in repr(evidence)
 
 
 def test_pruned_trials_are_compared_with_the_best_on_what_they_saw(study_of, add):
@@ -109,18 +112,15 @@ def test_pruned_trials_are_compared_with_the_best_on_what_they_saw(study_of, add
     assert frame.index[0] == best
 
 
-def test_the_mean_of_finish_is_no_instance(study_of, add):
-    study = study_of(values(m=2))
-    number = add(study, {0: 1.0, 1: 1.0, 20: 1.0}, TrialState.PRUNED, {"racer:mean_step": 20})
-    assert best_trials_by_evidence(study).instances[number] == 2
-
-
-def test_values_that_are_not_finite_are_not_there(study_of, add):
+def test_means_of_finish_values_that_are_not_finite_and_other_trials_are_not_there(study_of, add):
     study = study_of(values(m=20))
-    number = add(study, [NAN, *values()[1:, 0]])
+    gap = add(study, [NAN, *values()[1:, 0]])
+    mean = add(study, {0: 1.0, 1: 1.0, 20: 1.0}, TrialState.PRUNED, {"racer:mean_step": 20})
+    for state in (TrialState.FAIL, TrialState.RUNNING, TrialState.WAITING):
+        add(study, values()[:, 0] - 9.0, state)
     evidence = best_trials_by_evidence(study)
-    assert evidence.instances[number] == 19
-    assert number not in evidence.probability
+    assert evidence.instances == dict.fromkeys(range(20), 20) | {gap: 19, mean: 2}
+    assert gap not in evidence.probability
     assert len(evidence.compared_on) == 20
 
 
@@ -145,21 +145,6 @@ def test_the_numbers_of_instances_do_not_matter_where_sets_of_them_tie(add):
         evidence = best_trials_by_evidence(study)
         assert set(evidence.compared_on) == {steps[row] for row in (0, 1, 2, 3, 5)}
         assert evidence.probability == {0: 1.0}
-
-
-def test_one_trial_is_the_best_one(study_of):
-    evidence = best_trials_by_evidence(study_of(values(m=1)))
-    assert evidence.best == 0
-    assert evidence.probability == {0: 1.0}
-    assert evidence.indistinguishable == (0,)
-    assert "best=0" in repr(evidence)
-
-
-def test_failed_running_and_waiting_trials_are_not_looked_at(study_of, add):
-    study = study_of(values(m=2))
-    for state in (TrialState.FAIL, TrialState.RUNNING, TrialState.WAITING):
-        add(study, values()[:, 0] - 9.0, state)
-    assert set(best_trials_by_evidence(study).instances) == {0, 1}
 
 
 def test_what_cannot_be_answered_is_said(study_of, add):
