@@ -89,24 +89,19 @@ def test_a_store_that_is_not_sound(path):
     assert "go on with" not in done.output
 
 
-@pytest.mark.parametrize("content", [None, b"", b"hello", b"\0" * 9999])
+@pytest.mark.parametrize("content", [None, b"", b"hello", b"\0" * 9999, "folder"])
 def test_what_is_no_store(tmp_path, content):
     path = tmp_path / "other.db"
-    if content is not None:
+    if content == "folder":
+        path.mkdir()
+    elif content is not None:
         path.write_bytes(content)
     done = check(path)
     assert done.exit_code == 1
     assert done.output.startswith(f"Error: store '{path}': ")
     assert "Traceback" not in done.output
+    assert ("this is a directory; give" in done.output) == (content == "folder")
     assert len(list(tmp_path.iterdir())) == (content is not None)
-
-
-def test_a_directory(tmp_path):
-    done = check(tmp_path)
-    assert done.exit_code == 1
-    assert done.output == (
-        f"Error: store '{tmp_path}': this is a directory; give the path of a file\n"
-    )
 
 
 @pytest.mark.filterwarnings("ignore:block .* is set aside:racer.RacerWarning")

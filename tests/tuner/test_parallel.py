@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from tunings import content, play
 
 import racer
 from experiments.bench.workers import SPACE as FIVE
@@ -35,15 +36,8 @@ def early(monkeypatch):
     monkeypatch.setattr("racer.tuner.tuning._GENERATIONS", 2)
 
 
-def content(result):
-    scores = result.scores[["block", "candidate", "value", "status"]]
-    return scores.to_csv(), result.best, result.configs, result.survivors, result.probability_best
-
-
-def played(tuner, evaluate=evaluate):
-    while cells := tuner.ask():
-        for cell in cells:
-            tuner.tell(cell, Outcome("ok", evaluate(cell.config, cell.instance, cell.seed)))
+def played(tuner, evaluate):
+    play(tuner, lambda cell: evaluate(cell.config, cell.instance, cell.seed))
     return tuner.result()
 
 
