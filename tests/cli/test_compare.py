@@ -143,7 +143,6 @@ def test_a_first_column_of_scores_is_an_algorithm(tmp_path, content):
     [
         (("--method", "t-test"), "'t-test' is not one of"),
         (("--control", "Z"), "control='Z': no such algorithm; there are C4.5, C4.5+m"),
-        (("--alpha", "2"), "alpha=2.0"),
         (("--posthoc", "nemenyi", "--method", "signed-rank"), "(--method friedman)"),
         (("--plot", "out.xyz"), "must end in one of"),
         (("--plot", "x.png", "--picture", "nonsense"), "'nonsense' is not one of"),

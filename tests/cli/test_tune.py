@@ -325,7 +325,6 @@ def test_values_of_irace_that_change_nothing_are_none_on_the_command_line(folder
         ("--initial none.txt -- echo {x}", "initial = '.*none.txt': there is no such file"),
         ("--forbidden none.txt -- echo {x}", "forbidden = '.*none.txt': there is no such file"),
         ("-- echo {x} {y}", r"has \{y\}, which no candidate has"),
-        ("-- echo {instance}", r"has \{instance\}, but there are no instances"),
     ],
 )
 def test_what_is_not_there_is_a_wrong_setting(folder, words, message):
