@@ -46,7 +46,7 @@ def failing_at(
         if found is None or not found.by_chance:
             return own
         by_chance = found.by_chance * _unlike(failed, failed + ok, kernel)
-        return own._replace(by_chance=by_chance / (by_chance + 1.0 - found.by_chance))
+        return own._replace(by_chance=by_chance / max(by_chance + 1.0 - found.by_chance, 1e-300))
     if found is not None:
         return found
     never = float(((failed == 0).sum() + 1.0) / (len(failed) + 2.0))

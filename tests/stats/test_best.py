@@ -575,3 +575,12 @@ def test_alike_candidates_that_fail_alike_do_not_fail_by_chance():
     spared = best_posterior(by_chance, covariances=kernel)
     failed = (by_chance == FAILED).any(axis=0)
     assert spared.probability_best[failed].sum() > 0.4  # as most have failed somewhere
+
+
+def test_failures_of_many_that_are_alike_have_an_end_of_digits():
+    """That all fail by one law is certain, and that alike ones then fail alike below any float."""
+    side, rng = np.repeat([1.0, -1.0], 200), np.random.default_rng(1)
+    costs = np.where(rng.random((6, 400)) < 0.85 + 0.08 * side, FAILED, rng.normal(size=(6, 400)))
+    found = best_posterior(costs, covariances=[np.outer(side, side)]).probability_best
+    assert found.sum() == pytest.approx(1.0)
+    assert found[200:].sum() > 0.95
