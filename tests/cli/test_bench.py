@@ -54,6 +54,7 @@ def test_the_fastest_and_the_exit_code(tmp_path):
     table = pd.read_csv(tmp_path / "out" / "table.csv")
     assert table["verdict"].tolist() == ["fastest", "slower", "slower"]
     assert pd.read_csv(tmp_path / "out" / "times.csv").shape == (10, 4)
+    assert run("2", "3", "--rounds", "4").exit_code == 3  # too few
 
 
 @pytest.mark.usefixtures("made_up")
@@ -66,11 +67,6 @@ def test_margins_names_and_json(margin):
     same = run("2", "2.0", "--margin", margin)
     assert same.stdout.startswith("2 is the fastest, or within 1 % of it.")
     assert same.exit_code == 0
-
-
-@pytest.mark.usefixtures("made_up")
-def test_too_few_rounds_exit_with_3():
-    assert run("2", "3", "--rounds", "4").exit_code == 3
 
 
 @pytest.mark.parametrize(

@@ -28,10 +28,7 @@ def filled(argv, config, *, instance="i", seed=3, **settings):
 def test_values_take_their_places():
     argv = ["{a}", "--b={b}", "x{a}y{b}z", "{instance}:{seed}", "plain"]
     assert filled(argv, {"a": 1, "b": "two"}) == ["1", "--b=two", "x1ytwoz", "i:3", "plain"]
-
-
-def test_double_braces_are_braces():
-    assert filled(["{{a}}", "{{{a}}}", "}}{{"], {"a": 1}) == ["{a}", "{1}", "}{"]
+    assert filled(["{{a}}", "{{{a}}}", "}}{{"], {"a": 1}) == ["{a}", "{1}", "}{"]  # braces
 
 
 def test_a_line_of_text_is_split_once():
@@ -90,12 +87,8 @@ def test_what_a_configuration_does_not_have_is_left_out():
     for argv in (["--b", "{b}"], ["--b", "{b}", "{a}"]):
         with pytest.raises(ObjectiveError, match=r"no 'b' .*'--b=\{b\}'"):
             filled(argv, {"a": 1})
-
-
-def test_the_program_is_never_left_out():
-    command = Command(["bin/{solver}", "x"])
-    with pytest.raises(ObjectiveError, match="no 'solver'"):
-        command.argv({}, None, 1)
+    with pytest.raises(ObjectiveError, match="no 'solver'"):  # nor a program
+        Command(["bin/{solver}", "x"]).argv({}, None, 1)
 
 
 @pytest.mark.parametrize(

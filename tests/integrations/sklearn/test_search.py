@@ -522,7 +522,7 @@ def test_a_search_goes_on_where_it_was_interrupted(search, tmp_path, monkeypatch
     whole = search(store=tmp_path / "whole.db").fit(X, Y)
     kept = load(tmp_path / "whole.db")
     assert kept.probability_best == whole.result_.probability_best
-    monkeypatch.setattr(RidgeClassifier, "fit", interrupted_after(8, RidgeClassifier.fit))
+    monkeypatch.setattr(RidgeClassifier, "fit", counted([], RidgeClassifier.fit, last=8))
     with pytest.raises(RaceInterrupted, match="call its fit with the same data again, store='"):
         search(store=path).fit(X, Y)
     shown = CliRunner().invoke(main, ["resume", str(path)])
@@ -618,20 +618,12 @@ def test_a_store_keeps_one_score(settings, tmp_path):
         raced(store=tmp_path / "run.db", cv=3, **settings).fit(X, Y)
 
 
-def interrupted_after(n, fit):
-    left = [n]
+def counted(done, fit, last=None):
+    """Return a fit that is counted, and interrupted after the last one."""
 
-    def interrupted(self, *args, **kwargs):
-        left[0] -= 1
-        if left[0] < 0:
-            raise KeyboardInterrupt
-        return fit(self, *args, **kwargs)
-
-    return interrupted
-
-
-def counted(done, fit):
     def counting(self, *args, **kwargs):
+        if len(done) == last:
+            raise KeyboardInterrupt
         done.append(1)
         return fit(self, *args, **kwargs)
 
