@@ -748,20 +748,27 @@ def test_an_error_of_the_sampler_after_a_trial_comes_through(monkeypatch):
         raced(study)
 
 
-def test_another_process_that_takes_over_stops_the_first():
-    study = in_order()
-    calls = []
+@pytest.mark.parametrize("has_told", [False, True])
+@pytest.mark.parametrize("fails", [False, True])
+def test_another_process_that_takes_over_stops_the_first(has_told, fails):
+    study, calls = in_order(), []
 
     def overtaken(config, instance, seed):
         calls.append(instance)
         if len(calls) == 20:
             study.set_user_attr("racer:driver", "another")
+            if has_told:
+                number = next(t.number for t in study.trials if t.params == config)
+                study.tell(number, state=TrialState.PRUNED)
+            if fails:
+                raise ValueError
         return evaluate(config, instance, seed)
 
     with pytest.raises(racer.RaceStateError, match="another process has continued"):
         raced(study, evaluate=overtaken)
     assert len(calls) < 30
-    assert len(raced(study).instances) > 5
+    if not has_told:
+        assert len(raced(study).instances) > 5
 
 
 def test_what_the_first_process_still_writes_is_taken_over():
@@ -874,24 +881,6 @@ def test_a_sampler_may_end_the_races_while_it_proposes():
     study = optuna.create_study(sampler=Ends())
     raced(study, trials=2)
     assert len(study.trials) == 8
-
-
-@pytest.mark.parametrize("fails", [False, True])
-def test_the_first_process_ends_with_our_error_whatever_the_second_has_told(fails):
-    study, calls = in_order(), []
-
-    def overtaken(config, instance, seed):
-        calls.append(config)
-        if len(calls) == 20:
-            study.set_user_attr("racer:driver", "another")
-            number = next(t.number for t in study.trials if t.params == config)
-            study.tell(number, state=TrialState.PRUNED)
-        if fails and len(calls) == 20:
-            raise ValueError
-        return evaluate(config, instance, seed)
-
-    with pytest.raises(racer.RaceStateError, match="another process has continued"):
-        raced(study, evaluate=overtaken)
 
 
 def test_a_trial_that_was_told_from_elsewhere_is_an_error(monkeypatch):
