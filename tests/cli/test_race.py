@@ -29,6 +29,13 @@ def _scores(tmp_path):
     return path
 
 
+@pytest.fixture(name="configs")
+def _configs(tmp_path):
+    path = tmp_path / "configs.csv"
+    path.write_text("x\n1\n2\n")
+    return path
+
+
 def test_it_says_which_is_best_and_how_few_scores_were_needed(scores):
     done = run(scores, "--maximize", "--decider", "anytime")
     assert done.exit_code == 0, done.output
@@ -222,23 +229,22 @@ def test_a_column_that_is_there_twice_is_refused(tmp_path):
     ("option", "given", "there"),
     [("--configurations", "out.txt", "out.txt"), ("--csv", "tabs", "tabs/scores.csv")],
 )
-def test_an_output_file_that_is_there_is_refused_before_the_race(tmp_path, option, given, there):
-    path, log = tmp_path / "configs.csv", tmp_path / "log"
-    path.write_text("x\n1\n2\n")
+def test_an_output_file_that_is_there_is_refused_before_the_race(
+    tmp_path, configs, option, given, there
+):
+    log = tmp_path / "log"
     (tmp_path / there).parent.mkdir(exist_ok=True)
     (tmp_path / there).touch()
     program = ("--", "sh", "-c", f'echo "$0" | tee -a {log}', "{x}")
-    done = run(path, "--budget", 20, option, tmp_path / given, *program)
+    done = run(configs, "--budget", 20, option, tmp_path / given, *program)
     assert done.exit_code == 1
     assert f"{there} is there already: give another name" in done.stderr
     assert not log.exists()
 
 
-def test_an_output_file_that_cannot_be_written_does_not_hide_the_answer(tmp_path):
-    path = tmp_path / "configs.csv"
-    path.write_text("x\n1\n2\n")
+def test_an_output_file_that_cannot_be_written_does_not_hide_the_answer(tmp_path, configs):
     target = tmp_path / ("x" * 300)
-    done = run(path, "--budget", 20, "--configurations", target, "--", "echo", "{x}")
+    done = run(configs, "--budget", 20, "--configurations", target, "--", "echo", "{x}")
     assert done.exit_code == 1
     assert f"{target} cannot be written" in done.stderr
     assert "The best is #0" in done.stdout
@@ -252,12 +258,10 @@ def test_there_must_be_an_instance_with_all_scores(tmp_path):
     assert "no instance has a score of each of a, b" in done.stderr
 
 
-def test_an_interrupt_prints_what_is_known_or_names_the_store(tmp_path, monkeypatch):
+def test_an_interrupt_prints_what_is_known_or_names_the_store(tmp_path, configs, monkeypatch):
     race = racer.Race([{"x": 1}, {"x": 2}], budget=20)
     race.tell_block([0.5, 0.25])
-    path = tmp_path / "configs.csv"
-    path.write_text("x\n1\n2\n")
-    args = (path, "--budget", 20, "--json", "--", "echo", "{x}")
+    args = (configs, "--budget", 20, "--json", "--", "echo", "{x}")
     for kept in ("", "go on with racer resume"):
 
         def interrupted(*_, kept=kept, **__):
