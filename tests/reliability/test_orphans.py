@@ -116,30 +116,29 @@ FREE, LIMITED = {}, {"timeout": 600}  # without limits and workers nothing is st
 
 
 @pytest.mark.parametrize(
-    ("settings", "n_jobs", "when", "whom"),
+    ("number", "settings", "n_jobs", "when", "what"),
     [
-        (FREE, 2, "during an evaluation", "its group"),
-        (LIMITED, 1, "during an evaluation", "the driver"),
-        pytest.param(FREE, 2, "between blocks", "the driver", marks=pytest.mark.thorough),
-        pytest.param(LIMITED, 2, "during an evaluation", "its group", marks=pytest.mark.thorough),
-        pytest.param(LIMITED, 2, "between blocks", "the driver", marks=pytest.mark.thorough),
+        (signal.SIGKILL, FREE, 2, "during an evaluation", "its group"),
+        (signal.SIGKILL, LIMITED, 1, "during an evaluation", "the driver"),
+        (signal.SIGTERM, LIMITED, 1, "during an evaluation", "the driver"),
+        *(
+            pytest.param(*case, marks=pytest.mark.thorough)
+            for case in [
+                (signal.SIGKILL, FREE, 2, "between blocks", "the driver"),
+                (signal.SIGKILL, LIMITED, 2, "during an evaluation", "its group"),
+                (signal.SIGKILL, LIMITED, 2, "between blocks", "the driver"),
+                (signal.SIGKILL, LIMITED, 1, "during an evaluation", "a thread"),
+                (signal.SIGKILL, FREE, 2, "between blocks", "a thread"),
+                (signal.SIGHUP, LIMITED, 2, "during an evaluation", "the driver"),
+            ]
+        ),
     ],
 )
-def test_after_sigkill_nothing_is_left(drive, settings, n_jobs, when, whom):
-    process, started = drive(n_jobs, settings, when)
-    (os.kill if whom == "the driver" else os.killpg)(process.pid, signal.SIGKILL)
-    process.wait(120)
-    assert wait_for(lambda: not any(map(alive, started())))
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("settings", "n_jobs", "when"),
-    [(LIMITED, 1, "during an evaluation"), (FREE, 2, "between blocks")],
-)
-def test_after_sigkill_nothing_is_left_of_a_race_in_a_thread(drive, settings, n_jobs, when):
-    process, started = drive(n_jobs, settings, when, in_thread=True)
-    os.kill(process.pid, signal.SIGKILL)
+def test_after_a_signal_that_is_not_handled_nothing_is_left(
+    drive, number, settings, n_jobs, when, what
+):
+    process, started = drive(n_jobs, settings, when, in_thread=what == "a thread")
+    (os.killpg if what == "its group" else os.kill)(process.pid, number)
     process.wait(120)
     assert wait_for(lambda: not any(map(alive, started())))
 
@@ -188,17 +187,6 @@ def test_a_thread_that_ends_takes_no_worker_with_it(tmp_path):
         capture_output=True, text=True, check=True, timeout=200, env=TOOLS,
     )  # fmt: skip
     assert (done.stdout, done.stderr) == ("0 0\n", "")
-
-
-@pytest.mark.parametrize(
-    ("n_jobs", "number"),
-    [(1, signal.SIGTERM), pytest.param(2, signal.SIGHUP, marks=pytest.mark.thorough)],
-)
-def test_after_a_signal_that_is_not_handled_nothing_is_left(drive, n_jobs, number):
-    process, started = drive(n_jobs, LIMITED, "during an evaluation")
-    os.kill(process.pid, number)
-    process.wait(120)
-    assert wait_for(lambda: not any(map(alive, started())))
 
 
 @pytest.mark.parametrize(
