@@ -1,4 +1,4 @@
-"""Optuna's studies: their databases, which Optuna leaves open, and a sampler for races."""
+"""Optuna's studies: their databases, which Optuna leaves open, their trials, a sampler for races."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import numpy as np
 from optuna.storages import RDBStorage
-from optuna.trial import TrialState
+from optuna.trial import TrialState, create_trial
 from optuna_worker import InOrder as ByNumber
 
 
@@ -41,3 +41,35 @@ def databases_closed(monkeypatch):
     for storage in made:
         storage.remove_session()
         storage.engine.dispose()
+
+
+def add(study, values, state=TrialState.COMPLETE, attrs=None, constraints=None):
+    """Add a trial with these values, by instance, to a study."""
+    by_step = dict(values) if isinstance(values, dict) else dict(enumerate(map(float, values)))
+    finite = [value for value in by_step.values() if value == value]
+    ended = state == TrialState.COMPLETE
+    study.add_trial(
+        create_trial(
+            state=state,
+            value=sum(finite) / len(finite) if ended else None,
+            intermediate_values=by_step,
+            user_attrs=attrs,
+            system_attrs=constraints and {"constraints": constraints},
+        )
+    )
+    return study.trials[-1].number
+
+
+def run(study, values, end=True, trial=None):
+    """Report values one by one as a new trial; return after how many it is pruned, or None."""
+    trial = trial or study.ask()
+    items = values.items() if isinstance(values, dict) else enumerate(map(float, values))
+    pruned = None
+    for count, (step, value) in enumerate(items, start=1):
+        trial.report(value, step)
+        if trial.should_prune():
+            pruned = count
+            break
+    if end:
+        study.tell(trial, state=TrialState.FAIL)
+    return pruned

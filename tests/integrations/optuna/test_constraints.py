@@ -9,6 +9,7 @@ import optuna
 import pytest
 from optuna.samplers import RandomSampler, TPESampler
 from optuna.trial import TrialState
+from studies import add, run
 
 import racer
 from racer.integrations.optuna import (
@@ -125,7 +126,7 @@ def test_where_nothing_is_feasible_nothing_is_recommended():
     assert sum(map(n_instances, study.trials)) <= 40
 
 
-def test_the_evidence_leaves_infeasible_trials_out(add):
+def test_the_evidence_leaves_infeasible_trials_out():
     study = optuna.create_study()
     rng = np.random.default_rng(1)
     good = add(study, rng.normal(size=20), constraints=(0.0, -1.0))
@@ -136,7 +137,7 @@ def test_the_evidence_leaves_infeasible_trials_out(add):
     assert better not in evidence.trials.index
 
 
-def test_an_infeasible_trial_prunes_nobody(add, run):
+def test_an_infeasible_trial_prunes_nobody():
     for constraint, pruned in ((0.5, None), (-0.5, True)):
         study = optuna.create_study(pruner=RacingPruner())
         rng = np.random.default_rng(1)
