@@ -29,7 +29,7 @@ from playing import eliminated
 from processes import TOOLS
 
 import racer
-from racer import Cell, ObjectiveError, Outcome, SettingError
+from racer import Cell, ObjectiveError, Outcome, RacerError, SettingError
 from racer.evaluate import transport
 from racer.evaluate.workers import outcomes_of, workers_for
 from racer.run.drive import drive
@@ -302,6 +302,16 @@ def test_an_objective_that_cannot_be_loaded_in_a_worker_is_found_before_the_race
 
     with pytest.raises(ObjectiveError, match=r"^evaluate cannot be loaded in a worker"):
         race_with(processes, Broken())
+
+
+def test_an_instance_that_cannot_be_sent_is_named(processes):
+    race = racer.Race(range(3), [0, threading.Lock()], budget=60, deterministic=False)
+    workers = workers_for(evaluate, race.configs, race.instances, executor=processes)
+    with pytest.raises(RacerError, match=r"^instance 1 cannot be sent"):
+        drive(race, workers)
+    with ThreadPoolExecutor(1) as executor:
+        workers = workers_for(lambda c, i, s: c, race.configs, race.instances, executor=executor)
+        assert drive(race, workers).best == 0
 
 
 def one_that(does):
