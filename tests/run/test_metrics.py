@@ -433,23 +433,6 @@ def test_who_is_good_enough_is_not_eliminated_as_unacceptable():
     assert result.eliminations["reason"].tolist() == ["inferior"] * 3
 
 
-@pytest.mark.parametrize(
-    ("metrics", "objective", "message"),
-    [
-        ({"a": np.array(["min"])}, "a", 'give "min"'),
-        (HOW, {"metric": "dollars", "within": {3: 0.1}}, "give the name of a metric"),
-        (
-            HOW,
-            {"metric": "dollars", "within": {"error": 1}, "constrained": {"error": ["<=", 1]}},
-            "give the name of a metric",
-        ),
-    ],
-)
-def test_odd_plain_data(metrics, objective, message):
-    with pytest.raises(SettingError, match=message):
-        racer.race(range(3), evaluate, budget=100, metrics=metrics, objective=objective)
-
-
 def test_events_have_all_metrics():
     seen = []
     result = racer.race(
