@@ -56,6 +56,7 @@ class Unknown(FRace):
 
 CALLS = {
     "utility": (lambda: racer.Runtime(5, utility=lambda: 1), r"utility=.* raises TypeError"),
+    "rising": (lambda: racer.Runtime(5, utility=lambda t: t), "a function that decreases"),
     "timeout": (lambda: race(runtime=racer.Runtime(1.0), timeout=0.05), "timeout=0.05 ends"),
     "real step": (lambda: racer.Space({"x": Real(0, 1, step=5)}), "x: .*step=5.0 has one value"),
     "step": (lambda: racer.Space({"x": Integer(0, 3, step=5)}), "x: .*step=5 has one value"),

@@ -326,15 +326,6 @@ def test_maximising_is_minimising_the_negative(racing, decider):
 # -- settings
 
 
-@pytest.mark.parametrize("name", ["first_test", "each_test", "min_survivors"])
-@pytest.mark.parametrize("value", [0, -1, 1.0, True, "1", None])
-def test_whole_numbers_are_asked_for(name, value):
-    if name == "each_test" and value is None:
-        pytest.skip("as the decider asks")
-    with pytest.raises(SettingError, match=f"{name}={value!r}: give a whole number >= 1"):
-        Race([1, 2], budget=100, **{name: value})
-
-
 @pytest.mark.parametrize("min_survivors", [2, 3])
 def test_min_survivors_must_leave_something_to_race(min_survivors):
     with pytest.raises(SettingError, match="leaves nothing to race among 2 candidates"):

@@ -579,21 +579,6 @@ def subprocess_source(function):
 # Settings
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *(("timeout", value) for value in (0, -1, float("nan"), float("inf"), "3", True)),
-        *(("memory", value) for value in (0, -1, 512, 1e9, float("nan"), "1 GB", True)),
-    ],
-)
-def test_a_limit_that_is_none_is_refused_before_anything_runs(name, value):
-    def evaluate(config, instance, seed):
-        raise AssertionError
-
-    with pytest.raises(SettingError, match=rf"^{name}( \(bytes\))?={value!r}: give "):
-        racer.race([1, 2], evaluate, budget=10, **{name: value})
-
-
 @pytest.mark.parametrize("limit", [{"timeout": np.float32(9)}, {"memory": np.int64(2**30)}])
 def test_numbers_of_numpy_are_numbers(limit):
     assert outcomes_of(lambda config, instance, seed: config, [1], **limit)[1].value == 1.0
