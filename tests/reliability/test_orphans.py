@@ -190,11 +190,16 @@ def test_a_thread_that_ends_takes_no_worker_with_it(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("n_jobs", "slowly"), [(1, False), pytest.param(2, True, marks=pytest.mark.thorough)]
+    ("settings", "n_jobs", "slowly"),
+    [
+        (LIMITED, 1, False),
+        (FREE, 2, False),
+        pytest.param(LIMITED, 2, True, marks=pytest.mark.thorough),
+    ],
 )
-def test_ctrl_c_ends_limited_evaluations_at_once(drive, n_jobs, slowly):
+def test_ctrl_c_ends_evaluations_at_once_with_what_is_known(drive, settings, n_jobs, slowly):
     """Slowly: a worker whose evaluation has been killed begins another before it is killed."""
-    process, started = drive(n_jobs, LIMITED, "during an evaluation", slowly=slowly)
+    process, started = drive(n_jobs, settings, "during an evaluation", slowly=slowly)
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=200)  # of the ten minutes that an evaluation takes
     assert json.loads(out) == ["interrupted", 12]
