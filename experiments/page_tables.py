@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import pandas as pd
 
-from experiments.report import markdown, read, table
+from experiments.report import markdown, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -59,8 +59,7 @@ def part(table: str, rows: str = "", columns: Mapping[str, str] | None = None) -
 def _caps() -> str:
     from experiments.runtime import caps  # noqa: PLC0415
 
-    rows = [{k: v for k, v in row.items() if v} for row in read(HERE / "runtime" / "caps.csv")]
-    return caps.tables(rows).split("\n\n")[0]
+    return table(_recorded("runtime/caps.csv"), caps.COLUMNS)
 
 
 def _run_time_best() -> str:
@@ -137,7 +136,7 @@ def _tunings(study: str) -> list[str]:
 def _samplers() -> str:
     from experiments.tuner import samplers  # noqa: PLC0415  (an extra)
 
-    return samplers.qualities(_recorded("tuner/samplers.csv"), "best")
+    return samplers.qualities(_recorded("tuner/samplers.csv"))
 
 
 def _reliability() -> str:
@@ -153,12 +152,6 @@ def _failures() -> str:
     return counts.by_world(found, list(worlds.FAILING))
 
 
-def _front_chances() -> str:
-    from experiments.fronts import chances  # noqa: PLC0415
-
-    return chances.lines(pd.read_csv(HERE / "fronts" / "chances.csv"))
-
-
 TABLES: dict[str, Callable[[], str]] = {
     "caps-tests": _caps,
     "run-time-best": _run_time_best,
@@ -170,7 +163,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "prompts": _prompts,
     "reliability": _reliability,
     "failures": _failures,
-    "front-chances": _front_chances,
     "sampler-best": _samplers,
     "reported-verdicts": lambda: part(_tunings("reported")[1], "algorithms|formulas"),
 }

@@ -41,7 +41,6 @@ LONG = (  # files with a test of more than five seconds, or with many that wait
     "experiments/test_benavoli2015.py",
     "deciders/parts/test_single_trial.py",
     "reliability/test_store_faults.py",
-    "reliability/test_store_killed_driver.py",
     "reliability/test_store_tune.py",
     "reliability/test_limits.py",
     "reliability/test_dying_workers.py",

@@ -1,9 +1,9 @@
-"""Time the race engine: CPU per evaluation, large tests, workers, import.
+"""Time the race engine: CPU per evaluation.
 
 "all stay": the decider's verdict is computed at every look and then withheld, so that every
 block has all candidates. "as raced": races of candidates that are all alike, one after another
 until the evaluations are spent, in which candidates are dropped. Figures are medians over the repeats.
---decider chooses some, of those of one number per cell, and leaves out what is not about them.
+--decider chooses some, of those of one number per cell.
 
 --growth: races in which all stay, of 100, 1 000 and 10 000 candidates on 20 blocks, and of 10 candidates
 on 100 and 1 000 blocks, tested as often as by default. Deciders that hold something for each pair of
@@ -14,8 +14,6 @@ from __future__ import annotations
 
 import resource
 import statistics
-import subprocess
-import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -24,25 +22,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
 import racer
 from experiments.bench import against
-from experiments.bench.tools import Withheld, evaluate, median_ms, timed
+from experiments.bench.tools import Withheld, evaluate, timed
 from experiments.deciders import OF_ONE_NUMBER
 from experiments.options import number_option
 from experiments.report import print_row
-from racer.deciders import (
-    AnytimeRace,
-    Blocks,
-    BradleyTerryRace,
-    Decider,
-    FixedConfidence,
-    Setting,
-    SignedRankRace,
-    as_decider,
-)
-from racer.seeding import rng_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,12 +38,6 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 TARGETS = {"f-race": 20.0, "t-race": 20.0, "bayesian-friedman": 60.0}
-UNGATED: dict[str, Decider] = {  # deciders that bet or sample at each test
-    "anytime": AnytimeRace(),
-    "fixed-confidence": FixedConfidence(),
-    "bradley-terry": BradleyTerryRace(gate=False),
-    "signed-rank": SignedRankRace(gate=False),
-}
 PAIRED = ("anytime", "mean")  # bet on each pair of candidates
 MODELS = ("bradley-terry",)  # fits all candidates together
 GROWING = (
@@ -111,45 +91,6 @@ def objective_alone(m: int, evaluations: int) -> int:
     for index in range(evaluations):
         evaluate(index % m, index % 20, index)
     return evaluations
-
-
-def look(decider: Decider, m: int, n: int, repeats: int) -> float:
-    """Return the CPU milliseconds of one more block after n, of m candidates that all stay."""
-    rng = rng_for(1, "look")
-    costs = rng.normal(size=(n + repeats, m)) + 0.3 * rng.random(m)
-    candidates = np.arange(m)
-    state = decider.start(Setting(m, rng_for(1, "decider")))
-    state, _ = decider.decide(state, Blocks(candidates, costs[:n]))
-    times = []
-    for row in costs[n:]:
-        block = Blocks(candidates, row[None, :])
-        seconds, (state, _) = timed(partial(decider.decide, state, block), time.process_time)
-        times.append(seconds)
-    return median_ms(times)
-
-
-def workers(blocks: int = 40) -> tuple[float, float]:
-    """Wall milliseconds of joblib per block, and per evaluation, with n_jobs=2."""
-
-    def per_block(m: int) -> float:
-        race = partial(racer.race, range(m), evaluate, range(20), n_jobs=2, seed=1)
-        decider = Withheld(as_decider("f-race"))
-        return timed(partial(race, decider=decider, budget=m * blocks))[0] / blocks * 1e3
-
-    per_block(2)  # starts the workers
-    few, many = per_block(2), per_block(102)
-    each = (many - few) / 100
-    return few - 2 * each, each
-
-
-def import_seconds(repeats: int) -> float:
-    """Wall seconds of `import racer` beyond an empty interpreter."""
-
-    def run(code: str) -> float:
-        call = [sys.executable, "-c", code]
-        return timed(partial(subprocess.run, call, check=True))[0]
-
-    return statistics.median(run("import racer") - run("pass") for _ in range(repeats))
 
 
 def _grown(name: str, m: int, blocks: int, each_test: Schedule) -> tuple[float, float]:
@@ -234,7 +175,7 @@ def main(
     grows: bool,
     at_most: float | None,
 ) -> None:
-    """Print CPU per evaluation, the joint posterior's two times, and the import."""
+    """Print CPU per evaluation."""
     if grows:
         refuse_slower(growth(chosen or GROWING), at_most)
         return
@@ -247,20 +188,10 @@ def main(
         return
     print(f"CPU us per evaluation beyond the objective, {evaluations} evaluations, n_jobs=1")
     print(f"{'decider':<20}{'candidates':>11}{'all stay':>10}{'as raced':>10}{'goal':>6}")
-    names = chosen or tuple(OF_ONE_NUMBER)
-    for name in names:
+    for name in chosen or OF_ONE_NUMBER:
         for m in (10, 100):
             floor = median_cpu(repeats, objective_alone, m, evaluations)
             stay = median_cpu(repeats, all_stay, name, m, evaluations) - floor
             raced = median_cpu(repeats, as_raced, name, m, evaluations) - floor
             goal = f"{TARGETS[name]:.0f}" if name in TARGETS else "-"
             print(f"{name:<20}{m:>11}{stay:>10.1f}{raced:>10.1f}{goal:>6}", flush=True)
-
-    for name in (name for name in names if name in UNGATED):
-        large = look(UNGATED[name], 200, 200, max(repeats, 7))
-        print(f"{name}: a test of 200 candidates after 200 blocks, {large:.1f} CPU ms")
-    if chosen:
-        return
-    block, each = workers()
-    print(f"joblib workers, n_jobs=2: {block:.1f} ms per block and {each:.2f} ms per evaluation")
-    print(f"import racer: {import_seconds(repeats):.3f} s (goal 0.3)")

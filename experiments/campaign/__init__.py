@@ -1,1 +1,1 @@
-"""Campaigns against what is promised of stores and files: kills, faults and damage, by the hundred."""
+"""Campaigns against what is promised of stores and files: kills and damage, by the hundred."""

@@ -12,7 +12,6 @@ there. Of text any error has to be racer's own. A store that is refused has to s
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import random
 import shutil
@@ -26,10 +25,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
+from click.testing import CliRunner
 
 import racer
-from experiments.campaign.contests import SPACE
+from experiments.campaign.contests import ENDS, SPACE, text_of
 from experiments.report import print_row
+from racer.cli import main as program
+from racer.scenario.scenario import read_scenario as scenario
 from racer.store.load import check_store
 
 if TYPE_CHECKING:
@@ -40,7 +42,6 @@ __all__ = ["main"]
 _ROOT = Path(__file__).resolve().parents[2]
 POOL = [0, 1, 2, 3]
 SETTINGS: dict[str, Any] = {"budget": 60, "seed": 5, "decider": "f-race"}
-ENDS: dict[str, Any] = {"source": {"x": 1.0, "k": "b"}, "target": {"x": 0.1, "k": "a"}}
 WORDS = [b"[", b"]", b"{", b"\0", b'"', b"nan", b"1e999", b"-", b",", b"=", b"\xff", b"'''", b"#"]
 
 
@@ -87,15 +88,6 @@ def damaged(data: bytes, rng: random.Random, *, is_text: bool) -> tuple[bytes, s
     return bytes(new), f"{way} at {place} of {n}"
 
 
-def text_of(result: Any) -> str:
-    """Return what a result says, as text."""
-    if isinstance(result, racer.AblationResult):
-        return repr((result.configs, result.path, str(result.ended)))
-    values = result.known.values(len(result.configs)).tolist()
-    parts = (result.configs, result.best_index, result.survivors, str(result.ended), values)
-    return repr((parts, result.known.failures, result.eliminations.to_dict("records")))
-
-
 class Stores:
     """Recorded contests, and what they say."""
 
@@ -119,8 +111,7 @@ class Stores:
         self.said = {name: self._loaded(folder / name)[0] for name, _ in self.kinds}
         self.goes_on = {}
         for name in ("race.db", "killed.db", "tuning.db"):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of another name of evaluate
+            with warnings.catch_warnings(action="ignore"):  # of another name of evaluate
                 self.goes_on[name] = text_of(racer.resume(self.copy(name), evaluate))
 
     def copy(self, name: str) -> Path:
@@ -133,8 +124,7 @@ class Stores:
         return new
 
     def _loaded(self, path: Path) -> tuple[str, bool]:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with warnings.catch_warnings(record=True, action="always") as caught:
             text = text_of(racer.load(path))
         return text, any(issubclass(w.category, racer.RacerWarning) for w in caught)
 
@@ -182,8 +172,7 @@ class Stores:
         if name not in self.goes_on:
             return how, ""
         try:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
+            with warnings.catch_warnings(record=True, action="always") as caught:
                 text = text_of(racer.resume(path, evaluate))
         except racer.StoreError as error:
             if path.read_bytes() != before:
@@ -196,8 +185,6 @@ class Stores:
 
 def texts(folder: Path) -> dict[str, tuple[bytes, Callable[[Path], object]]]:
     """Return files of text by name, and what reads each."""
-    from racer.scenario.scenario import read_scenario as scenario  # noqa: PLC0415
-
     toml = (
         'space = "space.txt"\ncommand = ["./run.sh", "{alpha}", "{instance}"]\nbudget = 40\n'
         'instances = ["a", "b"]\nseconds = 3.5\ndecider = "f-race"\nmaximize = true\nfirst_test = 3\n'
@@ -216,9 +203,17 @@ def texts(folder: Path) -> dict[str, tuple[bytes, Callable[[Path], object]]]:
         '(alpha == 0) & (algorithm == "as")\n[global]\ndigits = 4\n'
     )
     pcs = "a {x, y, z} [x]\nb [1, 10] [5]i\nc [0.1, 10.0] [1.0]l\nb | a in {x, y}\n{a=x, b=3}\n"
-    program = folder / "run.sh"
-    program.write_text("#!/bin/sh\necho 1\n")
-    program.chmod(0o755)
+    configspace = (
+        '{"name": null, "format_version": 0.4,\n'
+        '"hyperparameters": [\n'
+        '{"type": "uniform_int", "name": "x", "lower": 1, "upper": 9, "default_value": 5,\n'
+        '"log": false, "meta": null},\n'
+        '{"type": "categorical", "name": "a", "choices": ["p", "q"], "weights": null,\n'
+        '"default_value": "p", "meta": null}],\n'
+        '"conditions": [], "forbiddens": []}\n'
+    )
+    (folder / "run.sh").write_text("#!/bin/sh\necho 1\n")
+    (folder / "run.sh").chmod(0o755)
     (folder / "space.txt").write_text(space)
     (folder / "list.txt").write_text("one\ntwo\n")
     rng = np.random.default_rng(1)
@@ -234,36 +229,28 @@ def texts(folder: Path) -> dict[str, tuple[bytes, Callable[[Path], object]]]:
 
     def told(*words: str) -> Callable[[Path], object]:
         def run(path: Path) -> None:
-            from racer.cli.commands import main as program  # noqa: PLC0415
-
-            out, err = io.StringIO(), io.StringIO()
-            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-                try:
-                    program.main([w.format(path=path) for w in words], prog_name="racer")
-                except SystemExit as end:
-                    if end.code in (1, 2):
-                        raise racer.SettingError(err.getvalue() + out.getvalue()) from None
+            done = CliRunner().invoke(program, [w.format(path=path) for w in words])
+            if done.exit_code in (1, 2) and isinstance(done.exception, SystemExit):
+                raise racer.SettingError(done.output)
+            if done.exception is not None and not isinstance(done.exception, SystemExit):
+                raise done.exception
 
         return run
 
     candidates = json.dumps([{"x": i / 5, "k": "ab"[i % 2]} for i in range(5)], indent=1)
     listed = "x,k\n" + "".join(f"{i / 5},{'ab'[i % 2]}\n" for i in range(5))
-    racing: tuple[str, ...] = (
-        "race",
-        "{path}",
-        "--instances",
-        str(folder / "list.txt"),
-        "--budget",
-        "1",
-    )
-    racing += ("--", str(folder / "run.sh"), "{{parameters}}", "{{instance}}")
+    racing = ["race", "{path}", "--instances", str(folder / "list.txt"), "--budget", "1", "--"]
+    racing += [str(folder / "run.sh"), "{{parameters}}", "{{instance}}"]
     whole = SPACE.to_json()
     return {
         "scenario.toml": (toml.encode(), lambda path: scenario(str(path)).arguments()),
         "scenario.txt": (irace.encode(), lambda path: scenario(str(path)).arguments()),
         "parameters.txt": (space.encode(), racer.Space.read_irace),
         "space.pcs": (pcs.encode(), racer.Space.read_pcs),
-        "space.json": (_configspace(), racer.Space.read_configspace),
+        "space.json": (
+            json.dumps(json.loads(configspace), indent=1).encode(),
+            racer.Space.read_configspace,
+        ),
         "racer's space": (
             json.dumps(whole).encode(),
             lambda path: racer.Space.from_json(_parsed(path)),
@@ -283,22 +270,6 @@ def _parsed(path: Path) -> Any:
         raise racer.SettingError("no JSON") from None
 
 
-def _configspace() -> bytes:
-    space = {
-        "name": None,
-        "format_version": 0.4,
-        "hyperparameters": [
-            {"type": "uniform_int", "name": "x", "lower": 1, "upper": 9, "default_value": 5,
-             "log": False, "meta": None},
-            {"type": "categorical", "name": "a", "choices": ["p", "q"], "weights": None,
-             "default_value": "p", "meta": None},
-        ],
-        "conditions": [],
-        "forbiddens": [],
-    }  # fmt: skip
-    return json.dumps(space, indent=1).encode()
-
-
 def one_text(
     name: str, data: bytes, read: Callable[[Path], object], folder: Path, rng: random.Random | None
 ) -> tuple[str, str, str]:
@@ -308,8 +279,7 @@ def one_text(
     if rng is not None:
         path.write_bytes(damaged(data, rng, is_text=True)[0])
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             read(path)
     except racer.RacerError as error:
         if "budget of 1" in str(error):  # candidates are read, and nothing is run
@@ -325,22 +295,19 @@ def one_text(
 @click.command()
 @click.option("-n", "number", default=5000, show_default=True, help="Damaged files.")
 @click.option("--seed", default=0, show_default=True)
-@click.option("--only", default="", help="Files with this in their name.")
-def main(*, number: int, seed: int, only: str) -> None:
+def main(*, number: int, seed: int) -> None:
     """Read damaged files: refused, right, or said."""
     rng = random.Random(seed)  # noqa: S311
     tally: dict[str, Counter[str]] = {}
     with tempfile.TemporaryDirectory() as name, contextlib.chdir(name):
         folder = Path(name)
         stores, files = Stores(folder), texts(folder)
-        stores.kinds = [kind for kind in stores.kinds if only in "".join(kind)]
-        files = {name: file for name, file in files.items() if only in name}
-        for kind, (data, read) in files.items():  # whole ones are read
-            _, how, why = one_text(kind, data, read, folder, None)
+        for kind, file in files.items():  # whole ones are read
+            _, how, why = one_text(kind, *file, folder, None)
             if how != "right":
                 raise RuntimeError(f"{kind} is refused while it is whole: {why}")
         for turn in range(number):
-            if stores.kinds and (turn % 2 or not files):
+            if turn % 2:
                 kind, how, why = stores.one(rng)
             else:
                 kind = rng.choice(sorted(files))
@@ -349,9 +316,8 @@ def main(*, number: int, seed: int, only: str) -> None:
             if how == "wrong":
                 print(f"{kind}: {why}", file=sys.stderr, flush=True)
     ways = ("refused", "right", "said", "earlier", "wrong")
-    print_row("file", *ways, head=True)
-    for kind, counts in sorted(tally.items()):
-        print_row(kind, *(counts[way] for way in ways))
     sums = sum(tally.values(), Counter())
-    print_row("**all**", *(sums[way] for way in ways))
+    print_row("file", *ways, head=True)
+    for kind, counts in (*sorted(tally.items()), ("**all**", sums)):
+        print_row(kind, *(counts[way] for way in ways))
     sys.exit(bool(sums["wrong"]))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import importlib
-import math
+import itertools
 import os
 import random
 import signal
@@ -20,8 +20,8 @@ import tempfile
 import time
 import traceback
 import warnings
+from collections import Counter
 from contextlib import closing
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,18 +35,6 @@ __all__ = ["main"]
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
 _PATIENCE = 1.0, 20.0  # seconds that what a driver left may live, and must not
 _LONGEST = 120.0  # seconds that a contest may take
-
-
-@dataclass
-class Tally:
-    """What happened to the contests of one kind."""
-
-    runs: int = 0
-    kills: int = 0
-    identical: int = 0
-    slow: int = 0
-    left: int = 0
-    wrong: list[str] = field(default_factory=list)
 
 
 def outcomes(folder: Path) -> set[tuple[Any, ...]]:
@@ -131,45 +119,39 @@ def outliving(own: list[int]) -> tuple[int, int]:
 
 def run_one(
     name: str, folder: Path, seed: int, rng: random.Random, most: int, takes: float
-) -> Tally:
-    """Run one contest, killed up to `most` times."""
-    tally, own = Tally(runs=1), left_behind()
+) -> tuple[Counter[str], str]:
+    """Run one contest, killed up to `most` times; return what happened, and what is wrong."""
+    tally, wrong, own = Counter(runs=1), [], left_behind()
     with tempfile.TemporaryDirectory() as plain:  # no workers here: drivers are forked
         ended(start(name, Path(plain), seed), _LONGEST)
         wanted = (Path(plain) / "result").read_text()
         import_all((Path(plain) / "modules").read_text().split("\n"))
     outliving(own)
     known: set[tuple[Any, ...]] = set()
-    while True:
-        pid = start(name, folder, seed)
-        wait = _LONGEST if tally.kills >= most else rng.uniform(0.0, takes)
-        code = ended(pid, wait)
+    code = None
+    while code is None:
+        pid, is_last = start(name, folder, seed), tally["kills"] >= most
+        code = ended(pid, _LONGEST if is_last else rng.uniform(0.0, takes))
         if code is None:
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
-            if tally.kills >= most:
-                tally.wrong.append(f"{name}, seed {seed}: it hangs")
-                return tally
-            tally.kills += 1
+            if is_last:
+                return tally, "it hangs"
+            tally["kills"] += 1
         slow, left = outliving(own)
         if "executor" not in name:  # whose workers are the caller's
-            tally.slow += slow
-            tally.left += left
+            tally.update(slow=slow, left=left)
         now = outcomes(folder)
         if known - now:
-            tally.wrong.append(f"{name}, seed {seed}: {len(known - now)} rows changed or vanished")
+            wrong.append(f"{len(known - now)} rows changed or vanished")
         known = now
-        if code is None:
-            continue
-        if code:
-            said = (folder / "said").read_text()[-2000:]
-            tally.wrong.append(f"{name}, seed {seed}: exit code {code}: {said}")
-        elif (folder / "result").read_text() != wanted:
-            found = (folder / "result").read_text()
-            tally.wrong.append(f"{name}, seed {seed}: another result:\n{found}\n{wanted}")
-        else:
-            tally.identical += 1
-        return tally
+    if code:
+        wrong.append(f"exit code {code}: {(folder / 'said').read_text()[-2000:]}")
+    elif (found := (folder / "result").read_text()) != wanted:
+        wrong.append(f"another result:\n{found}\n{wanted}")
+    else:
+        tally["identical"] += 1
+    return tally, "\n".join(wrong)
 
 
 @click.command()
@@ -177,38 +159,29 @@ def run_one(
 @click.option("--seed", default=0, show_default=True)
 @click.option("--each", default=5, show_default=True, help="Kills of a contest, at most.")
 @click.option("--only", default="", help="Contests with this in their name.")
-@click.option("--minutes", type=float, help="Begin no contest after so many.")
-def main(*, number: int, seed: int, each: int, only: str, minutes: float | None) -> None:
+def main(*, number: int, seed: int, each: int, only: str) -> None:
     """Kill contests of every kind at random moments, resume them, and compare their results."""
     ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
     rng = random.Random(seed)  # noqa: S311
-    names = [name for name in CONTESTS if only in name]
-    tallies = {name: Tally() for name in names}
-    takes = dict.fromkeys(names, 1.0)
-    turn, until = 0, time.monotonic() + 60.0 * (minutes or math.inf)
-    while sum(tally.kills for tally in tallies.values()) < number and time.monotonic() < until:
-        name = names[turn % len(names)]
-        turn += 1
+    tallies: dict[str, Counter[str]] = {name: Counter() for name in CONTESTS if only in name}
+    takes, is_wrong = dict.fromkeys(tallies, 1.0), False
+    for name in itertools.cycle(tallies):
         with tempfile.TemporaryDirectory() as folder:
-            began = time.monotonic()
-            new = run_one(name, Path(folder), rng.randrange(2**31), rng, each, takes[name])
-            took = (time.monotonic() - began) / (new.kills + 2)
+            began, contest_seed = time.monotonic(), rng.randrange(2**31)
+            new, wrong = run_one(name, Path(folder), contest_seed, rng, each, takes[name])
+            took = (time.monotonic() - began) / (new["kills"] + 2)
             takes[name] = 0.5 * takes[name] + 0.5 * max(took, 0.3)
-        tally = tallies[name]
-        tally.runs += new.runs
-        tally.kills += new.kills
-        tally.identical += new.identical
-        tally.slow += new.slow
-        tally.left += new.left
-        tally.wrong += new.wrong
-        print(f"{sum(t.kills for t in tallies.values())} kills", file=sys.stderr, flush=True)
-        for fault in new.wrong:
-            print(fault, file=sys.stderr, flush=True)
-    print_row(
-        "contest", "runs", "kills", "identical", "processes after 1 s", "after 20 s", head=True
-    )
-    for name, tally in tallies.items():
-        print_row(name, tally.runs, tally.kills, tally.identical, tally.slow, tally.left)
-    keys = ("runs", "kills", "identical", "slow", "left")
-    print_row("**all**", *(sum(getattr(t, key) for t in tallies.values()) for key in keys))
-    sys.exit(any(tally.wrong for tally in tallies.values()))
+        tallies[name].update(new)
+        if wrong:
+            is_wrong = True
+            print(f"{name}, seed {contest_seed}: {wrong}", file=sys.stderr, flush=True)
+        kills = sum(tally["kills"] for tally in tallies.values())
+        print(f"{kills} kills", file=sys.stderr, flush=True)
+        if kills >= number:
+            break
+    heads = {"runs": "runs", "kills": "kills", "identical": "identical"}
+    heads |= {"slow": "processes after 1 s", "left": "after 20 s"}
+    print_row("contest", *heads.values(), head=True)
+    for name, tally in (*tallies.items(), ("**all**", sum(tallies.values(), Counter()))):
+        print_row(name, *(tally[key] for key in heads))
+    sys.exit(is_wrong)

@@ -8,7 +8,6 @@ items for all candidates.
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,8 @@ import joblib
 import numpy as np
 
 import racer
-from experiments.options import jobs_option, number_option
+from experiments.options import csv_option, jobs_option, number_option
+from experiments.report import print_row, write
 from racer.deciders import BestForBudget, MeanRace
 
 if TYPE_CHECKING:
@@ -173,30 +173,22 @@ def read(path: Path, name: str | None) -> Floats:
             if chosen not in arrays:
                 raise click.UsageError(f"{path} has no array {chosen!r}: {', '.join(arrays)}")
             return np.asarray(arrays[chosen], dtype=np.float64)
-    with path.open(newline="", encoding="utf-8") as file:
-        _, *rows = csv.reader(file)
     try:
-        return np.array(rows, dtype=np.float64).T
+        return np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2).T
     except ValueError as error:
         raise click.UsageError(f"{path} is not a table of numbers: {error}") from None
 
 
-def _write(path: Path, columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([columns, *rows])
-
-
-def _rows(table: str, found: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+def _rows(table: str, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return and print the means of the races on a table."""
     rows = []
     for way in found[0]:
         means = np.mean([one[way] for one in found], axis=0).tolist()
-        rows.append((table, way, len(found), *(f"{value:.4f}" for value in means)))
         lost, regret, beyond, decided, calls = means
-        click.echo(
-            f"| {table} | {way} | {100 * lost:.0f} | {regret:.4f} | {100 * beyond:.0f} | "
-            f"{100 * decided:.0f} | {100 * calls:.1f} |"
-        )
+        values = (table, way, len(found), *(f"{value:.4f}" for value in means))
+        rows.append(dict(zip(COLUMNS, values, strict=True)))
+        shown = (f"{100 * share:.0f}" for share in (beyond, decided))
+        print_row(table, way, f"{100 * lost:.0f}", f"{regret:.4f}", *shown, f"{100 * calls:.1f}")
     return rows
 
 
@@ -219,7 +211,7 @@ def _rows(table: str, found: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
     show_default=True,
     help="The smallest and largest score of FILE.",
 )
-@click.option("--csv", "into", type=click.Path(dir_okay=False, path_type=Path), help="For FILE.")
+@csv_option
 @jobs_option
 def main(
     repetitions: int,
@@ -228,39 +220,33 @@ def main(
     path: Path | None,
     array: str | None,
     bounds: tuple[float, float],
-    into: Path | None,
+    csv_path: Path | None,
     jobs: int,
 ) -> None:
     """Race on scores of items; write experiments/items/items.csv and nulls.csv."""
-    click.echo(
-        "| table | way | lost | regret | beyond | decided | calls |\n|---|---|---|---|---|---|---|"
-    )
+    print_row("table", "way", *COLUMNS[3:], head=True)
     pool = joblib.Parallel(n_jobs=jobs)
     if path is not None:
         scores = read(path, array)
-        found = pool(joblib.delayed(measured)(scores, bounds, seed) for seed in range(orders))
-        rows = _rows(path.stem, found)
-        if into is not None:
-            _write(into, COLUMNS, rows)
+        calls = (joblib.delayed(measured)(scores, bounds, seed) for seed in range(orders))
+        write(csv_path, _rows(path.stem, pool(calls)))
         return
     rows = []
     for table, (draw, limits) in WORLDS.items():
         seeds = range(FIRST_SEED, FIRST_SEED + repetitions)
-        found = pool(
-            joblib.delayed(measured)(draw(np.random.default_rng(seed)), limits, seed)
-            for seed in seeds
-        )
-        rows += _rows(table, found)
-    _write(HERE / "items.csv", COLUMNS, rows)
+        made = ((draw(np.random.default_rng(seed)), limits, seed) for seed in seeds)
+        rows += _rows(table, pool(joblib.delayed(measured)(*each) for each in made))
+    write(HERE / "items.csv", rows)
     if not nulls:
         return
-    click.echo("\n| equals | races | a given one dropped | anyone, familywise |\n|---|---|---|---|")
-    lines = []
+    print()
+    print_row("equals", "races", "a given one dropped", "anyone, familywise", head=True)
+    rows = []
     for m in NULLS:
-        drops = pool(
-            joblib.delayed(null)(m, seed) for seed in range(FIRST_SEED, FIRST_SEED + nulls)
-        )
+        seeds = range(FIRST_SEED, FIRST_SEED + nulls)
+        drops = pool(joblib.delayed(null)(m, seed) for seed in seeds)
         given, anyone = np.mean(drops, axis=0).tolist()
-        lines.append((m, nulls, f"{given:.4f}", f"{anyone:.4f}"))
-        click.echo(f"| {m} | {nulls} | {100 * given:.1f} | {100 * anyone:.1f} |")
-    _write(HERE / "nulls.csv", ("candidates", "races", "given", "anyone"), lines)
+        rows.append({"candidates": m, "races": nulls})
+        rows[-1] |= {"given": f"{given:.4f}", "anyone": f"{anyone:.4f}"}
+        print_row(m, nulls, f"{100 * given:.1f}", f"{100 * anyone:.1f}")
+    write(HERE / "nulls.csv", rows)

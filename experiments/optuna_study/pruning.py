@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from experiments.report import Columns, Row
     from racer.deciders import Decider
 
-__all__ = ["DEFAULTS", "LADDERS", "Challenge", "errors", "matched", "pruned", "quiet"]
+__all__ = ["DEFAULTS", "LADDERS", "Challenge", "errors", "pruned", "quiet"]
 
 
 def _racing(decider: Decider) -> BasePruner:
@@ -46,7 +46,6 @@ LADDERS: Mapping[str, Callable[[float], BasePruner]] = {
     "t-race": lambda level: _racing(TRace(alpha=level)),
 }
 DEFAULTS: Mapping[str, float] = {"WilcoxonPruner": 0.1, **dict.fromkeys(list(LADDERS)[1:], 0.05)}
-LEVELS = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002)
 MOST = 50  # instances that a worse challenger has to be pruned within
 ENDS = (10, 30, 100)  # instances after which an equal challenger is looked at
 SECONDS = 0.03  # a challenge
@@ -136,29 +135,3 @@ def errors(repetitions: int, jobs: int, seed: int) -> str:
         strict=True,
     )
     return table((one | easy | hard for one, easy, hard in rows), columns)
-
-
-def matched(repetitions: int, jobs: int, seed: int) -> str:
-    """Return the trade-off at equal errors: of each pruner, its largest level that keeps 5 %."""
-    asked = [
-        Challenge(name, level, MOST) for level in LEVELS for name in ("WilcoxonPruner", "anytime")
-    ]
-    kept: dict[str, dict[str, Any]] = {}
-    for row in _challenged(asked, repetitions, jobs, seed):
-        if row[f"within_{MOST}"] <= 5.0:
-            kept.setdefault(row["pruner"], row)
-    pairs = [(row["pruner"], row["level"]) for row in kept.values()]
-    worse = [
-        Challenge(*pair, MOST, 1.0, difficulty) for difficulty in (0.0, 10.0) for pair in pairs
-    ]
-    slower = _challenged(worse, repetitions // 2, jobs, seed)
-    named = zip(kept.values(), _named(slower, 0.0), _named(slower, 10.0), strict=True)
-    rows = [row | easy | hard for row, easy, hard in named]
-    columns: Columns = {
-        "pruner": "{pruner}",
-        "level": "{level:g}",
-        f"equal: ever in {MOST}, %": pm(f"within_{MOST}", 1),
-        "1 sd worse: instances": pm("at_0", 1),
-        "with difficulty 10: instances": pm("at_10", 1),
-    }
-    return table(rows, columns)

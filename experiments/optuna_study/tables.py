@@ -1,7 +1,7 @@
 """What racing does for an Optuna study, side by side with WilcoxonPruner.
 
-How often an equal challenger is ever pruned and how soon a worse one is, at the default settings
-and at matched error; and what a study finds on a noisy objective with 20 instances at an equal
+How often an equal challenger is ever pruned and how soon a worse one is, at the default settings;
+and what a study finds on a noisy objective with 20 instances at an equal
 number of evaluations.
 """
 
@@ -10,12 +10,12 @@ from __future__ import annotations
 import click
 
 from experiments.options import number_option, run_options, words_option
-from experiments.optuna_study.pruning import errors, matched
+from experiments.optuna_study.pruning import errors
 from experiments.optuna_study.search import search
 
 __all__ = ["main"]
 
-PARTS = ("errors", "matched", "search")
+PARTS = ("errors", "search")
 
 
 @click.command()
@@ -34,7 +34,6 @@ def main(
     """Print the tables."""
     tables = {
         "errors": lambda: errors(repetitions, jobs, seed),
-        "matched": lambda: matched(repetitions, jobs, seed),
         "search": lambda: search(budgets, seeds, jobs, seed),
     }
     for part in parts:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 import numpy as np
 
-from experiments.report import markdown, write
+from experiments.report import averaged, pm, table, write
 from racer import Runtime
-from racer.deciders import BayesianFriedman
 from racer.seeding import seed_for
 from racer.simulate import RuntimeWorld
-from racer.simulate.play import run_race
 from racer.stats import friedman_test, rank_blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
+
+    from experiments.report import Columns, Row
 
     Times = NDArray[np.float64]
 
@@ -30,14 +30,6 @@ LIMIT = 30.0
 FASTER = math.log(0.7)
 SLACKS = (1.0, 2.0, 4.0)
 Q = ELITES + CHALLENGERS
-TESTS = (
-    *("", "equals rejected (nominal 5 %)", "challengers behind, mean ranks"),
-    *("time saved", "the 30 % faster one first"),
-)
-RACES = (
-    *("", "the best by PAR10 wins", "PAR10 above the best"),
-    *("seconds of a race", "races in which an equal one left as capped"),
-)
 EQUAL = RuntimeWorld(Q, 0.7, 1.0, LIMIT, tail=5.0, qualities=(0.0,) * Q)
 
 
@@ -91,129 +83,40 @@ CODINGS: dict[str, Callable[[Times], tuple[Times, Times]]] = {
 
 def measured(coding: Callable[[Times], tuple[Times, Times]], runs: int) -> dict[str, float]:
     """Return the rate of rejections of equals, the gap in mean ranks, what is saved, who is first."""
-    rejected, gaps, saved, first = [], [], [], []
+    found = []
     for run in range(runs):
         times = drawn(seed_for(1, "equal", run), 0.0)
         costs, used = coding(times)
-        rejected.append(friedman_test(costs).f_p_value < 0.05)
         ranks = rank_blocks(costs).mean(axis=0)
-        gaps.append(ranks[ELITES:].mean() - ranks[:ELITES].mean())
-        saved.append(1.0 - used[:, ELITES:].sum() / times[PAST:, ELITES:].sum())
+        one = {"rejected": float(friedman_test(costs).f_p_value < 0.05)}
+        one["gap"] = ranks[ELITES:].mean() - ranks[:ELITES].mean()
+        one["saved"] = 1.0 - used[:, ELITES:].sum() / times[PAST:, ELITES:].sum()
         costs, _ = coding(drawn(seed_for(1, "faster", run), FASTER))
         ranks = rank_blocks(costs).mean(axis=0)
-        first.append(float(ranks[-1] == ranks.min()) / np.sum(ranks == ranks.min()))
-    found = {}
-    for name, values in (("rejected", rejected), ("gap", gaps), ("saved", saved), ("first", first)):
-        array = np.array(values, dtype=np.float64)
-        found[name] = float(array.mean())
-        found[f"{name}_error"] = float(array.std(ddof=1) / math.sqrt(runs))
-    return found
+        found.append(one | {"first": (ranks[-1] == ranks.min()) / np.sum(ranks == ranks.min())})
+    return averaged(found)
 
 
-# of equal medians: the wider are as often ahead, but have the slower tail
-SPREADS = (1.2, 1.2, 0.9, 0.9, 0.6, 0.6, 0.3, 0.3)
-MEDIANS = (0.0, 0.4, 0.01, 0.41, 0.02, 0.42, 0.03, 0.43)
-CROSSING = RuntimeWorld(8, 0.7, 1.0, LIMIT, qualities=MEDIANS, spreads=SPREADS)
+def _percent(name: str) -> Callable[[Row], str]:
+    shown = pm(name, 1, 100)
+    return lambda row: f"{shown(row)} %"
 
 
-def true_par10(seed: int) -> NDArray[np.float64]:
-    """Return the PAR10 of each candidate of a draw on 20 000 held-out blocks."""
-    dealt = CROSSING.draw(seed).quality
-    fixed = CROSSING.draw(0)
-    times = CROSSING._runtimes(fixed.quality, 0, np.random.default_rng(9), 20_000)  # noqa: SLF001
-    par = np.where(times >= LIMIT, 10.0 * LIMIT, times).mean(axis=0)
-    return np.array([par[np.flatnonzero(fixed.quality == value)[0]] for value in dealt])
-
-
-def races(slack: float, runs: int, blocks: int = 60) -> dict[str, float]:
-    """Race crossing distributions: how often the truly best by PAR10 wins, and the time used."""
-    settings = {
-        "decider": BayesianFriedman(),
-        "budget": 8 * blocks + 8 * blocks,
-        "runtime": Runtime(LIMIT, slack=slack),
-    }
-    right, regret, seconds = [], [], []
-    for run in range(runs):
-        seed = seed_for(2, "crossing", run)
-        result = run_race(CROSSING.draw(seed), seed, blocks, settings)
-        par = true_par10(seed)
-        if result.best_index is None:
-            right.append(0.0)
-            continue
-        right.append(float(par[result.best_index] == par.min()))
-        regret.append(par[result.best_index] / par.min() - 1.0)
-        seconds.append(result.seconds)
-    error = math.sqrt(np.mean(right) * (1.0 - np.mean(right)) / runs)
-    return {
-        "right": float(np.mean(right)),
-        "right_error": error,
-        "regret": float(np.mean(regret)),
-        "seconds": float(np.mean(seconds)),
-    }
-
-
-def capped_equals(slack: float, runs: int, blocks: int = 30) -> float:
-    """Return in what fraction of whole races any of ten equal candidates left as "capped"."""
-    settings = {
-        "decider": BayesianFriedman(),
-        "budget": 2 * Q * blocks,
-        "runtime": Runtime(LIMIT, slack=slack),
-    }
-    found = 0
-    for run in range(runs):
-        seed = seed_for(3, "equal", run)
-        result = run_race(EQUAL.draw(seed), seed, blocks, settings)
-        found += bool((result.eliminations["reason"] == "capped").any())
-    return found / runs
-
-
-def _rows(runs: int, race_runs: int) -> Iterator[dict[str, object]]:
-    for name, coding in CODINGS.items():
-        yield {"what": "test", "cap": name, "runs": runs, **measured(coding, runs)}
-    for slack in (math.inf, *SLACKS):
-        name = "no cap" if math.isinf(slack) else f"slack {slack:g}"
-        lost = capped_equals(slack, race_runs)
-        yield {
-            "what": "race",
-            "cap": name,
-            "runs": race_runs,
-            **races(slack, race_runs),
-            "lost": lost,
-        }
+COLUMNS: Columns = {
+    "": "{cap}",
+    "equals rejected (nominal 5 %)": _percent("rejected"),
+    "challengers behind, mean ranks": "{gap:+.3f} ± {gap_se:.3f}",
+    "time saved": lambda row: f"{100 * row['saved']:.0f} %",
+    "the 30 % faster one first": _percent("first"),
+}
 
 
 @click.command()
 @click.option("--runs", default=4000, show_default=True, help="Tests per coding.")
-@click.option("--races", "race_runs", default=400, show_default=True, help="Races per slack.")
-def main(runs: int, race_runs: int) -> None:
-    """Measure, print the tables, and write caps.csv."""
-    rows = list(_rows(runs, race_runs))
-    print(tables(rows))
+def main(runs: int) -> None:
+    """Measure, print the table, and write caps.csv."""
+    rows = [
+        {"cap": name, "runs": runs, **measured(coding, runs)} for name, coding in CODINGS.items()
+    ]
+    print(table(rows, COLUMNS))
     write(HERE / "caps.csv", rows)
-
-
-def tables(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return both tables in Markdown."""
-
-    def percent(row: Mapping[str, Any], name: str) -> str:
-        error = f" ± {100 * float(row[f'{name}_error']):.1f}" if f"{name}_error" in row else ""
-        return f"{100 * float(row[name]):.1f}{error} %"
-
-    tests = [
-        (
-            *(row["cap"], percent(row, "rejected")),
-            f"{float(row['gap']):+.3f} ± {float(row['gap_error']):.3f}",
-            *(f"{100 * float(row['saved']):.0f} %", percent(row, "first")),
-        )
-        for row in rows
-        if row["what"] == "test"
-    ]
-    raced = [
-        (
-            *(row["cap"], percent(row, "right"), percent(row, "regret")),
-            *(f"{float(row['seconds']):.0f}", percent(row, "lost")),
-        )
-        for row in rows
-        if row["what"] == "race"
-    ]
-    return f"{markdown(TESTS, tests)}\n\n{markdown(RACES, raced)}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import resource
 import shutil
 import time
@@ -131,13 +130,6 @@ def by_irace(problem: Problem, budget: int, seed: int) -> Config:
     )
 
 
-def by_smac(problem: Problem, budget: int, seed: int) -> Config:
-    """SMAC3 2.4.1, where it is installed."""
-    from experiments.tuner.smac import tuned  # noqa: PLC0415
-
-    return tuned(problem, budget, seed)
-
-
 CONTENDERS: dict[str, Contender] = {
     "racer": by_racer,
     "racer-2": partial(by_racer, parallel_races=2),
@@ -149,14 +141,11 @@ CONTENDERS: dict[str, Contender] = {
     "random": by_random,
     "friedman": partial(by_racer, decider="bayesian-friedman"),
     "irace": by_irace,
-    "smac": by_smac,
 }
 
 
 def available(name: str) -> bool:
     """Say whether what a contender needs is installed."""
-    if name == "smac":
-        return importlib.util.find_spec("smac") is not None
     return name != "irace" or shutil.which("Rscript") is not None
 
 

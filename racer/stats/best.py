@@ -511,7 +511,7 @@ def place_parts(
         freedom = max(round(noise.freedom), 1)
         squares = noise.variance * freedom
     explained = float(fit.effects @ fit.sums)
-    if squares + explained <= (1e-12 * size) ** 2:
+    if squares + explained <= _ROUNDING * size**2:
         return [Part(1.0, np.zeros(m), np.zeros((m, m)))], np.inf
     squares += explained
     freedom += int((fit.cells > 0).sum()) - 1
@@ -585,8 +585,12 @@ def _noise_by_candidate(values: Floats) -> Floats:
     if ok.sum() < 3:
         return np.ones(values.shape[1])
     values, known = values[known.any(axis=1)], known[known.any(axis=1)]
+    level = float(np.abs(values[known]).max())
     values = values - np.nanmedian(values, axis=1, keepdims=True)
-    values /= float(np.abs(values[known]).max()) or 1.0
+    size = float(np.abs(values[known]).max())
+    if size <= 1e-12 * level:  # rounding
+        return np.ones(len(ok))
+    values /= size
     left, relative = values.copy(), np.ones(len(ok))
     left[:, ok] -= np.nanmedian(left[:, ok], axis=0)
     free = np.maximum(count - 1.0, 0.5)

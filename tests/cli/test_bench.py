@@ -11,18 +11,15 @@ from functools import partial
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from processes import alive, wait_for
+from typed import typed
 
 import racer.run.bench
-from racer.cli import main
 from racer.evaluate.command import process
 from racer.evaluate.command.timing import Timed, timed
 from racer.run.signals import GracefulStop
 
-
-def run(*args):
-    return CliRunner().invoke(main, ["bench", *args])
+run = partial(typed, "bench")
 
 
 @pytest.fixture
@@ -57,6 +54,7 @@ def test_the_fastest_and_the_exit_code(tmp_path):
     table = pd.read_csv(tmp_path / "out" / "table.csv")
     assert table["verdict"].tolist() == ["fastest", "slower", "slower"]
     assert pd.read_csv(tmp_path / "out" / "times.csv").shape == (10, 4)
+    assert run("2", "3", "--rounds", "4").exit_code == 3  # too few
 
 
 @pytest.mark.usefixtures("made_up")
@@ -71,21 +69,13 @@ def test_margins_names_and_json(margin):
     assert same.exit_code == 0
 
 
-@pytest.mark.usefixtures("made_up")
-def test_too_few_rounds_exit_with_3():
-    assert run("2", "3", "--rounds", "4").exit_code == 3
-
-
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["true", "true"], "each once or with names"),
         (["true", "true", "--margin", "much"], "'--margin': could not"),
         (["true", "true", "--name", "one"], "2 commands, 1 --name"),
         (["true", "true", "--name", "one", "--name", "one"], "2 commands, 2 --name"),
         (["true", "cat {instance}", "--instances", "nofile"], "nofile"),
-        (["true", "true {x}"], "has {x}, and there are no parameters"),
-        (["true", " "], "the command is []: give a program"),
         (["true", "true x", "--margin", "-5%"], "margin=-0.05"),
     ],
 )

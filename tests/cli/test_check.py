@@ -2,12 +2,12 @@
 
 import sqlite3
 from contextlib import closing
+from functools import partial
 
 import pytest
-from click.testing import CliRunner
+from typed import typed
 
 import racer
-from racer.cli import main
 
 
 def evaluate(config, instance, seed):
@@ -24,8 +24,7 @@ def _path(tmp_path):
     return path
 
 
-def check(path):
-    return CliRunner().invoke(main, ["check", str(path)])
+check = partial(typed, "check")
 
 
 def test_a_sound_store(path):
@@ -70,7 +69,7 @@ def test_the_store_of_a_run_of_races(tmp_path, repair):
     assert done.exit_code == 0
     assert "space          {kind: categorical, x: real}, 1 conditional\n" in done.output
     assert f"candidates     {len(evaluated)}\n" in done.output
-    quick = CliRunner().invoke(main, ["check", "--quick", str(path)])
+    quick = check("--quick", path)
     assert f"candidates     {len(evaluated)}\n" in quick.output
     if repair is None:
         assert f"best           #{result.best_index} {result.best}\n" in done.output
@@ -90,24 +89,19 @@ def test_a_store_that_is_not_sound(path):
     assert "go on with" not in done.output
 
 
-@pytest.mark.parametrize("content", [None, b"", b"hello", b"\0" * 9999])
+@pytest.mark.parametrize("content", [None, b"", b"hello", b"\0" * 9999, "folder"])
 def test_what_is_no_store(tmp_path, content):
     path = tmp_path / "other.db"
-    if content is not None:
+    if content == "folder":
+        path.mkdir()
+    elif content is not None:
         path.write_bytes(content)
     done = check(path)
     assert done.exit_code == 1
     assert done.output.startswith(f"Error: store '{path}': ")
     assert "Traceback" not in done.output
+    assert ("this is a directory; give" in done.output) == (content == "folder")
     assert len(list(tmp_path.iterdir())) == (content is not None)
-
-
-def test_a_directory(tmp_path):
-    done = check(tmp_path)
-    assert done.exit_code == 1
-    assert done.output == (
-        f"Error: store '{tmp_path}': this is a directory; give the path of a file\n"
-    )
 
 
 @pytest.mark.filterwarnings("ignore:block .* is set aside:racer.RacerWarning")

@@ -2,20 +2,18 @@
 
 import inspect
 import re
+from functools import partial
 
 import click
 import pytest
-from click.testing import CliRunner
+from typed import typed
 
 import racer
-from racer.cli import main
 from racer.cli.commands import _COMMANDS
 from racer.cli.scenarios import _DEFAULTS, _GROUPS
 from racer.scenario.settings import SETTINGS
 
-
-def run(*arguments):
-    return CliRunner().invoke(main, arguments, prog_name="racer")
+run = partial(typed, prog_name="racer")
 
 
 @pytest.mark.parametrize("command", ["", *_COMMANDS])

@@ -4,15 +4,14 @@ import io
 import json
 import shlex
 import shutil
-import stat
 import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from typed import program
+from typed import typed as said
 
 import racer
-from racer.cli import main
 from racer.cli.answer import give, in_terminal
 from racer.space.irace.table import read_configurations
 from racer.store.load import load_record
@@ -27,17 +26,11 @@ SPACE = racer.Space(
 )
 
 
-def said(*words, **more):
-    return CliRunner().invoke(main, [str(word) for word in words], **more)
-
-
 @pytest.fixture(name="tuned", scope="module")
 def _tuned(tmp_path_factory):
     """A tuning of a program, which writes a log."""
     folder = tmp_path_factory.mktemp("tuned")
-    runner = folder / "runner"
-    runner.write_text(RUNNER.format(log=folder / "log"))
-    runner.chmod(runner.stat().st_mode | stat.S_IXUSR)
+    runner = program(folder / "runner", RUNNER.format(log=folder / "log"))
     command = racer.Command([runner, "{x}", "{instance}", "{seed}", "{parameters}"])
     store = folder / "run.db"
     settings = {"budget": 30, "first_test": 2, "seed": 1, "test_instances": [5, 6]}

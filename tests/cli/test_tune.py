@@ -9,7 +9,8 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
+from typed import program
+from typed import typed as said
 
 import racer
 from racer.cli import main
@@ -22,16 +23,11 @@ while [ $# -gt 1 ]; do [ "$1" = -x ] && x=$2; shift; done
 """
 
 
-def said(*words):
-    return CliRunner().invoke(main, [str(word) for word in words])
-
-
 @pytest.fixture(name="folder")
 def _folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "parameters.txt").write_text(PARAMETERS)
-    (tmp_path / "target-runner").write_text(RUNNER)
-    (tmp_path / "target-runner").chmod(0o755)
+    program(tmp_path / "target-runner", RUNNER)
     (tmp_path / "Instances").mkdir()
     for name in "ab":
         (tmp_path / "Instances" / name).touch()
@@ -242,46 +238,31 @@ def test_test_elites_without_test_instances_are_refused_but_in_files_of_irace(fo
 
 
 def test_errors_of_a_store_are_in_the_words_of_a_scenario(folder):
-    (folder / "solver").write_text("#!/bin/sh\necho 1\n")
-    (folder / "solver").chmod(0o755)
-    words = ("--space", "parameters.txt", "--instances", "Instances", "--first-test", 2)
-    words = (*words, "--command", "./solver {parameters}", "--seed", 1)
-    low = said("tune", *words, "--runtime", 5, "--budget", 3)
-    assert low.exit_code == 2
-    assert "recorded in" not in low.stderr
-    assert said("tune", *words, "--runtime", 5, "--budget", 20, "-q").exit_code in {0, 3}
-    other = said("tune", *words, "--runtime", 6, "--budget", 30)
-    assert other.exit_code == 1
-    assert "recorded in" not in other.stderr
-    assert "runtime['limit'] is 6.0, but the race in" in other.stderr
-    end = (
-        'has 5.0: give that, or another store: --store new.db, or store = "new.db" in the scenario'
-    )
-    assert other.stderr.rstrip().endswith(end)
-    none = said("tune", *words, "--budget", 30)
-    assert "runtime is None, but the race in" in none.stderr
-    assert "has 5.0: give that" in none.stderr
-
-
-def test_such_an_error_names_the_store_as_it_is_called(folder):
-    """Its values are reworded, not whatever looks like one of them."""
-    (folder / "solver").write_text("#!/bin/sh\necho 1\n")
-    (folder / "solver").chmod(0o755)
+    """Values are reworded, not whatever looks like one of them: as the name of the store does."""
+    program(folder / "solver", "#!/bin/sh\necho 1\n")
     store = "Runtime(limit=5.0, old).db"
     words = ("--space", "parameters.txt", "--instances", "Instances", "--first-test", 2)
     words = (*words, "--command", "./solver {parameters}", "--store", store)
-    assert said("tune", *words, "--seed", 1, "--budget", 20, "-q").exit_code in {0, 3}
-    other = said("tune", *words, "--seed", 2, "--budget", 30)
-    assert other.exit_code == 1
-    assert f"seed is 2, but the race in '{store}' has 1: give that, or another store: --st" in (
-        other.stderr.replace(f"{folder}/", "")
-    )
+    low = said("tune", *words, "--seed", 1, "--runtime", 5, "--budget", 3)
+    assert low.exit_code == 2
+    assert "recorded in" not in low.stderr
+    done = said("tune", *words, "--seed", 1, "--runtime", 5, "--budget", 20, "-q")
+    assert done.exit_code in {0, 3}
+    for given, is_other in (
+        (("--seed", 1, "--runtime", 6), "runtime['limit'] is 6.0, but the race in '{}' has 5.0"),
+        (("--seed", 1), "runtime is None, but the race in '{}' has 5.0"),
+        (("--seed", 2, "--runtime", 5), "seed is 2, but the race in '{}' has 1"),
+    ):
+        other = said("tune", *words, *given, "--budget", 30)
+        assert other.exit_code == 1
+        assert is_other.format(store) in other.stderr.replace(f"{folder}/", "")
+        end = ': give that, or another store: --store new.db, or store = "new.db" in the scenario'
+        assert other.stderr.rstrip().endswith(end)
 
 
 def test_a_tuning_without_success_codes_stops_at_the_first_block(folder):
     """As a solver of SAT does, which ends with 10 or 20."""
-    (folder / "solver").write_text("#!/bin/sh\necho 1\nexit 10\n")
-    (folder / "solver").chmod(0o755)
+    program(folder / "solver", "#!/bin/sh\necho 1\nexit 10\n")
     (folder / "scenario.toml").write_text(
         'space = "parameters.txt"\ninstances = "Instances"\nbudget = 60\nfirst_test = 2\n'
         'command = ["./solver", "{parameters}", "{instance}"]\n'
@@ -299,8 +280,7 @@ def test_a_tuning_without_success_codes_stops_at_the_first_block(folder):
 
 
 def test_a_success_code_that_is_missing_is_added_to_those_given(folder):
-    (folder / "solver").write_text("#!/bin/sh\necho 1\n")
-    (folder / "solver").chmod(0o755)
+    program(folder / "solver", "#!/bin/sh\necho 1\n")
     words = ("--space", "parameters.txt", "--budget", 20, "--success-codes", 3, "--store", "")
     done = said("tune", "-q", *words, "--", "./solver", "{parameters}")
     assert "if exit code 0 is a success, add 0 to success_codes)" in done.stderr
@@ -345,7 +325,6 @@ def test_values_of_irace_that_change_nothing_are_none_on_the_command_line(folder
         ("--initial none.txt -- echo {x}", "initial = '.*none.txt': there is no such file"),
         ("--forbidden none.txt -- echo {x}", "forbidden = '.*none.txt': there is no such file"),
         ("-- echo {x} {y}", r"has \{y\}, which no candidate has"),
-        ("-- echo {instance}", r"has \{instance\}, but there are no instances"),
     ],
 )
 def test_what_is_not_there_is_a_wrong_setting(folder, words, message):
@@ -355,15 +334,22 @@ def test_what_is_not_there_is_a_wrong_setting(folder, words, message):
 
 
 def test_wrong_usage_and_no_best(folder):
-    done = said("tune", "--budget", 90)
-    assert done.exit_code == 2
-    assert "there is no scenario.toml or scenario.txt here" in done.stderr
-    assert said("tune", "--budgte", 3).exit_code == 2
+    (folder / "deep").mkdir()
+    (folder / "deep" / "empty").touch()
+    for words, message in (
+        (("--budget", 90), "there is no scenario.toml or scenario.txt here"),
+        (("--budgte", 3), "--budgte"),
+        (("deep/empty",), "empty: its parameter file"),
+        (("--space", "parameters.txt", "--budget", 100), "-- ./program {parameters}"),
+    ):
+        done = said("tune", *words)
+        assert done.exit_code == 2
+        assert message in done.stderr
     (folder / "scenario.txt").write_text("maxExperiments = 20\nfirstTest = 2\n")
     done = said("tune", "--batchmode", "sge")
     assert done.exit_code == 2
     assert "batchmode = 'sge' cannot be used" in done.stderr
-    (folder / "target-runner").write_text("#!/bin/sh\necho 1\n")
+    program(folder / "target-runner", "#!/bin/sh\necho 1\n")
     done = said("tune", "-q")
     assert done.exit_code == 3, done.output
     assert "No candidate can be called the best of " in done.stdout
@@ -395,21 +381,9 @@ def test_each_long_flag_of_irace_is_known():
 
 
 def test_a_command_that_is_not_there_brings_the_nearest_to_mind():
-    done = CliRunner().invoke(main, ["tun"])
+    done = said("tun")
     assert done.exit_code == 2
     assert "No such command 'tun'; did you mean 'tune'?" in done.stderr
-
-
-def test_an_empty_scenario_is_named(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "empty").touch()
-    done = CliRunner().invoke(main, ["tune", "empty"])
-    assert done.exit_code == 2
-    assert "empty: its parameter file" in done.stderr
-    (tmp_path / "p.txt").write_text('x "" r (0, 1)\n')
-    done = CliRunner().invoke(main, ["tune", "--space", "p.txt", "--budget", "100"])
-    assert done.exit_code == 2
-    assert "-- ./program {parameters}" in done.stderr
 
 
 def test_a_store_has_a_name(folder):

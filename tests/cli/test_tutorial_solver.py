@@ -6,9 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-
-from racer.cli import main
+from typed import typed
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "tutorial_solver.md"
 FILE = re.compile(r"^<!-- file: (\S+) -->\n```\w+\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -27,14 +25,13 @@ def test_the_solver_is_tuned_from_the_files_of_the_page(tmp_path, monkeypatch):
     for name, text in files.items():
         Path(name).write_text(text, encoding="utf-8")
     runpy.run_path("formulas.py")
-    run = CliRunner().invoke
-    checked = run(main, ["check-scenario"])
+    checked = typed("check-scenario")
     assert checked.exit_code == 0, checked.output
     assert "8 parameters, 20 instances" in checked.output
     assert "The scenario can be used." in checked.output
-    tuned = run(main, ["tune", "--budget", "30", "--test-elites", "1", "--jobs", "1"])
+    tuned = typed("tune", "--budget", 30, "--test-elites", 1, "--jobs", 1)
     assert tuned.exit_code == 0, tuned.output
     assert "recorded in" in tuned.stderr.splitlines()[1]  # after the title
-    assert run(main, ["show"]).stdout == tuned.stdout
+    assert typed("show").stdout == tuned.stdout
     assert "As a command line\n" in tuned.stdout
     assert "minisat -verb=0 -var-decay=" in tuned.stdout

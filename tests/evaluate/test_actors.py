@@ -8,6 +8,7 @@ import threading
 from functools import partial
 
 import pytest
+from actor_races import RACE, SETTINGS, alone, evaluate, said
 
 import racer
 from racer import Outcome
@@ -17,12 +18,6 @@ from racer.evaluate.attempt import Task, here
 from racer.evaluate.engines import Evaluator
 from racer.evaluate.executor import Futures
 from racer.run.drive import drive
-
-SETTINGS = {"budget": 120, "seed": 3, "decider": "f-race"}
-
-
-def evaluate(config, instance, seed):
-    return abs(config - 1) * instance + seed % 7
 
 
 class Engine:
@@ -94,12 +89,7 @@ def workers(engine, objective=evaluate):
 
 
 def raced(engine, objective=evaluate):
-    race = racer.Race(range(6), [1.0, 2.0], **SETTINGS)
-    return drive(race, workers(engine, objective))
-
-
-def said(result):
-    return result.best_index, result.survivors, result.evaluations, result.table.to_json()
+    return drive(racer.Race(*RACE, **SETTINGS), workers(engine, objective))
 
 
 def answered(engine):
@@ -113,9 +103,8 @@ def answered(engine):
 
 
 def test_short_calls_share_a_batch_and_others_do_not():
-    alone = said(racer.race(range(6), evaluate, [1.0, 2.0], **SETTINGS))
     slow, fast = Engine(seconds=0.1), Engine(seconds=0.01)
-    assert said(raced(slow)) == said(raced(fast)) == alone
+    assert said(raced(slow)) == said(raced(fast)) == alone()
     assert set(slow.sizes()) == {1}
     assert max(fast.sizes()) <= 5
     slow, fast = answered(Engine(0, seconds=0.1)), answered(Engine(0, seconds=0.01))
@@ -127,7 +116,7 @@ def test_short_calls_share_a_batch_and_others_do_not():
 def test_calls_of_a_dead_worker_are_repeated_alone_while_others_continue():
     engine = Engine(3, dies=lambda number, calls: number % 9 == 5)
     result = raced(engine)
-    assert said(result) == said(racer.race(range(6), evaluate, [1.0, 2.0], **SETTINGS))
+    assert said(result) == alone()
     assert result.failures.empty
     seen, repeated = set(), 0
     for calls, load in engine.batches:
@@ -169,7 +158,7 @@ def test_a_worker_that_vanishes_loses_its_calls():
         return Silent(engine, worker)
 
     engine.hire = hire
-    assert said(raced(engine)) == said(racer.race(range(6), evaluate, [1.0, 2.0], **SETTINGS))
+    assert said(raced(engine)) == alone()
     assert engine.alive == [1]
 
 
@@ -191,7 +180,7 @@ def test_hires_that_fail_later_are_repeated():
 
     engine.hire = hire_now_and_then
     result = raced(engine)
-    assert said(result) == said(racer.race(range(6), evaluate, [1.0, 2.0], **SETTINGS))
+    assert said(result) == alone()
     assert next(number) > 4
 
 

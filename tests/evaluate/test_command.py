@@ -28,10 +28,7 @@ def filled(argv, config, *, instance="i", seed=3, **settings):
 def test_values_take_their_places():
     argv = ["{a}", "--b={b}", "x{a}y{b}z", "{instance}:{seed}", "plain"]
     assert filled(argv, {"a": 1, "b": "two"}) == ["1", "--b=two", "x1ytwoz", "i:3", "plain"]
-
-
-def test_double_braces_are_braces():
-    assert filled(["{{a}}", "{{{a}}}", "}}{{"], {"a": 1}) == ["{a}", "{1}", "}{"]
+    assert filled(["{{a}}", "{{{a}}}", "}}{{"], {"a": 1}) == ["{a}", "{1}", "}{"]  # braces
 
 
 def test_a_line_of_text_is_split_once():
@@ -90,26 +87,15 @@ def test_what_a_configuration_does_not_have_is_left_out():
     for argv in (["--b", "{b}"], ["--b", "{b}", "{a}"]):
         with pytest.raises(ObjectiveError, match=r"no 'b' .*'--b=\{b\}'"):
             filled(argv, {"a": 1})
-
-
-def test_the_program_is_never_left_out():
-    command = Command(["bin/{solver}", "x"])
-    with pytest.raises(ObjectiveError, match="no 'solver'"):
-        command.argv({}, None, 1)
+    with pytest.raises(ObjectiveError, match="no 'solver'"):  # nor a program
+        Command(["bin/{solver}", "x"]).argv({}, None, 1)
 
 
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        ([], "give a program"),
-        ("", "give a program"),
-        ([""], "program of the command is empty"),
         (["", "x"], "program of the command is empty"),
-        (3, "give a program"),
         (b"ls", "give a program"),
-        ([PROGRAM, 3], "give a program"),
-        ([PROGRAM, None], "give a program"),
-        ([PROGRAM, "a\0b"], "give a program"),
         ("'", "cannot be split: No closing quotation"),
         ([PROGRAM, "{x"], r"has '\{' at 0"),
         ([PROGRAM, "x}"], r"has '\}' at 1"),
@@ -125,21 +111,6 @@ def test_the_program_is_never_left_out():
 def test_lines_that_cannot_be_read(argv, message):
     with pytest.raises(SettingError, match=message):
         Command(argv)
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"reads": "stderr"},
-        {"switches": {"x": 3}},
-        {"switches": {3: "x"}},
-        {"switches": {"x": "\0"}},
-    ],
-    ids=repr,
-)
-def test_settings_that_cannot_be(settings):
-    with pytest.raises(SettingError, match=r"give|reads='stderr': choose"):
-        Command([PROGRAM, "{parameters}"], **settings)
 
 
 def test_switches_without_parameters_would_do_nothing():
@@ -318,6 +289,3 @@ def test_exit_codes_of_success():
     assert evaluate.settings["success_codes"] == [10, 20]
     assert racer.Command(**evaluate.settings).identity == evaluate.identity
     assert "success_codes" not in racer.Command("true").settings
-    for wrong in ([], "10", 10, [256], [True], [1.5]):
-        with pytest.raises(racer.SettingError, match="success_codes="):
-            racer.Command("true", success_codes=wrong)

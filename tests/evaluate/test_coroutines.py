@@ -93,15 +93,10 @@ async def with_more(config, instance, seed, *, more):
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_any_kind_of_coroutine_function_is_awaited(function, n_jobs):
     assert is_coroutine_function(function)
-    outcomes = all_of(function, 5, n_jobs=n_jobs)
-    assert {b: outcome.value for b, outcome in outcomes.items()} == {
-        b: b + 1000 + b for b in range(5)
-    }
-    assert all(outcome.status == "ok" and outcome.attempts == 1 for outcome in outcomes.values())
-
-
-def test_seconds_are_those_of_the_calls():
-    assert [outcome.seconds for outcome in all_of(evaluate, 3, n_jobs=2).values()] == [1.0] * 3
+    assert number_of(workers_for(function, [], None, n_jobs=n_jobs)) == n_jobs
+    for block, outcome in all_of(function, 5, n_jobs=n_jobs).items():
+        assert (outcome.status, outcome.value) == ("ok", block + 1000 + block)
+        assert (outcome.attempts, outcome.seconds) == (1, pytest.approx(1.0))
 
 
 @pytest.mark.parametrize("n_jobs", [1, 5])
@@ -119,10 +114,6 @@ def test_so_many_calls_run_at_a_time(n_jobs):
     outcomes = all_of(meets_the_others, 30, n_jobs=n_jobs)
     assert [outcome.status for outcome in outcomes.values()] == ["ok"] * 30
     assert most == n_jobs
-
-
-def test_the_number_of_workers_is_that_of_the_slots():
-    assert [number_of(workers_for(evaluate, [], None, n_jobs=n)) for n in (1, 2, 32)] == [1, 2, 32]
 
 
 # Another try
@@ -357,14 +348,24 @@ def test_while_a_call_is_running_the_server_does_not_refuse_everything(loop):
 @pytest.mark.parametrize("error", [SystemExit, asyncio.CancelledError, GeneratorExit])
 @pytest.mark.parametrize("timeout", [None, 5.0])
 def test_whatever_a_coroutine_raises_costs_its_cell_alone(error, timeout):
-    async def raising(config, instance, seed):
+    async def misbehaving(config, instance, seed):
         if config == 1:
             raise error("mine")
+        if config == 2:
+            asyncio.current_task().cancel()
+            try:
+                await asyncio.sleep(1.0)
+            except asyncio.CancelledError:
+                raise ArithmeticError("mine") from None
+        if config == 3:
+            asyncio.current_task().cancel()
+            await asyncio.sleep(1.0)
         return 0.0
 
-    outcomes = all_of(raising, 3, n_jobs=2, timeout=timeout)
-    assert [outcomes[block].status for block in range(3)] == ["ok", "failed", "ok"]
-    assert outcomes[1].message.startswith(f"{error.__name__}: mine (in raising, ")
+    outcomes = all_of(misbehaving, 5, n_jobs=2, timeout=timeout)
+    assert [outcomes[b].status for b in range(5)] == ["ok", *["failed"] * 3, "ok"]
+    assert outcomes[1].message.startswith(f"{error.__name__}: mine (in misbehaving, ")
+    assert outcomes[2].message.startswith("ArithmeticError: mine (in misbehaving, ")
 
 
 @pytest.mark.parametrize("timeout", [None, 5.0])
@@ -374,25 +375,6 @@ def test_an_interrupt_that_a_coroutine_raises_is_raised_where_outcomes_are_await
 
     with pytest.raises(KeyboardInterrupt, match="mine"):
         all_of(interrupted, 3, n_jobs=2, timeout=timeout)
-
-
-@pytest.mark.parametrize("timeout", [None, 5.0])
-def test_a_coroutine_that_cancels_its_own_task_costs_its_cell_alone(timeout):
-    async def cancelling(config, instance, seed):
-        if config == 1:
-            asyncio.current_task().cancel()
-            try:
-                await asyncio.sleep(1.0)
-            except asyncio.CancelledError:
-                raise ArithmeticError("mine") from None
-        if config == 2:
-            asyncio.current_task().cancel()
-            await asyncio.sleep(1.0)
-        return 0.0
-
-    outcomes = all_of(cancelling, 4, n_jobs=2, timeout=timeout)
-    assert [outcomes[block].status for block in range(4)] == ["ok", "failed", "failed", "ok"]
-    assert outcomes[1].message.startswith("ArithmeticError: mine (in cancelling, ")
 
 
 def test_the_loop_outlives_a_task_that_an_evaluation_has_made():
@@ -429,8 +411,6 @@ def test_all_races_share_one_loop():
         ({"memory": 2**30}, SettingError, "memory= is of a process"),
         ({"executor": object()}, SettingError, "executor= and a coroutine function"),
         ({"n_jobs": -1}, SettingError, "n_jobs=-1 counts cores"),
-        ({"n_jobs": 0}, SettingError, "n_jobs=0"),
-        ({"timeout": 0}, SettingError, "timeout=0"),
         (
             {"runtime": racer.Runtime(1.0)},
             ObjectiveError,

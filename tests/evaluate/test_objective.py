@@ -147,6 +147,7 @@ def test_all_else_is_invalid_with_the_reason(answer, why):
         (MuteError(), "MuteError"),
         (LeavingError(), "LeavingError"),
         (ExceptionGroup("two", [ValueError("a")]), "ExceptionGroup: two (1 sub-exception)"),
+        (UserWarning("careful"), "UserWarning: careful"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )
@@ -158,35 +159,24 @@ def test_what_raises_has_failed(error, message):
     assert re.fullmatch(r"evaluate, .*test_objective\.py:\d+\)", place)
 
 
-def test_the_line_named_is_the_users_and_not_that_of_a_library():
-    def evaluate(config, instance, seed):
-        return float(np.linalg.inv(np.zeros((2, 2)))[0, 0])
-
-    message = evaluate_cell(evaluate, CELL).message
-    assert re.fullmatch(r"LinAlgError: .* \(in evaluate, .*test_objective\.py:\d+\)", message)
-    compiled = evaluate_cell(lambda *_: np.random.default_rng(0).normal(0, -1), CELL)
-    assert re.search(r"\(in <lambda>, .*test_objective\.py:\d+\)$", compiled.message)
-    of_racer = evaluate_cell(lambda config, instance, seed: Integer(5, 1).checked("x"), CELL)
-    assert re.search(r"\(in <lambda>, .*test_objective\.py:\d+\)$", of_racer.message)
-
-
-def test_where_all_is_of_libraries_the_last_line_is_named():
-    message = evaluate_cell(colorsys.rgb_to_hsv, CELL).message
-    assert re.search(r"\(in rgb_to_hsv, .*colorsys\.py:\d+\)$", message)
+@pytest.mark.parametrize(
+    ("evaluate", "place"),
+    [
+        (lambda *_: float(np.linalg.inv(np.zeros((2, 2)))[0, 0]), r"<lambda>, .*test_objective"),
+        (lambda *_: np.random.default_rng(0).normal(0, -1), r"<lambda>, .*test_objective"),
+        (lambda *_: Integer(5, 1).checked("x"), r"<lambda>, .*test_objective"),
+        (colorsys.rgb_to_hsv, r"rgb_to_hsv, .*colorsys"),  # all is of libraries: the last line
+    ],
+    ids=["numpy", "compiled", "racer", "library"],
+)
+def test_the_line_named_is_the_users_and_not_that_of_a_library(evaluate, place):
+    assert re.search(rf" \(in {place}\.py:\d+\)$", evaluate_cell(evaluate, CELL).message)
 
 
 def test_what_finds_no_memory_has_said_so():
     outcome = evaluate_cell(raising(MemoryError("big")), CELL, retries=3)
     assert outcome.status == "memory"
     assert outcome.message.startswith("MemoryError: big (in evaluate, ")
-
-
-def test_a_warning_turned_into_an_error_costs_only_the_cell():
-    def evaluate(config, instance, seed):
-        warnings.warn("careful", UserWarning, stacklevel=1)
-        return 1.0
-
-    assert evaluate_cell(evaluate, CELL).message.startswith("UserWarning: careful (in evaluate")
 
 
 def test_a_huge_message_is_cut():
@@ -197,13 +187,12 @@ def test_a_huge_message_is_cut():
     assert len(outcome.message) <= 2500
 
 
-def test_ctrl_c_comes_through_on_request_only():
+@pytest.mark.parametrize("retries", [0, 3])
+def test_ctrl_c_comes_through_on_request_only(retries):
+    more = {"retries": retries, "reraise_interrupt": True}
     with pytest.raises(KeyboardInterrupt):
-        evaluate_cell(raising(KeyboardInterrupt()), CELL, reraise_interrupt=True)
-    with pytest.raises(KeyboardInterrupt):
-        evaluate_cell(raising(KeyboardInterrupt()), CELL, retries=3, reraise_interrupt=True)
-    outcome = evaluate_cell(raising(ValueError()), CELL, reraise_interrupt=True)
-    assert outcome.status == "failed"
+        evaluate_cell(raising(KeyboardInterrupt()), CELL, **more)
+    assert evaluate_cell(raising(ValueError()), CELL, **more).status == "failed"
 
 
 @pytest.mark.parametrize(
@@ -312,9 +301,3 @@ class Callable3:
 )
 def test_whatever_can_be_called_with_three_arguments_passes(evaluate):
     check_objective(evaluate)
-
-
-@pytest.mark.parametrize("spend", [{}, {"spend": None}, {"spend": 0.5}])
-def test_one_number_by_name_is_that_number_with_its_price_or_without(spend):
-    outcome = evaluate_cell(returning({"cost": 1.5} | spend), CELL)
-    assert (outcome.status, outcome.value, outcome.spend) == ("ok", 1.5, spend.get("spend"))

@@ -4,7 +4,6 @@ import sys
 
 import pytest
 
-import racer
 from racer import Cell, Command, ObjectiveError, SettingError
 from racer.evaluate.attempt import evaluate_cell
 from racer.evaluate.command.protocols import PROTOCOLS, as_fixed, split_line
@@ -147,15 +146,3 @@ def test_it_runs_in_its_folder(tmp_path):
     assert Command([sys.executable, "-c", script], cwd=tmp_path)({}, None, 1) == 4.5
     with pytest.raises(SettingError, match="there is no such folder"):
         Command("echo", cwd=tmp_path / "none")
-
-
-def test_a_rejected_configuration_leaves_the_race(tmp_path):
-    runner = tmp_path / "runner"
-    runner.write_text('#!/bin/sh\n[ "$6" = 2 ] && echo Inf || echo "$6"\n')
-    runner.chmod(0o755)
-    command = Command([runner], protocol="irace", switches={"x": "-x "})
-    pool = [{"x": x} for x in (3, 2, 1)]
-    result = racer.race(pool, command, ["i"], budget=15, seed=1)
-    first = result.eliminations.iloc[0]
-    assert (first["candidate"], first["reason"], first["block"]) == (1, "rejected", 0)
-    assert list(result.failures["status"]) == ["rejected"]

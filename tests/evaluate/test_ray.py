@@ -11,18 +11,13 @@ from functools import partial
 from types import ModuleType, SimpleNamespace
 
 import pytest
+from actor_races import RACE, SETTINGS, alone, evaluate, said
 
 import racer
 from racer import Outcome
 from racer.evaluate import actors
 from racer.evaluate.actors import Actors
 from racer.evaluate.engines import engine_of
-
-SETTINGS = {"budget": 120, "seed": 3, "decider": "f-race"}
-
-
-def evaluate(config, instance, seed):
-    return abs(config - 1) * instance + seed % 7
 
 
 class Method:
@@ -140,12 +135,9 @@ def _connected(monkeypatch):
     return connected
 
 
-def said(result):
-    return result.best_index, result.survivors, result.evaluations, result.table.to_json()
-
-
 def raced(ray, **settings):
-    return racer.race(range(6), evaluate, [1.0, 2.0], executor=ray, **SETTINGS | settings)
+    pool, instances = RACE
+    return racer.race(pool, evaluate, instances, executor=ray, **SETTINGS | settings)
 
 
 def serving():
@@ -172,10 +164,9 @@ def test_another_module_is_no_executor(connected):
 
 def test_each_cpu_of_each_node_has_an_actor_until_the_run_ends(connected):
     ray = connected({"a": 2.0, "b": 1.5, "without": 0})
-    expected = said(racer.race(range(6), evaluate, [1.0, 2.0], **SETTINGS))
     for _ in range(2):  # on one connection
         before = len(ray.handles)
-        assert said(raced(ray)) == expected
+        assert said(raced(ray)) == alone()
         new = ray.handles[before:]
         for handle in new:
             handle.thread.shutdown(wait=True)
@@ -189,7 +180,7 @@ def test_each_cpu_of_each_node_has_an_actor_until_the_run_ends(connected):
 def test_a_lost_actor_is_replaced_and_changes_nothing(connected):
     ray = connected({"a": 2.0}, dies=lambda number: number % 9 == 5)
     result = raced(ray)
-    assert said(result) == said(racer.race(range(6), evaluate, [1.0, 2.0], **SETTINGS))
+    assert said(result) == alone()
     assert result.failures.empty
     assert len(ray.handles) > 2
 
@@ -198,7 +189,7 @@ def test_an_actor_that_waits_for_a_cpu_is_killed_at_the_end(connected):
     ray = connected({"free": 1.0, "busy": 1.0})
     ray.taken.add("busy")
     result = raced(ray)
-    assert said(result) == said(racer.race(range(6), evaluate, [1.0, 2.0], **SETTINGS))
+    assert said(result) == alone()
     (pending,) = (handle for handle in ray.handles if handle.node == "busy")
     assert pending.is_over
     assert not pending.evaluator.is_stopped  # killed, not asked to end

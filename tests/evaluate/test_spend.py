@@ -23,6 +23,8 @@ def outcome_of(answer, metrics=None, **given):
     [
         ({"cost": 1.5, "spend": 0.25}, 1.5, 0.25),
         ({"spend": 0, "whatever": 1.5}, 1.5, 0.0),
+        ({"cost": 1.5, "spend": None}, 1.5, None),
+        ({"cost": 1.5}, 1.5, None),
         ({"cost": np.float64(1.5), "spend": np.float32(0.25)}, 1.5, 0.25),
         (1.5, 1.5, None),
     ],

@@ -21,8 +21,7 @@ import racer
 from racer import Cell, ObjectiveError, Outcome, SettingError
 from racer.evaluate import workers as module
 from racer.evaluate.attempt import generators_put_back
-from racer.evaluate.executor import Futures
-from racer.evaluate.workers import InProcess, workers_for
+from racer.evaluate.workers import workers_for
 
 
 def cells_for(configs, *, instance=None, seed=11):
@@ -36,7 +35,7 @@ def outcomes_of(workers, cells):
 
 
 def hostile():
-    """Return an objective that does what its configuration says, and travels by value."""
+    """Return an objective that does what its configuration says, a closure: it travels by value."""
 
     class MuteError(Exception):
         def __str__(self):
@@ -175,13 +174,17 @@ def test_the_global_generators_are_put_back(backend):
     def evaluate(config, instance, seed):
         return config + random.random() + np.random.random()  # noqa: NPY002
 
-    race = racer.race
+    def interrupted(config, instance, seed):
+        raise KeyboardInterrupt
+
     before = state_of_the_legacy_generators()
     if backend is None:
-        race([1, 2], evaluate, budget=20)
+        racer.race([1, 2], evaluate, budget=20)
+        with pytest.raises(racer.RaceInterrupted):
+            racer.race([1, 2], interrupted, budget=20)
     else:
         with joblib.parallel_config(backend=backend):
-            race([1, 2], evaluate, budget=20, n_jobs=2)
+            racer.race([1, 2], evaluate, budget=20, n_jobs=2)
     assert state_of_the_legacy_generators() == before
 
 
@@ -202,16 +205,6 @@ def test_a_thread_that_draws_while_a_cell_is_seeded_spoils_no_other_cell(monkeyp
     assert set(restored).isdisjoint(spoilt)
 
 
-def test_the_global_generators_are_put_back_after_an_interrupt():
-    def evaluate(config, instance, seed):
-        raise KeyboardInterrupt
-
-    before = state_of_the_legacy_generators()
-    with pytest.raises(racer.RaceInterrupted):
-        racer.race([1, 2], evaluate, budget=20)
-    assert state_of_the_legacy_generators() == before
-
-
 def test_the_first_race_of_a_process_leaves_the_global_generators_alone():
     code = """
 import random, numpy, racer
@@ -227,37 +220,13 @@ print(numpy.random.random() == numpy.random.RandomState(1).random())
     assert run.stdout.split() == ["True", "True"]
 
 
-def test_closures_lambdas_and_partials_work_in_worker_processes():
-    from functools import partial
-
-    offset = 10
-    cells = cells_for([1, 2])
-
-    def add(more, config, instance, seed):
-        return config + offset + more
-
-    for evaluate, values in [
-        (lambda config, instance, seed: config + offset, [11.0, 12.0]),
-        (partial(add, 5), [16.0, 17.0]),
-    ]:
-        outcomes = outcomes_of(workers_for(evaluate, [1, 2], None, n_jobs=2), cells)
-        assert [outcome.value for outcome in outcomes] == values
-
-
 @pytest.mark.parametrize("size", [10, 100_000, 300_000])
-def test_instances_may_be_arrays_of_any_size(size):
-    instance = np.ones(size)
-    workers = workers_for(lambda config, instance, seed: 0.0, [1, 2], [instance], n_jobs=2)
-    outcomes = outcomes_of(workers, cells_for([1, 2], instance=instance))
-    assert [outcome.status for outcome in outcomes] == ["ok", "ok"]
-
-
-def test_large_arrays_can_be_written_to_in_worker_processes():
+def test_instances_may_be_arrays_of_any_size_and_written_to(size):
     def evaluate(config, instance, seed):
         instance[0] += config
         return instance.sum()
 
-    cells = cells_for([1, 2], instance=np.zeros(300_000))
+    cells = cells_for([1, 2], instance=np.zeros(size))
     outcomes = outcomes_of(workers_for(evaluate, [1, 2], None, n_jobs=2), cells)
     assert [outcome.value for outcome in outcomes] == [1.0, 2.0]
 
@@ -277,16 +246,15 @@ def test_a_joblib_backend_of_the_user_is_honoured():
     assert seen == {(here, False)}
 
 
-def test_worker_processes_are_other_processes():
+@pytest.mark.parametrize(("n_jobs", "is_here"), [(1, True), (2, False), (-1, False)])
+def test_one_job_stays_in_process_and_more_do_not(n_jobs, is_here):
     def evaluate(config, instance, seed):
         import os
 
         return os.getpid()
 
-    apart = outcomes_of(workers_for(evaluate, [1, 2], None, n_jobs=2), cells_for([1, 2]))
-    assert os.getpid() not in {outcome.value for outcome in apart}
-    here = outcomes_of(workers_for(evaluate, [1, 2], None), cells_for([1, 2]))
-    assert {outcome.value for outcome in here} == {os.getpid()}
+    outcomes = outcomes_of(workers_for(evaluate, [1, 2], None, n_jobs=n_jobs), cells_for([1, 2]))
+    assert {outcome.value == os.getpid() for outcome in outcomes} == {is_here}
 
 
 HELD = (x for x in "ab")  # cannot be pickled
@@ -306,35 +274,13 @@ def test_what_cannot_be_sent_is_named_before_anything_runs(tmp_path, which, pool
 
     def evaluate(config, instance, seed):
         mark.touch()
-        return held
+        return 1.0 if held is None else 2.0
 
     with pytest.raises(ObjectiveError, match=f"^{which} cannot be sent .*or use n_jobs=1"):
         racer.race(pool, evaluate, instances, budget=20, n_jobs=2)
     assert not mark.exists()
-
-
-def test_in_process_nothing_needs_to_be_picklable():
-    pool = [(1, HELD), (2, HELD)]
-    result = racer.race(pool, lambda config, instance, seed: config[0], [HELD], budget=20)
-    assert result.best_index == 0
-
-
-@pytest.mark.parametrize("n_jobs", [0, 1.0, 2.5, True, "2", None])
-def test_a_number_of_jobs_that_is_none_is_refused(n_jobs):
-    with pytest.raises(SettingError, match=f"n_jobs={n_jobs!r}: give a whole number"):
-        workers_for(hostile(), [1], None, n_jobs=n_jobs)
-
-
-@pytest.mark.parametrize("retries", [-1, 1.0, True, None])
-def test_a_number_of_retries_that_is_none_is_refused(retries):
-    with pytest.raises(SettingError, match=f"retries={retries!r}: give a whole number >= 0"):
-        workers_for(hostile(), [1], None, retries=retries)
-
-
-def test_one_job_stays_in_process_and_more_do_not():
-    assert isinstance(workers_for(hostile(), [1], None), InProcess)
-    assert isinstance(workers_for(hostile(), [1], None, n_jobs=2), Futures)
-    assert isinstance(workers_for(hostile(), [1], None, n_jobs=-1), Futures)
+    racer.race(pool, evaluate, instances, budget=20)  # in process nothing has to be sent
+    assert mark.exists()
 
 
 def test_ctrl_c_comes_through_where_joblib_uses_no_processes():

@@ -49,7 +49,7 @@ def test_the_regret_is_that_of_the_mean_over_the_instances():
 def test_the_tables_are_printed(monkeypatch):
     few = {name: pruning.DEFAULTS[name] for name in ("WilcoxonPruner", "anytime")}
     monkeypatch.setattr(pruning, "DEFAULTS", few)
-    for name, size in {"LEVELS": (0.05,), "ENDS": (6, 8), "MOST": 8}.items():
+    for name, size in {"ENDS": (6, 8), "MOST": 8}.items():
         monkeypatch.setattr(pruning, name, size)
     settings = ["--repetitions", "8", "--seeds", "2", "--budgets", "40", "--jobs", "1"]
     run = CliRunner().invoke(tables.main, settings)
@@ -58,13 +58,3 @@ def test_the_tables_are_printed(monkeypatch):
     assert run.stdout.count("| TPE, WilcoxonPruner ") == 1
     for part in tables.PARTS:
         assert f"{part}\n\n| " in run.stdout
-
-
-def test_learning_curves_are_told_from_instances():
-    from experiments.optuna_study.curves import PRUNERS, curves, on_instances, pruned
-
-    rng, make = np.random.default_rng(1), PRUNERS["RacingPruner"]
-    assert pruned(make, curves(rng, 6, 12, 0.0)) == (False, 72, True)
-    is_pruned, rounds, has_warned = pruned(make, on_instances(rng, 8, 30, 3.0))
-    assert (is_pruned, has_warned) == (False, False)
-    assert rounds < 8 * 30

@@ -1,19 +1,6 @@
-"""Run times: the tables that the docs show are those of the recorded runs; caps treat all alike."""
+"""Caps on run times: ours treat all alike."""
 
-import csv
-from pathlib import Path
-
-from experiments.runtime.caps import HERE, LIMIT, PAST, as_irace, as_racer, drawn, tables
-
-PAGE = (Path(__file__).parents[2] / "docs" / "evidence_runtime.md").read_text(encoding="utf-8")
-
-
-def test_what_the_page_says_of_races_with_caps_is_recorded():
-    """Its tables: see test_page_tables.py."""
-    with (HERE / "caps.csv").open(encoding="utf-8") as file:
-        rows = [{k: v for k, v in row.items() if v} for row in csv.DictReader(file)]
-    for line in tables(rows).split("\n\n")[1].splitlines()[2:]:
-        assert line.split("|")[2].strip() in PAGE
+from experiments.runtime.caps import LIMIT, PAST, as_irace, as_racer, drawn
 
 
 def test_a_cap_of_ours_is_the_same_for_all_and_that_of_irace_is_not():

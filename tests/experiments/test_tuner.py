@@ -67,7 +67,7 @@ def test_the_suite_has_as_many_of_either_kind_in_both_halves():
         assert sum(not c.real for c in classes) >= 5
 
 
-@pytest.mark.parametrize("name", sorted(set(CONTENDERS) - {"irace", "smac"}))
+@pytest.mark.parametrize("name", sorted(set(CONTENDERS) - {"irace"}))
 def test_contenders_stay_within_the_space_and_the_budget(name):
     drawn, calls = SUITE["hierarchy"].draw(1), []
 
@@ -185,19 +185,18 @@ def test_studies_have_as_many_evaluations_as_asked_for(name, per_trial):
     found = ran(name, replace(drawn, cost=counted, worth=drawn.worth), 12, per_trial, 1)
     assert len(calls) == 12 * per_trial
     assert len(set(calls)) == (12 if per_trial == 1 else 5)
-    assert min(found) > 0.0
+    assert found > 0.0
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("per_trial", ["1", "5"])
-@pytest.mark.parametrize("which", ["best", "late"])
-def test_measured_qualities_of_the_sampler_are_better_than_those_of_tpe(kind, per_trial, which):
+def test_measured_qualities_of_the_sampler_are_better_than_those_of_tpe(kind, per_trial):
     with QUALITY_OF_SAMPLERS.open(encoding="utf-8") as file:
         rows = [
             r for r in csv.DictReader(file) if (r["problem"], r["per_trial"]) == (kind, per_trial)
         ]
     means = {
-        name: statistics.mean(float(r[which]) for r in rows if r["sampler"] == name)
+        name: statistics.mean(float(r["best"]) for r in rows if r["sampler"] == name)
         for name in SAMPLERS
     }
     assert max(means, key=means.__getitem__) == "TPESampler"

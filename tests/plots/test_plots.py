@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from drawn import assert_inside, assert_readable, boxes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -32,51 +33,6 @@ NAMES = [f"algorithm-{letter}{'x' * (i % 5)}" for i, letter in enumerate("abcdef
 
 def scores(n=30, k=15, seed=3):
     return np.random.default_rng(seed).normal(size=(n, k)) + np.linspace(0, 2, k)
-
-
-def boxes(ax):
-    """Return where all texts are, on the drawn figure: what is seen, and its corners."""
-    figure = ax.figure
-    renderer = FigureCanvasAgg(figure).get_renderer()
-    figure.draw_without_rendering()  # all is put in its place; pixels take half the time of that
-    legend = ax.get_legend()
-    legends = [] if legend is None else legend.get_texts()
-    texts = [*ax.texts, *legends]
-    if ax.axison:
-        for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
-            ticks = axis.get_major_ticks()
-            shown = [t for t in ticks if min(low, high) <= t.get_loc() <= max(low, high)]
-            texts += [axis.label, *(label for t in shown for label in (t.label1, t.label2))]
-    return {
-        (i, text.get_text()): text.get_window_extent(renderer)
-        for i, text in enumerate(texts)
-        if text.get_text() and text.get_visible()
-    }
-
-
-def assert_inside(ax):
-    found = boxes(ax)
-    assert found
-    width, height = ax.figure.canvas.get_width_height()
-    for (_, text), box in found.items():
-        inside = box.x0 > -1 and box.y0 > -1 and box.x1 < width + 1 and box.y1 < height + 1
-        assert inside, f"{text!r} is cut off"
-        assert box.height >= 8, f"{text!r} is too small to read"
-    return found
-
-
-def assert_readable(ax):
-    items = list(assert_inside(ax).items())
-    for place, ((_, text), box) in enumerate(items):
-        for (_, other), another in items[place + 1 :]:
-            apart = (
-                box.x1 <= another.x0 + 1
-                or another.x1 <= box.x0 + 1
-                or box.y1 <= another.y0 + 1
-                or another.y1 <= box.y0 + 1
-            )
-            assert apart, f"{text!r} and {other!r} overlap"
-    return dict(items)
 
 
 def pair_plot(q, ax=None):
@@ -278,6 +234,8 @@ def test_regions_of_the_simplex_agree_with_the_probabilities():
     ("draw", "message"),
     [
         (lambda: plots.critical_difference("ab", [1, 2, 3], np.eye(2)), "sizes differ"),
+        (lambda: plots.race([[0.0, 1.0]], [0], "ab"), "sizes differ"),
+        (lambda: plots.matrix([[0.5]], "ab", [[""]]), "sizes differ"),
         (lambda: plots.intervals("ab", [1], [0], [2]), "2 labels"),
         (lambda: plots.intervals("a", [1], [0], [2], decisions=["good"]), "'good'"),
         (lambda: plots.simplex([[1, 2]], "abc"), "three labels"),

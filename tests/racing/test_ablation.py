@@ -47,6 +47,16 @@ def play(contest, evaluate=cost):
     return contest.result()
 
 
+def play_failing(contest, evaluate):
+    """Play by a function of the cell; None: it failed."""
+    while cells := contest.ask():
+        for cell in cells:
+            value = evaluate(cell)
+            failed = Outcome("failed", None, seconds=0.1, message="so")
+            contest.tell(cell, failed if value is None else Outcome("ok", value, seconds=0.1))
+    return contest.result()
+
+
 def made(**rules):
     seeds = range(8)
     return Ablation(
@@ -133,19 +143,15 @@ def test_a_configuration_that_fails_is_not_the_best_of_the_path():
     hard = (1, 2, 3, 4)
     space = Space({"x": Integer(0, 9), "y": Integer(0, 9)})
     ends = {"x": 9, "y": 9}, {"x": 0, "y": 0}
+
+    def evaluate(cell):
+        x, y = cell.config["x"], cell.config["y"]
+        if cell.block in hard and (x > 4) != (y > 4):
+            return None
+        return (1000 if cell.block in hard else 1) * (10 * x + y + 1 + 0.1 * (cell.seed % 7))
+
     contest = Ablation(space, *ends, range(6), range(6), budget=99, seed=1)
-    while cells := contest.ask():
-        for cell in cells:
-            x, y = cell.config["x"], cell.config["y"]
-            value = (1000 if cell.block in hard else 1) * (10 * x + y + 1 + 0.1 * (cell.seed % 7))
-            fails = cell.block in hard and (x > 4) != (y > 4)
-            contest.tell(
-                cell,
-                Outcome("failed", None, seconds=0.1, message="hard")
-                if fails
-                else Outcome("ok", value, seconds=0.1),
-            )
-    result = contest.result()
+    result = play_failing(contest, evaluate)
     between = result.path[1]
     assert result.frame["mean"].iloc[0] < result.frame["mean"].iloc[1]
     assert result.gain(between, result.path[2]) > 0
@@ -217,19 +223,14 @@ def test_the_most_evaluations_are_those_of_an_ablation_that_eliminates_nobody():
     assert result.evaluations == most - 4  # the last change is the target, which is known
 
 
+def fails_early(cell):
+    return cell.config["x"] == 8.0 and cell.block < 3
+
+
 def test_failures_count_as_the_worst():
-    contest = made()
-    while cells := contest.ask():
-        for cell in cells:
-            failed = cell.config["x"] == 8.0 and cell.block < 3
-            value = cost(cell.config, 0, cell.seed)
-            contest.tell(
-                cell,
-                racer.Outcome("failed", None, seconds=0.1, message="so")
-                if failed
-                else racer.Outcome("ok", value),
-            )
-    result = contest.result()
+    result = play_failing(
+        made(), lambda cell: None if fails_early(cell) else cost(cell.config, 0, cell.seed)
+    )
     assert result.steps[0].parameters == ("x", "n")
     assert result._gains[0][1] > 60
     assert result.verdict[1] == (
@@ -240,20 +241,12 @@ def test_failures_count_as_the_worst():
 def test_nothing_is_gained_where_all_evaluations_fail():
     space = Space({"x": Integer(0, 9)})
     contest = Ablation(space, {"x": 0}, {"x": 9}, None, range(3), budget=99)
-    while cells := contest.ask():
-        for cell in cells:
-            contest.tell(cell, Outcome("failed", None, seconds=0.1, message="so"))
     verdict = "No gain is known.", "6 evaluations failed, the first with 'so'."
-    assert contest.result().verdict == verdict
+    assert play_failing(contest, lambda cell: None).verdict == verdict
 
 
 def test_a_failure_is_worse_than_values_that_are_all_equal():
-    contest = made()
-    while cells := contest.ask():
-        for cell in cells:
-            failed = cell.config["x"] == 8.0 and cell.block < 3
-            contest.tell(cell, Outcome("failed") if failed else Outcome("ok", 7.0))
-    result = contest.result()
+    result = play_failing(made(), lambda cell: None if fails_early(cell) else 7.0)
     assert result.gain(0, 1) == pytest.approx(7.0 * 3 / 8)
     assert result.steps[0].parameters == ("x", "n")
 
@@ -267,12 +260,13 @@ def test_gains_add_up_where_evaluations_fail(level):
         budget=99,
         seed=1,
     )
-    while cells := contest.ask():
-        for cell in cells:
-            failed = cell.config["y"] == 0 and cell.block % 2 == 0
-            value = (level if cell.config["x"] == 0 else 10.0) + cell.block % 3
-            contest.tell(cell, Outcome("failed") if failed else Outcome("ok", value))
-    result = contest.result()
+
+    def evaluate(cell):
+        if cell.config["y"] == 0 and cell.block % 2 == 0:
+            return None
+        return (level if cell.config["x"] == 0 else 10.0) + cell.block % 3
+
+    result = play_failing(contest, evaluate)
     source, *_, target = result.path
     assert len(result.steps) == 2
     assert result.frame["gain"].sum() == pytest.approx(result.gain(source, target))

@@ -116,30 +116,29 @@ FREE, LIMITED = {}, {"timeout": 600}  # without limits and workers nothing is st
 
 
 @pytest.mark.parametrize(
-    ("settings", "n_jobs", "when", "whom"),
+    ("number", "settings", "n_jobs", "when", "what"),
     [
-        (FREE, 2, "during an evaluation", "its group"),
-        (LIMITED, 1, "during an evaluation", "the driver"),
-        pytest.param(FREE, 2, "between blocks", "the driver", marks=pytest.mark.thorough),
-        pytest.param(LIMITED, 2, "during an evaluation", "its group", marks=pytest.mark.thorough),
-        pytest.param(LIMITED, 2, "between blocks", "the driver", marks=pytest.mark.thorough),
+        (signal.SIGKILL, FREE, 2, "during an evaluation", "its group"),
+        (signal.SIGKILL, LIMITED, 1, "during an evaluation", "the driver"),
+        (signal.SIGTERM, LIMITED, 1, "during an evaluation", "the driver"),
+        *(
+            pytest.param(*case, marks=pytest.mark.thorough)
+            for case in [
+                (signal.SIGKILL, FREE, 2, "between blocks", "the driver"),
+                (signal.SIGKILL, LIMITED, 2, "during an evaluation", "its group"),
+                (signal.SIGKILL, LIMITED, 2, "between blocks", "the driver"),
+                (signal.SIGKILL, LIMITED, 1, "during an evaluation", "a thread"),
+                (signal.SIGKILL, FREE, 2, "between blocks", "a thread"),
+                (signal.SIGHUP, LIMITED, 2, "during an evaluation", "the driver"),
+            ]
+        ),
     ],
 )
-def test_after_sigkill_nothing_is_left(drive, settings, n_jobs, when, whom):
-    process, started = drive(n_jobs, settings, when)
-    (os.kill if whom == "the driver" else os.killpg)(process.pid, signal.SIGKILL)
-    process.wait(120)
-    assert wait_for(lambda: not any(map(alive, started())))
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("settings", "n_jobs", "when"),
-    [(LIMITED, 1, "during an evaluation"), (FREE, 2, "between blocks")],
-)
-def test_after_sigkill_nothing_is_left_of_a_race_in_a_thread(drive, settings, n_jobs, when):
-    process, started = drive(n_jobs, settings, when, in_thread=True)
-    os.kill(process.pid, signal.SIGKILL)
+def test_after_a_signal_that_is_not_handled_nothing_is_left(
+    drive, number, settings, n_jobs, when, what
+):
+    process, started = drive(n_jobs, settings, when, in_thread=what == "a thread")
+    (os.killpg if what == "its group" else os.kill)(process.pid, number)
     process.wait(120)
     assert wait_for(lambda: not any(map(alive, started())))
 
@@ -191,22 +190,16 @@ def test_a_thread_that_ends_takes_no_worker_with_it(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("n_jobs", "number"),
-    [(1, signal.SIGTERM), pytest.param(2, signal.SIGHUP, marks=pytest.mark.thorough)],
+    ("settings", "n_jobs", "slowly"),
+    [
+        (LIMITED, 1, False),
+        (FREE, 2, False),
+        pytest.param(LIMITED, 2, True, marks=pytest.mark.thorough),
+    ],
 )
-def test_after_a_signal_that_is_not_handled_nothing_is_left(drive, n_jobs, number):
-    process, started = drive(n_jobs, LIMITED, "during an evaluation")
-    os.kill(process.pid, number)
-    process.wait(120)
-    assert wait_for(lambda: not any(map(alive, started())))
-
-
-@pytest.mark.parametrize(
-    ("n_jobs", "slowly"), [(1, False), pytest.param(2, True, marks=pytest.mark.thorough)]
-)
-def test_ctrl_c_ends_limited_evaluations_at_once(drive, n_jobs, slowly):
+def test_ctrl_c_ends_evaluations_at_once_with_what_is_known(drive, settings, n_jobs, slowly):
     """Slowly: a worker whose evaluation has been killed begins another before it is killed."""
-    process, started = drive(n_jobs, LIMITED, "during an evaluation", slowly=slowly)
+    process, started = drive(n_jobs, settings, "during an evaluation", slowly=slowly)
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=200)  # of the ten minutes that an evaluation takes
     assert json.loads(out) == ["interrupted", 12]

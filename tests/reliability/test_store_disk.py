@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 
 import racer
-from racer.store import reader as reading
-from racer.store import writer as store_module
 from racer.store.load import check_store
 
 resource = pytest.importorskip("resource")
@@ -94,77 +92,13 @@ def test_read_only(protected, stores):
         assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("name", ["", "no/such/folder/run.db", "folder", "folder/"])
+@pytest.mark.parametrize(
+    "name",
+    ["", "no/such/folder/run.db", "folder", "folder/", 3, b"run.db", ["run.db"], "a\0b"],
+)
 def test_where_no_store_can_be(name, tmp_path, stores, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder").mkdir()
     with pytest.raises(racer.RacerError, match="give the path of a file"):
         racer.race(stores.POOL, stores.evaluate, **stores.SETTINGS, store=name)
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
-
-
-@pytest.mark.parametrize("store", [3, b"run.db", ["run.db"], "a\0b"])
-def test_what_is_no_path(store, stores):
-    with pytest.raises(racer.SettingError, match="give the path of a file"):
-        racer.race(stores.POOL, stores.evaluate, **stores.SETTINGS, store=store)
-
-
-class Faulty:
-    """A connection whose n-th statement fails, before or after it has had its effect."""
-
-    def __init__(self, connection, fault):
-        self.connection, self.fault, self.last = connection, fault, ""
-
-    def __getattr__(self, name):
-        return getattr(self.connection, name)
-
-    def execute(self, *args):
-        repeated = args[0] == self.last and self.connection.in_transaction  # counts once
-        self.last = args[0]
-        self.fault["left"] -= not repeated
-        fails = self.fault["left"] == 0 and not repeated
-        if fails and not self.fault["after"]:
-            raise sqlite3.OperationalError("disk I/O error")
-        answer = self.connection.execute(*args)
-        if fails:
-            raise sqlite3.OperationalError("disk I/O error")
-        return answer
-
-    def close(self):
-        self.connection.close()
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-def test_a_fault_at_every_statement_and_again_while_resuming(folder, stores, monkeypatch, after):
-    pool, settings = stores.POOL[:2], {**stores.SETTINGS, "budget": 6, "first_test": 2}
-    plain = racer.race(pool, stores.evaluate, **settings)
-    fault = {"left": 0, "after": after}
-    connect = reading.connect
-    for module in (reading, store_module):
-        monkeypatch.setattr(module, "connect", lambda *args: Faulty(connect(*args), fault))
-
-    def attempt(path, moment):
-        """Race with a fault; say whether it came."""
-        fault["left"] = moment
-        try:
-            result = racer.race(pool, stores.evaluate, **settings, store=path)
-        except racer.StoreError as error:
-            assert str(path) in str(error)  # noqa: PT017
-        else:
-            assert stores.content(result) == stores.content(plain)
-        came = fault["left"] <= 0
-        fault["left"] = 0
-        return came
-
-    moment, came = 0, True
-    while came:
-        moment += 1
-        path = folder / f"{moment}.db"
-        came = attempt(path, moment)
-        attempt(path, moment % 17 + 1)
-        before = known(path, stores)
-        resumed = racer.race(pool, stores.evaluate, **settings, store=path)
-        assert stores.content(resumed) == stores.content(plain), moment
-        assert before <= known(path, stores)
-    assert moment > 24

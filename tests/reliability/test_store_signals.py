@@ -161,32 +161,17 @@ def test_the_evaluation_that_runs_is_recorded_and_no_other_begun(tmp_path, store
     assert len(calls) == plain.evaluations - at
 
 
-def test_without_a_store_ctrl_c_stops_at_once():
-    evaluate, _ = raising_at(signal.SIGINT, 5)
-    with pytest.raises(racer.RaceInterrupted, match="result holds") as caught:
-        racer.race([1, 2, 3], evaluate, budget=60, seed=1)
-    assert caught.value.result.evaluations == 4
-
-
-def test_handlers_of_the_user_stay(tmp_path):
+@pytest.mark.parametrize("is_ignored", [False, True])  # as by nohup
+def test_handlers_of_the_user_stay(tmp_path, is_ignored):
     seen = []
-    before = signal.signal(signal.SIGTERM, lambda *_: seen.append("mine"))
-    try:
-        evaluate, _ = raising_at(signal.SIGTERM, 3)
-        result = racer.race([1, 2, 3], evaluate, budget=60, seed=1, store=tmp_path / "run.db")
-    finally:
-        signal.signal(signal.SIGTERM, before)
-    assert seen == ["mine"]
-    assert result.best == 1
-
-
-def test_what_is_ignored_stays_ignored(tmp_path):
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # nohup
+    mine = signal.SIG_IGN if is_ignored else lambda *_: seen.append("mine")
+    before = signal.signal(signal.SIGHUP, mine)
     try:
         evaluate, _ = raising_at(signal.SIGHUP, 3)
         result = racer.race([1, 2, 3], evaluate, budget=60, seed=1, store=tmp_path / "run.db")
     finally:
         signal.signal(signal.SIGHUP, before)
+    assert seen == ([] if is_ignored else ["mine"])
     assert result.best == 1
 
 

@@ -226,11 +226,6 @@ def same_again(config, instance, seed):
     return config["x"] + instance
 
 
-def verdicts(path):
-    with closing(sqlite3.connect(path)) as connection:
-        return connection.execute("SELECT * FROM verdicts").fetchall()
-
-
 @pytest.mark.parametrize(
     ("evaluate", "settings"),
     [
@@ -258,7 +253,7 @@ def test_a_race_that_goes_on_is_told_its_snapshot_and_decides_as_a_replay(
         results = [racer.resume(path, evaluate, budget=300) for path in (store, other)]
     assert len(told) == 1
     assert stores.content(results[0]) == stores.content(results[1])
-    assert verdicts(store) == verdicts(other)
+    assert stores.rows(store, "verdicts") == stores.rows(other, "verdicts")
     assert check_store(store).problems == []
 
 
@@ -398,6 +393,14 @@ def test_nothing_in_a_snapshot_ends_in_a_traceback(copied):
     assert n == 30
 
 
+def change_a_value(path):
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(
+            "UPDATE outcomes SET value = value + 1 WHERE block = 1 AND candidate = 1"
+        )
+        connection.commit()
+
+
 def test_one_of_another_version_is_not_used(copied, monkeypatch):
     whole = beside(copied).read_bytes()
     beside(copied).write_bytes(forged(whole, lambda header: header.update(racer="0.0.1")))
@@ -418,22 +421,14 @@ def test_a_quick_check_replays_nothing(copied, no_replay):
     done = quick()
     assert done.exit_code == 0
     assert "not replayed" in done.output
-    with closing(sqlite3.connect(copied)) as connection:
-        connection.execute(
-            "UPDATE outcomes SET value = value + 1 WHERE block = 1 AND candidate = 1"
-        )
-        connection.commit()
+    change_a_value(copied)
     done = quick()
     assert done.exit_code == 1
     assert "does not match its checksum" in done.output
 
 
 def test_a_store_that_was_changed_is_read_as_without_a_snapshot(copied):
-    with closing(sqlite3.connect(copied)) as connection:
-        connection.execute(
-            "UPDATE outcomes SET value = value + 1 WHERE block = 1 AND candidate = 1"
-        )
-        connection.commit()
+    change_a_value(copied)
     for read in (racer.load, lambda store: racer.resume(store, noisy)):
         with pytest.raises(racer.StoreError, match="does not match its checksum"):
             read(copied)

@@ -59,15 +59,19 @@ def test_of_four_starters_one_wins(tmp_path):
         assert f"store {str(path)!r} is in use: another process" in message
 
 
-def test_a_second_race_in_the_same_process_is_refused_without_a_wait(tmp_path, stores, monkeypatch):
+@pytest.mark.parametrize("name", ["run.db", "link.db"])
+def test_a_second_race_in_the_same_process_is_refused_without_a_wait(
+    tmp_path, stores, monkeypatch, name
+):
     path = tmp_path / "run.db"
+    (tmp_path / "link.db").symlink_to(path)
     waits, refusals = [], []
 
     def evaluate(config, instance, seed):
         with monkeypatch.context() as patched:
             patched.setattr(time, "sleep", waits.append)  # as filelock does between two tries
             with pytest.raises(racer.StoreError, match="in use") as caught:
-                racer.resume(path, stores.evaluate)
+                racer.resume(tmp_path / name, stores.evaluate)
         refusals.append(str(caught.value))
         return config
 
@@ -117,18 +121,6 @@ def test_a_race_begun_while_another_process_looks_at_its_file_is_no_foreign_data
         assert reader.look_at(str(path))
 
 
-def test_a_link_is_the_same_store(tmp_path, stores):
-    path, link = tmp_path / "run.db", tmp_path / "link.db"
-    link.symlink_to(path)
-
-    def evaluate(config, instance, seed):
-        with pytest.raises(racer.StoreError, match="in use"):
-            racer.resume(link, stores.evaluate)
-        return config
-
-    racer.race([1, 2], evaluate, budget=10, seed=1, store=path)
-
-
 def test_readers_neither_block_nor_are_blocked(tmp_path, stores):
     from racer.store.load import check_store
 
@@ -160,22 +152,7 @@ def test_a_reader_in_the_middle_of_reading_blocks_nothing(tmp_path, stores, monk
     assert result.evaluations > 60 or result.ended == "decided"
 
 
-def test_the_lock_goes_with_its_holder(tmp_path, stores):
-    path = tmp_path / "run.db"
-    script = f"""
-import os, racer
-def evaluate(config, instance, seed):
-    os._exit(5)
-racer.race([1, 2], evaluate, budget=10, seed=1, store={str(path)!r})
-"""
-    done = subprocess.run([sys.executable, "-c", script], check=False, timeout=60)
-    assert done.returncode == 5
-    assert (tmp_path / "run.db.lock").exists()
-    with pytest.warns(racer.RacerWarning, match="begun with evaluate="):
-        assert racer.resume(path, stores.Numbers()).evaluations == 10
-
-
-def test_a_fork_that_outlives_the_holder_does_not_hold_the_lock(tmp_path, stores):
+def test_the_lock_goes_with_its_holder_although_a_fork_outlives_it(tmp_path, stores):
     path = tmp_path / "run.db"
     script = f"""
 import os, signal, sys, racer
@@ -196,6 +173,7 @@ racer.race([1, 2], evaluate, budget=10, seed=1, store={str(path)!r})
     try:
         assert done.stdout.readline() == b"forked\n"
         assert done.wait(60) == 5
+        assert (tmp_path / "run.db.lock").exists()
         with pytest.warns(racer.RacerWarning, match="begun with evaluate="):
             assert racer.resume(path, stores.Numbers()).evaluations == 10
     finally:

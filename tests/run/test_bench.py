@@ -85,11 +85,6 @@ def test_equal_programs_end_within_the_margin(raced):
     assert f"{result.table['program'][0]} is the fastest, or within 2 % of it." in str(result)
 
 
-def test_what_is_within_the_margin_and_what_is_slower(raced):
-    result = raced(NAMES, Clock([1.0, 1.0, 1.2]), seed=2)
-    assert sorted(result.table["verdict"]) == ["slower", "within 2 %", "within 2 %"]
-
-
 def test_the_rounds_may_not_suffice(raced):
     result = raced(NAMES[:2], Clock([1.0, 1.0]), margin=0.0, rounds=30, seed=1)
     assert (result.ended, len(result.times), result.fastest) == ("rounds", 30, None)
@@ -222,6 +217,7 @@ def test_ctrl_c_returns_what_is_known_of_whole_rounds(raced):
 
 def test_a_result_prints_and_is_plain_data(raced):
     result = raced(NAMES, Clock([1.0, 1.0, 1.2]), seed=2, alpha=1e-3)
+    assert sorted(result.table["verdict"]) == ["slower", "within 2 %", "within 2 %"]
     assert "wrong with probability 0.001 at most" in " ".join(repr(result).split())
     assert result._repr_html_().count("<tr>") == 4
     data = json.loads(result.to_json())
@@ -280,24 +276,14 @@ def test_functions_are_compared(cpu):
     assert (result.cpu, "CPU time" in str(result)) == (cpu, cpu)
 
 
-def test_a_function_that_raises_is_out_with_its_line():
-    def broken():
-        raise ValueError("no such file")
-
-    result = racer.bench({"good": int, "broken": broken}, seed=1)
-    assert re.match(
-        r"broken raised ValueError: no such file \(in broken, .*:\d+\) \(round 1\)",
-        result.failures[0],
-    )
-
-
-@pytest.mark.parametrize("error", [SystemExit(3), GeneratorExit(3)])
-def test_a_function_that_exits_is_out_and_the_caller_goes_on(error):
+@pytest.mark.parametrize("error", [ValueError(3), SystemExit(3), GeneratorExit(3)])
+def test_a_function_that_raises_or_exits_is_out_with_its_line(error):
     def leaves():
         raise error
 
     result = racer.bench({"good": int, "leaves": leaves}, rounds=1)
-    assert result.failures[0].startswith(f"leaves raised {type(error).__name__}: 3 (in leaves, ")
+    said = rf"leaves raised {type(error).__name__}: 3 \(in leaves, .*:\d+\) \(round 1\)"
+    assert re.match(said, result.failures[0])
 
 
 def test_functions_return_the_same():
@@ -418,13 +404,7 @@ async def later():
         ({"a": int, "b": lambda x: x}, {}, "program 'b': missing a required argument: 'x'"),
         ({"a": int, "b": lambda: 1}, {"instances": [1]}, "program 'b': too many"),
         ({"a": int, "b": later}, {}, "program 'b': a call of it does no work"),
-        ({"a": "true", "b": "true"}, {"rounds": 0}, "rounds=0"),
         ({"a": int, "b": float}, {"rounds": 10**12}, "rounds=1000000000000: give at most 1000000"),
-        ({"a": "true", "b": "true"}, {"warmup": -1}, "warmup=-1"),
-        ({"a": "true", "b": "true"}, {"margin": -1}, "margin=-1"),
-        ({"a": "true", "b": "true"}, {"alpha": 0.6}, "alpha=0.6"),
-        ({"a": "true", "b": "true"}, {"cpu": 1}, "cpu=1"),
-        ({"a": "true", "b": "true"}, {"same_output": "no"}, "same_output='no'"),
     ],
 )
 def test_what_cannot_work_is_refused_before_anything_runs(programs, given, message):

@@ -7,22 +7,28 @@ import logging
 import os
 import signal
 import sys
-import threading
 from collections import Counter
 
 import dask
 import pytest
 from distributed import Client, LocalCluster
-from objectives import hang
-from processes import noted, wait_for
+from executors import (
+    POOL,
+    SETTINGS,
+    SPACE,
+    check_interrupt,
+    check_limits,
+    check_result,
+    objective,
+    said,
+)
+from processes import wait_for
 
 import racer
 from racer.evaluate import actors
 from racer.evaluate.workers import workers_for
 from racer.run.drive import drive
 
-SETTINGS = {"budget": 150, "seed": 3, "decider": "f-race"}
-SPACE = racer.Space({"x": racer.Real(-5, 5)})
 CONFIG = {
     "distributed.deploy.lost-worker-timeout": "1 hour",  # or a nanny may be closed for good
     "distributed.admin.tick.limit": "1 hour",  # a busy machine is not worth a warning
@@ -55,43 +61,17 @@ def _executor(client):
     return client.get_executor(pure=False)
 
 
-def objective(others=None):
-    """Return an objective that travels by value: a worker cannot import this file.
-
-    With a folder it waits until another process has left its mark there, too.
-    """
-
-    def evaluate(config, instance, seed):
-        if others is not None:
-            (others / str(os.getpid())).touch()
-            assert wait_for(lambda: len(noted(others)) > 1)
-        return abs(config["x"] - 1) * instance + seed % 7
-
-    return evaluate
+def test_a_race_a_tuning_and_a_resume_give_the_result_of_one_process(executor, tmp_path):
+    check_result(executor, tmp_path / "run.db")
 
 
-def said(result):
-    return result.best_index, result.survivors, result.evaluations, result.table.to_json()
+def test_limits_hold_on_its_workers(executor):
+    check_limits(executor)
 
 
-POOL = [{"x": x} for x in range(6)]
-
-
-def test_a_race_a_tuning_and_a_resume_give_the_result_of_one_process(client, executor, tmp_path):
-    path = str(tmp_path / "run.db")
-    race = racer.race(POOL, objective(), [1.0, 2.0], **SETTINGS)
-    assert said(racer.race(POOL, objective(), [1.0, 2.0], executor=executor, **SETTINGS)) == said(
-        race
-    )
-    short = SETTINGS | {"budget": 60}
-    racer.race(POOL, objective(), [1.0, 2.0], executor=executor, store=path, **short)
-    resumed = racer.resume(path, objective(), budget=150, executor=executor, ahead=0)
-    assert said(resumed) == said(race)
-    one, other = (
-        racer.tune(SPACE, objective(), [1.0, 2.0], executor=given, **SETTINGS)
-        for given in (None, client)
-    )
-    assert said(one) == said(other)
+@pytest.mark.thorough
+def test_ctrl_c_does_not_wait(executor, tmp_path):
+    check_interrupt(executor, tmp_path, 1)
 
 
 def test_cells_are_calls_of_actors_or_tasks_of_the_workers_that_are_chosen(client, cluster):
@@ -101,7 +81,7 @@ def test_cells_are_calls_of_actors_or_tasks_of_the_workers_that_are_chosen(clien
     def tasks(**options):
         """Return how many actors and evaluations Dask's scheduler sees in a race."""
         before = seen()
-        executor = client.get_executor(**options)
+        executor = client.get_executor(**options) if options else client
         result = racer.race(POOL, objective(), [1.0], executor=executor, **SETTINGS)
         assert said(result) == said(race)
         return seen() - before
@@ -141,15 +121,6 @@ def test_an_evaluation_that_kills_its_worker_costs_its_own_cell(executor, monkey
     assert result.failures[["candidate", "status"]].to_numpy().tolist() == [[2, "killed"]]
     assert result.failures["message"].item().startswith("WorkerLostError: 2 workers died with it: ")
     assert result.table[[0, 1, 3]].to_numpy().tolist() == [[0, 1, 3]]
-
-
-def test_limits_hold_on_its_workers(executor):
-    once = {"deterministic": True, "first_test": 1, "budget": 2, "executor": executor}
-    with pytest.warns(racer.RacerWarning, match="is set aside"):
-        result = racer.race(range(2), lambda c, i, s: hang(), [0], **once, timeout=0.5)
-    assert result.failures["status"].tolist() == ["timeout"] * 2
-    result = racer.race(range(2), lambda c, i, s: c, [0], **once, timeout=600)
-    assert result.failures.empty
 
 
 def test_finished_tasks_are_released(cluster, executor, monkeypatch):
@@ -204,31 +175,6 @@ def test_a_large_evaluate_is_sent_to_each_worker_not_with_each_cell(client, exec
     workers = arrivals.read_text().split()
     assert len(workers) == len(set(workers)) <= 2
     assert str(os.getpid()) not in workers  # Dask's scheduler is here
-
-
-@pytest.mark.thorough
-def test_ctrl_c_does_not_wait(executor, tmp_path):
-    begun, ended, release = (tmp_path / name for name in ("begun", "ended", "release"))
-
-    def evaluate(config, instance, seed):
-        begun.touch()
-        wait_for(release.exists)
-        ended.touch()
-        return config
-
-    def interrupt():
-        wait_for(begun.exists)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    thread = threading.Thread(target=interrupt)
-    thread.start()
-    try:
-        with pytest.raises(racer.RaceInterrupted):
-            racer.race(range(4), evaluate, executor=executor, **SETTINGS)
-        assert not ended.exists()
-    finally:
-        release.touch()
-        thread.join()
 
 
 @pytest.mark.thorough

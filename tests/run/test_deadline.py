@@ -180,16 +180,10 @@ def test_a_deadline_after_the_first_test_brings_no_warning(clock):
     assert result.ended is racer.Ended.DEADLINE
 
 
-@pytest.mark.parametrize("n_jobs", [0, "2", 1.5])
-def test_a_wrong_number_of_workers_is_refused_with_a_deadline_too(n_jobs):
-    with pytest.raises(racer.SettingError, match=r"n_jobs=.*: give a whole number other than 0"):
-        racer.race(POOL, lambda c, i, s: 1.0, deadline=1.0, n_jobs=n_jobs)
-
-
 @pytest.mark.parametrize("limit", [{"deadline": 1.0}, {"budget": 60}])
-@pytest.mark.parametrize("n_jobs", [10_001, 10**30])
-def test_more_workers_than_a_machine_has_are_refused(n_jobs, limit):
-    with pytest.raises(racer.SettingError, match=r"n_jobs=10\d.*: give 10000 at most"):
+@pytest.mark.parametrize("n_jobs", [0, "2", 1.5, 10_001, 10**30])
+def test_a_wrong_number_of_workers_is_refused_with_a_deadline_too(n_jobs, limit):
+    with pytest.raises(racer.SettingError, match=f"^n_jobs={n_jobs!r}: give "):
         racer.race(POOL, lambda c, i, s: 1.0, n_jobs=n_jobs, **limit)
 
 

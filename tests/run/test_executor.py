@@ -9,16 +9,13 @@ from pathlib import Path
 
 import cloudpickle
 import pytest
+from executors import check_result, said
 
 import racer
 
 
 def evaluate(config, instance, seed):
     return (config - 2) ** 2 * instance + (seed >> config) % 9
-
-
-def tuned(config, instance, seed):
-    return (config["x"] - 2) ** 2 * instance + seed % 9
 
 
 class Inline(Executor):
@@ -38,10 +35,6 @@ class Inline(Executor):
 SETTINGS = {"budget": 200, "seed": 1, "decider": "f-race"}
 
 
-def said(result):
-    return result.best_index, result.survivors, result.evaluations, result.table.to_json()
-
-
 @pytest.fixture(name="threads")
 def _threads():
     with ThreadPoolExecutor(3) as threads:
@@ -49,20 +42,7 @@ def _threads():
 
 
 def test_a_race_a_tuning_and_a_resume_take_an_executor(threads, tmp_path):
-    path = str(tmp_path / "run.db")
-    race = racer.race(range(6), evaluate, [1.0, 2.0], **SETTINGS)
-    assert said(racer.race(range(6), evaluate, [1.0, 2.0], executor=threads, **SETTINGS)) == said(
-        race
-    )
-    short = SETTINGS | {"budget": 60}
-    racer.race(range(6), evaluate, [1.0, 2.0], executor=threads, store=path, **short)
-    assert said(racer.resume(path, evaluate, budget=200, executor=threads)) == said(race)
-    space = racer.Space({"x": racer.Real(0, 5)})
-    one, other = (
-        racer.tune(space, tuned, [1.0, 2.0], executor=executor, **SETTINGS)
-        for executor in (None, threads)
-    )
-    assert said(one) == said(other)
+    check_result(threads, tmp_path / "run.db")
     threads.submit(int).result()  # it stays open
 
 

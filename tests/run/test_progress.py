@@ -356,15 +356,6 @@ def test_how_to_go_on_stays_on_the_screen(tmp_path, what):
     assert "running evaluations will be finished" in before
 
 
-def test_the_answer_to_a_signal_is_shown_below_how_it_stands():
-    console = Console(file=io.StringIO(), force_terminal=True, width=60)
-    with Progress(console) as progress:
-        progress.announce("racer: wait")
-        progress.live.refresh()
-        shown = console.file.getvalue()
-    assert shown.index("candidates left") < shown.index("racer: wait")
-
-
 def test_the_races_of_a_study_are_shown_by_the_numbers_of_its_trials(capsys):
     optuna = pytest.importorskip("optuna")
     from racer.integrations.optuna import race_study

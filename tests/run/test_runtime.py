@@ -1,162 +1,18 @@
-"""Run times with workers: the same result whatever goes ahead, crashes, or is measured."""
+"""Run times: what is measured and stopped, what is said, and the store of them."""
 
 from __future__ import annotations
 
-import math
-import random
 import subprocess
 import sys
-import tempfile
 import time
-import zlib
-from contextlib import suppress
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from objectives import says_its_time as says
-from playing import eliminated
-from stored import stored
 
 import racer
-from racer import Outcome, Runtime
-from racer.evaluate.executor import never
-from racer.evaluate.outcome import bounded
-from racer.racing import Race
-from racer.run.drive import drive
+from racer import Runtime
 from racer.run.progress_state import ProgressState
 from racer.run.watch import state_in
-from racer.store.load import check_store
-from racer.tuner import Tuner
-
-SPACE = racer.Space({"x": racer.Real(0.0, 5.0), "y": racer.Categorical(["a", "b"])})
-TIMES = Runtime(20.0)
-CONTESTS = {
-    "race": lambda: Race(range(7), budget=120, seed=3, runtime=TIMES),
-    "in seconds": lambda: Race(range(7), budget=racer.Budget(seconds=700.0), seed=3, runtime=TIMES),
-    "tuning": lambda: Tuner(SPACE, range(7), budget=120, runtime=TIMES, test_instances=[1], seed=3),
-}
-
-
-def time_of(config, instance, seed):
-    noise = zlib.crc32(repr((config, seed)).encode()) / 2**32
-    x = config if isinstance(config, int) else config["x"] + 2 * (config["y"] == "b")
-    return math.exp(0.3 * x + 4 * noise - 1 + seed % 3)
-
-
-class Stopping:
-    """Workers that end in any order, and stop each cell at the bound that it has."""
-
-    takes_more = True
-
-    def __init__(self, capacity, seed, until=None):
-        self.capacity, self.until = capacity, until
-        self.evaluated = []
-        self._random = random.Random(seed)
-        self._running = []
-
-    def submit(self, cell):
-        self._running.append(cell)
-
-    def next(self, stopping=never):
-        if len(self.evaluated) == self.until:
-            raise Crash
-        cell = self._running.pop(self._random.randrange(len(self._running)))
-        self.evaluated.append((cell.key, cell.bound))
-        took = time_of(cell.config, cell.instance, cell.seed)
-        return cell, bounded(Outcome("ok", took, seconds=took), cell.bound)
-
-    def withdraw(self, cell):
-        return False
-
-    def finish(self):
-        return list(self._running)
-
-    def rest(self):
-        return iter(())
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self._running.clear()
-
-
-class Crash(BaseException):
-    """As if the power failed."""
-
-
-def content(result):
-    rows = [*result.known.rows, *(result.held_out.rows if hasattr(result, "held_out") else ())]
-    return repr(
-        (
-            *(result.best_index, result.survivors, result.ended, result.evaluations),
-            *(result.configs, eliminated(result), round(result.seconds, 6)),
-            [(r.block, r.candidates.tolist(), r.values.tolist(), sorted(r.others)) for r in rows],
-        )
-    )
-
-
-@pytest.fixture(name="expected", scope="module")
-def _expected():
-    found = {name: drive(make(), Stopping(1, 0)) for name, make in CONTESTS.items()}
-    for result in found.values():
-        assert (result.scores["status"] == "capped").any()
-    return {name: content(result) for name, result in found.items()}
-
-
-LAW = settings(deadline=None, derandomize=True)
-
-
-@settings(LAW, max_examples=12)
-@given(
-    name=st.sampled_from(sorted(CONTESTS)),
-    capacity=st.sampled_from([3, 10]),
-    ahead=st.sampled_from([0, 8]),
-    seed=st.integers(0, 2**32),
-)
-def test_the_result_is_the_same_for_any_number_of_workers_ahead_or_not(
-    expected, name, capacity, ahead, seed
-):
-    result = drive(CONTESTS[name](), Stopping(capacity, seed), ahead=ahead)
-    assert content(result) == expected[name]
-    assert result.unused.cells == 0 or ahead
-
-
-@pytest.mark.thorough
-@settings(
-    LAW,
-    max_examples=5,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-@given(
-    name=st.sampled_from(sorted(CONTESTS)), until=st.integers(60, 150), seed=st.integers(0, 2**32)
-)
-def test_from_any_crash_it_goes_on_to_the_same_result(expected, name, until, seed):
-    evaluated = []
-    with tempfile.TemporaryDirectory() as folder:
-        path = f"{folder}/run.db"
-        for at in (until, None):
-            workers = Stopping(8, seed, at)
-            with (
-                suppress(Crash),
-                stored(path, CONTESTS[name](), time_of) as (contest, store, known),
-            ):
-                result = drive(contest, workers, store=store, prefetched=known)
-            evaluated += workers.evaluated
-        assert content(result) == expected[name]
-        assert len(set(evaluated)) == len(evaluated)  # what is recorded is not evaluated again
-        report = check_store(path)
-        assert report.problems == []
-        assert report.evaluations == len(evaluated)
-        assert content(report.result) == expected[name]
-
-
-def test_some_are_run_again_that_went_ahead_with_too_small_a_cap():
-    workers = Stopping(12, 1)
-    drive(Race(range(7), budget=120, seed=3, runtime=Runtime(20.0, slack=1.0)), workers)
-    keys = [key for key, _ in workers.evaluated]
-    assert len(set(keys)) < len(keys)
 
 
 def busy(config, instance, seed):

@@ -27,18 +27,6 @@ o | c == 3 || c < 2
 d | a != y
 {a=x, o=lo}
 """
-OLD = """
-a {x, y} [y]
-b [0.1, 10] [1.0]l
-c [1,10] [5]i
-k {0, 1} [1]
-e [1,1000] [10]il
-Conditionals:
-b | a in {x}
-e | a in {y}
-Forbidden:
-{a=y, k=0}
-"""
 # as files of solvers and of auto-sklearn are written
 OLD_AS_FOUND = """\
 # solver, version 2
@@ -140,7 +128,7 @@ def agree(ours, space, n=1000):
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize(
     ("text", "module"),
-    [(NEW, pcs_new), (OLD, pcs), (NEW_AS_FOUND, pcs_new), (OLD_AS_FOUND, pcs)],
+    [(NEW, pcs_new), (NEW_AS_FOUND, pcs_new), (OLD_AS_FOUND, pcs)],
 )
 def test_pcs_files_mean_what_configspace_reads(tmp_path, text, module):
     (tmp_path / "a.pcs").write_text(text, encoding="latin-1")

@@ -194,27 +194,13 @@ def test_what_is_forbidden_must_leave_something(forbidden, says):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ({"parameters": {}}, "give a dict with at least one"),
-        ({"parameters": [Real(0, 1)]}, "give a dict with at least one"),
-        ({"parameters": {1: Real(0, 1)}}, "1 names a parameter: give text"),
-        ({"conditions": [1]}, "conditions=.*: give a dict"),
         ({"conditions": {"y": {"x": 1}}}, "condition of 'y': there is no such parameter"),
         ({"switches": {"y": "-y"}}, "switches name 'y'"),
-        ({"repair": 3}, "repair=3: give a function"),
     ],
 )
 def test_arguments_are_checked(arguments, says):
     with pytest.raises(SettingError, match=says):
         Space(**{"parameters": {"x": Real(0, 1)}, **arguments})
-
-
-def test_settings_of_samples_are_checked(space):
-    with pytest.raises(SettingError, match="method='halton'"):
-        space.sample(3, seed=0, method="halton")
-    with pytest.raises(SettingError, match="n=-1"):
-        space.sample(-1)
-    with pytest.raises(SettingError, match="seed=-1"):
-        space.sample(1, seed=-1)
 
 
 def test_a_generator_can_be_given(space):

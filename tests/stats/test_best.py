@@ -523,3 +523,32 @@ def test_a_hopeless_candidate_does_not_hide_the_units_of_blocks(world):
         assert beside[-1] < 1e-6
         shifts.append(np.abs(beside[:-1] - alone).max())
     assert np.mean(shifts) < (0.25 if world == "log-normal" else 0.1)
+
+
+def _kernel(points):
+    return np.exp(-0.5 * (np.subtract.outer(points, points) / 0.3) ** 2)[None]
+
+
+def test_alike_candidates_that_fail_alike_do_not_fail_by_chance():
+    rng = np.random.default_rng(3)
+    points = rng.random(40)
+    costs = 0.3 * rng.normal(size=(8, 40)) + np.abs(points - 0.5)
+    by_chance, by_region = costs.copy(), costs.copy()
+    by_chance[rng.random(costs.shape) < 0.125] = FAILED
+    by_region[2, points > 0.45] = FAILED  # one of eight instances, half of the space
+    kernel = _kernel(points)
+    chosen = best_posterior(by_region, covariances=kernel)
+    assert points[chosen.best] < 0.45
+    assert chosen.probability_best[points > 0.45].sum() < 0.02
+    spared = best_posterior(by_chance, covariances=kernel)
+    failed = (by_chance == FAILED).any(axis=0)
+    assert spared.probability_best[failed].sum() > 0.4  # as most have failed somewhere
+
+
+def test_failures_of_many_that_are_alike_have_an_end_of_digits():
+    """That all fail by one law is certain, and that alike ones then fail alike below any float."""
+    side, rng = np.repeat([1.0, -1.0], 200), np.random.default_rng(1)
+    costs = np.where(rng.random((6, 400)) < 0.85 + 0.08 * side, FAILED, rng.normal(size=(6, 400)))
+    found = best_posterior(costs, covariances=[np.outer(side, side)]).probability_best
+    assert found.sum() == pytest.approx(1.0)
+    assert found[200:].sum() > 0.95

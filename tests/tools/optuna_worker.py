@@ -86,16 +86,16 @@ def take_part(study, evaluate, trials):
     study.optimize(objective, n_trials=trials)
 
 
+def loaded(url, name):
+    """Return a study as a process that has just begun sees it."""
+    storage, pruner = open_storage(url), RacingPruner(instances=N)
+    return optuna.load_study(study_name=name, storage=storage, sampler=InOrder(), pruner=pruner)
+
+
 def work(kind, url, name, die_at):
     """Do what the words say."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    study = optuna.load_study(
-        study_name=name,
-        storage=open_storage(url),
-        sampler=InOrder(),
-        pruner=RacingPruner(instances=N),
-    )
-    evaluate = Evaluate(int(die_at))
+    study, evaluate = loaded(url, name), Evaluate(int(die_at))
     if kind == "race":
         race(study, evaluate)
     else:

@@ -69,13 +69,13 @@ class Scripted(Decider):
         return state, Verdict(drops, self.best, blocks.costs.mean(axis=0), {})
 
 
-def outcome_of(answer):
+def outcome_of(answer, seconds=1.0):
     """Return an Outcome: as given, failed for None, or ok with the number."""
     if isinstance(answer, Outcome):
         return answer
     if answer is None:
-        return Outcome("failed", None, seconds=1.0, message="it failed")
-    return Outcome("ok", float(answer), seconds=1.0)
+        return Outcome("failed", None, seconds=seconds, message="it failed")
+    return Outcome("ok", float(answer), seconds=seconds)
 
 
 def play(race, evaluate, order=None):

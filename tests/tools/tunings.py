@@ -5,8 +5,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import numpy as np
+from playing import outcome_of
 
-from racer import Categorical, Integer, Ordinal, Outcome, Real, Space
+from racer import Categorical, Integer, Ordinal, Real, Space
 
 
 def reals(d=2):
@@ -83,14 +84,6 @@ OBJECTIVES = {
     "wild": wild,
     "tiny": lambda cell: 1e-320 * noise(cell),
 }
-
-
-def outcome_of(answer, seconds=0.01):
-    if isinstance(answer, Outcome):
-        return answer
-    if answer is None:
-        return Outcome("failed", None, seconds=seconds, message="it failed")
-    return Outcome("ok", float(answer), seconds=seconds)
 
 
 def play(tuner, evaluate=noisy, *, order=None, seconds=lambda cell: 0.01, most=20_000):

@@ -15,9 +15,9 @@ HOW = {"error": "min", "dollars": "min"}
 SPACE = racer.Space({"x": racer.Real(0, 1), "y": racer.Real(0, 1)})
 
 
-def tuned(objective, **given):
+def tuned(objective, evaluate=two_metrics_of_x, space=SPACE, **given):
     settings = {"budget": 500, "seed": 1, "metrics": HOW, "objective": objective, **given}
-    return racer.tune(SPACE, two_metrics_of_x, range(20), **settings)
+    return racer.tune(space, evaluate, range(20), **settings)
 
 
 @pytest.fixture(name="front", scope="module")
@@ -49,13 +49,7 @@ def test_all_are_equal_only_if_no_metric_of_the_front_differs(second, ended):
     def evaluate(config, instance, seed):
         return {"error": 1.0, "dollars": second * config["x"] + seed % 100 / 1e3}
 
-    result = racer.tune(
-        *(SPACE, evaluate),
-        budget=300,
-        seed=1,
-        metrics=HOW,
-        objective=Pareto("error", "dollars"),
-    )
+    result = tuned(Pareto("error", "dollars"), evaluate, budget=300)
     assert result.ended.value == ended
 
 
@@ -82,10 +76,8 @@ def test_the_best_is_the_likeliest_of_those_evaluated_most_often(objective, seed
         price = (1 - config["x"]) ** 2 + config["y"]
         return dict(zip(HOW, np.array([config["x"], price]) + noise, strict=True))
 
-    result = racer.tune(
-        SPACE, evaluate, range(20), budget=200, seed=seed, metrics=HOW, objective=objective,
-        test_instances=[1], test_elites=1,
-    )  # fmt: skip
+    tests = {"test_instances": [1], "test_elites": 1}
+    result = tuned(objective, evaluate, budget=200, seed=seed, **tests)
     chances, compared = result.probability_best, {*result.compared}
     assert len(compared) < len(result.configs)
     assert max(chances, key=chances.get) == result.best_index == result.credible_set[0]
@@ -102,10 +94,8 @@ def test_larger_may_be_better(front):
         found = two_metrics_of_x(config, instance, seed)
         return {"error": found["error"], "gain": -found["dollars"]}
 
-    result = racer.tune(
-        SPACE, turned, range(20), budget=500, seed=1,
-        metrics={"error": "min", "gain": "max"}, objective=Pareto("error", "gain"),
-    )  # fmt: skip
+    both = {"error": "min", "gain": "max"}
+    result = tuned(Pareto("error", "gain"), turned, metrics=both)
     assert result.survivors == front.survivors
     assert result.configs == front.configs
 
@@ -121,10 +111,7 @@ def test_choices_are_tried_and_failures_avoided():
         first, second = np.array(offsets[config["model"]]) + (config["x"] - 0.5) ** 2 + noise
         return {"error": first, "dollars": second}
 
-    result = racer.tune(
-        space, evaluate, range(20), budget=500, seed=2,
-        metrics=HOW, objective=Pareto("error", "dollars"),
-    )  # fmt: skip
+    result = tuned(Pareto("error", "dollars"), evaluate, space, seed=2)
     likely = [c for c, p in result.probability_front.items() if p >= 0.2]
     assert {result.configs[c]["model"] for c in likely} == {"a", "b"}
     assert {result.configs[c]["model"] for c in result.survivors} == {"a", "b"}
@@ -210,10 +197,7 @@ def test_the_units_of_metrics_change_no_tuning(kind, exact):
         objective = Within("a", b=limit, size=0.7)
         if kind is Constrained:
             objective = Constrained("a", b=("<=", limit), size=("<=", most))
-        found = racer.tune(
-            SPACE, evaluate, range(5), budget=200, first_test=2, seed=1,
-            metrics=metrics, objective=objective,
-        )  # fmt: skip
+        found = tuned(objective, evaluate, budget=200, first_test=2, metrics=metrics)
         return found.configs, found.survivors, found.best_index
 
     expected = outcome(1.0, 1.0)

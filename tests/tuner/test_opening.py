@@ -21,12 +21,17 @@ def played(tuning, evaluate=None, space=None, instances=None, **settings):
     return tuner.result(), steps
 
 
-@pytest.mark.parametrize("budget", [10, 11, 37, 100, 599])
-def test_it_spends_the_budget_exactly(tuning, budget):
-    result, _ = played(tuning, budget=budget)
+@pytest.mark.parametrize(
+    ("budget", "elites"), [(10, None), (37, 1), (90, 2), (100, 7), (599, None)]
+)
+def test_it_spends_the_budget_exactly(tuning, budget, elites):
+    result, _ = played(tuning, budget=budget, elites=elites)
     assert result.evaluations == len(result.scores) == budget
     assert result.best is not None
-    assert [race.kind for race in result.completed_races] == ["selection"]
+    assert elites in (None, len(result.elites))
+    kinds = [race.kind for race in result.completed_races]
+    assert kinds == ["selection"] * (elites != 1)  # one has nobody to be selected from
+    assert all(result.known.of(candidate) for candidate in range(len(result.configs)))
 
 
 def test_it_finds_better_ones_the_more_it_may_spend(tuning):
@@ -68,11 +73,6 @@ def test_the_best_is_evaluated_on_as_many_blocks_as_a_test_takes(tuning):
     assert result.elites == (0,)
 
 
-def test_no_candidate_is_drawn_that_is_not_evaluated(tuning):
-    result, _ = played(tuning, budget=150)
-    assert all(result.known.of(candidate) for candidate in range(len(result.configs)))
-
-
 FILTER = pytest.mark.filterwarnings(
     "ignore:the race in .* was begun with evaluate:racer.RacerWarning"
 )
@@ -111,21 +111,16 @@ def test_it_is_the_same_after_a_resume_and_with_workers(tmp_path):
     assert (more.configs, more.best, more.elites) == (whole.configs, whole.best, whole.elites)
 
 
-@pytest.mark.parametrize("elites", [1, 2, 7])
-def test_as_many_elites_stay_as_were_asked_for(tuning, elites):
-    result, _ = played(tuning, elites=elites)
-    assert len(result.elites) == elites
-    assert result.evaluations == 100
-
-
-def test_a_rejected_candidate_is_no_elite_and_told_as_eliminated(tuning):
+@pytest.mark.parametrize(("d", "budget"), [(2, 100), (20, 700)], ids=["few", "many parameters"])
+def test_a_rejected_candidate_is_no_elite_and_told_as_eliminated(tuning, d, budget):
     def evaluate(cell):
         bad = cell.config["x0"] < 0
         return Outcome("rejected", None, message="no") if bad else tuning.noisy(cell)
 
-    result, _ = played(tuning, evaluate)
+    result, _ = played(tuning, evaluate, space=tuning.reals(d), budget=budget)
     rejected = set(result.eliminations["candidate"][result.eliminations["reason"] == "rejected"])
     assert rejected == {c for c, config in enumerate(result.configs) if config["x0"] < 0} != set()
+    assert result.eliminations["candidate"].is_unique
     assert all(result.config(elite)["x0"] >= 0 for elite in result.elites)
     assert all(len(result.known.of(candidate)) == 1 for candidate in rejected)
 
@@ -221,14 +216,3 @@ def test_few_parameters_and_exact_costs_begin_with_a_race(tuning, settings):
     space = tuning.reals(settings.pop("d", 20))
     result, _ = played(tuning, tuning.noisy, space=space, budget=700, **settings)
     assert result.completed_races[0].candidates == sum(o.race == 0 for o in result.origins)
-
-
-def test_candidates_rejected_while_exploring_are_eliminated(tuning):
-    def evaluate(cell):
-        return Outcome("rejected") if cell.config["x0"] > 0.5 else tuning.noisy(cell)
-
-    result, _ = played(tuning, evaluate, space=tuning.reals(20), budget=700)
-    rejected = {c for c, config in enumerate(result.configs) if config["x0"] > 0.5}
-    out = result.eliminations.candidate
-    assert rejected <= {*out}
-    assert out.is_unique

@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from tunings import content, play
 
 import racer
 from experiments.bench.workers import SPACE as FIVE
@@ -35,15 +36,8 @@ def early(monkeypatch):
     monkeypatch.setattr("racer.tuner.tuning._GENERATIONS", 2)
 
 
-def content(result):
-    scores = result.scores[["block", "candidate", "value", "status"]]
-    return scores.to_csv(), result.best, result.configs, result.survivors, result.probability_best
-
-
-def played(tuner, evaluate=evaluate):
-    while cells := tuner.ask():
-        for cell in cells:
-            tuner.tell(cell, Outcome("ok", evaluate(cell.config, cell.instance, cell.seed)))
+def played(tuner, evaluate):
+    play(tuner, lambda cell: evaluate(cell.config, cell.instance, cell.seed))
     return tuner.result()
 
 
@@ -208,18 +202,10 @@ def test_several_metrics():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"parallel_races": 0}, "parallel_races=0: give a whole number >= 1"),
-        ({"parallel_races": 2.5}, "parallel_races=2.5"),
-        (
-            {"parallel_races": 2, "runtime": racer.Runtime(limit=9.0)},
-            "parallel_races=2 with runtime=: the caps of a race come from the races before it",
-        ),
-        (
-            {"parallel_races": 2, "budget": racer.Budget(spend=5.0)},
-            "parallel_races=2 with a budget of money: nothing is evaluated ahead",
-        ),
+        ({"runtime": racer.Runtime(limit=9.0)}, "runtime=: the caps of a race come from the races"),
+        ({"budget": racer.Budget(spend=5.0)}, "a budget of money: nothing is evaluated ahead"),
     ],
 )
 def test_where_it_cannot_be_it_is_refused(given, message):
-    with pytest.raises(racer.SettingError, match=message):
-        tuned(**given)
+    with pytest.raises(racer.SettingError, match=f"parallel_races=2 with {message}"):
+        tuned(parallel_races=2, **given)

@@ -279,31 +279,20 @@ def test_a_space_that_is_drawn_to_its_end_gives_what_there_is(tuning):
     assert len(proposals.everywhere(50, 1, [])) == 2
 
 
-def test_near_duplicates_make_the_neighbourhood_wide_again():
+@pytest.mark.parametrize("others", [{}, {"kind": Categorical(["a", "b"]), "y": Real(0, 1)}])
+def test_near_duplicates_make_the_neighbourhood_wide_again(others):
     """Soft restart: what is drawn from a tiny neighbourhood would be the elite again."""
-    space = Space({"x": Real(0, 1)})
-    proposals = begun(space, [{"x": 0.5}])
+    conditions = {"y": {"kind": "b"}} if others else {}
+    space = Space({"x": Real(0, 1), **others}, conditions=conditions)
+    proposals = begun(space, [{"x": 0.5, **({"kind": "a"} if others else {})}])
     proposals.branches.spread = 1e-7
     children = proposals.around([0], 20, 1, 0.0)
-    places = np.array([0.5] + [child.config["x"] for child in children])
-    gaps = np.abs(places[:, None] - places)[np.triu_indices(21, 1)]
-    assert gaps.min() >= drawing._ALIKE - 1e-8  # rounded to digits
-    assert {child.parent for child in children} == {0}
-
-
-def test_near_duplicates_are_told_where_parameters_do_not_exist():
-    space = Space(
-        {"kind": Categorical(["a", "b"]), "x": Real(0, 1), "y": Real(0, 1)},
-        conditions={"y": {"kind": "b"}},
-    )
-    proposals = begun(space, [{"kind": "a", "x": 0.5}])
-    proposals.branches.spread = 1e-7
-    children = [child.config for child in proposals.around([0], 20, 1, 0.0)]
-    alike = [c for c in children if c["kind"] == "a"]
-    places = np.array([0.5] + [c["x"] for c in alike])
+    alike = [child.config["x"] for child in children if "y" not in child.config]
+    places = np.array([0.5, *alike])
     assert len(places) > 2
     gaps = np.abs(places[:, None] - places)[np.triu_indices(len(places), 1)]
     assert gaps.min() >= drawing._ALIKE - 1e-8  # rounded to digits
+    assert {child.parent for child in children} == {0}
 
 
 def test_whole_numbers_run_out_and_the_neighbourhood_widens():

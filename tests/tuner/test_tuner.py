@@ -154,9 +154,6 @@ def test_no_seed_draws_one_that_repeats_the_run(tuning):
 
 WRONG = [
     (SettingError, {"space": {"x": 1}}, "give a racer.Space"),
-    (SettingError, {"space": None}, "give a racer.Space"),
-    (CandidateError, {"instances": []}, "instances"),
-    (CandidateError, {"test_instances": []}, "test_instances"),
     (CandidateError, {"initial": {"x0": 1, "x1": 1}}, "give a list of dicts"),
     (CandidateError, {"initial": [{"x0": 1}]}, r"initial\[0\]: .*'x1'"),
     (CandidateError, {"initial": [{"x0": 1, "x1": 9}]}, r"initial\[0\]: x1=9: give a number"),
@@ -166,22 +163,10 @@ WRONG = [
         {"initial": [{"x0": 1, "x1": 1}, {"x1": 1.0, "x0": 1.0}]},
         r"initial\[1\]=.* give it once",
     ),
-    (SettingError, {"seed": -1}, "seed"),
-    (SettingError, {"decider": "f-rase"}, "did you mean 'f-race'"),
-    (SettingError, {"first_test": 0}, "first_test"),
-    (SettingError, {"each_test": 0}, "each_test"),
-    (SettingError, {"elites": 0}, "elites"),
-    (SettingError, {"maximize": 1}, "maximize"),
-    (SettingError, {"deterministic": "no"}, "deterministic"),
     (SettingError, {"deterministic": True, "instances": None}, "without instances"),
-    (SettingError, {"instance_order": "sorted"}, "instance_order"),
-    (SettingError, {"callbacks": print}, "callbacks"),
-    (BudgetError, {"budget": 0}, "budget"),
-    (BudgetError, {"budget": 100.5}, "budget"),
     (BudgetError, {"budget": []}, "give at least one"),
     (BudgetError, {"budget": [300, 200]}, "give a larger one"),
     (BudgetError, {"budget": [300, 300]}, "give a larger one"),
-    (BudgetError, {"budget": 9}, "at least"),
 ]
 
 

@@ -14,6 +14,7 @@ def evaluate(config, instance, seed):
 
 
 def raced(costs, instances=(0, 1, 2), **more):
+    """Return the result of six blocks of a race with these costs, in all of its metrics."""
     race = racer.Race(
         [{"x": x, "k": "a"} for x in costs],
         instances,
@@ -27,10 +28,11 @@ def raced(costs, instances=(0, 1, 2), **more):
     while race.n_blocks < 6 and (cells := race.ask()):
         for cell in cells:
             value = costs[cell.config["x"]][cell.instance_index]
-            race.tell(
-                cell,
-                racer.Outcome("failed") if value is None else racer.Outcome("ok", sign * value),
-            )
+            if value is None:
+                race.tell(cell, racer.Outcome("failed"))
+                continue
+            found = dict.fromkeys(more.get("metrics", ()), value) or None
+            race.tell(cell, racer.Outcome("ok", sign * value, metrics=found, seconds=value))
     return race.result()
 
 
@@ -77,30 +79,12 @@ def test_results_without_shared_instances_follow_each_other():
     assert [config["x"] for config in both.settings["initial"]] == [1, 4, 0]
 
 
-def told(value, **metrics):
-    """The result of a race on the same instances, with the settings in which results differ."""
-    runtime = metrics.pop("runtime", None)
-    race = racer.Race(
-        [{"x": x, "k": "a"} for x in value],
-        [0, 1, 2],
-        budget=40,
-        seed=1,
-        metrics=metrics or None,
-        runtime=runtime,
-        deterministic=True,
-    )
-    while cells := race.ask():
-        for cell in cells:
-            cost = value[cell.config["x"]][cell.instance_index]
-            found = dict.fromkeys(metrics, cost) or None
-            race.tell(cell, racer.Outcome("ok", cost, metrics=found, seconds=cost))
-    return race.result()
-
-
-@pytest.mark.parametrize("other", [{}, {"sec": "min"}, {"runtime": racer.Runtime(limit=2000)}])
+@pytest.mark.parametrize(
+    "other", [{}, {"metrics": {"sec": "min"}}, {"runtime": racer.Runtime(limit=2000)}]
+)
 def test_results_that_measure_something_else_follow_each_other(other):
-    one = told({0: [1, 9, 9], 1: [4, 4, 4]}, err="min")
-    two = told({0: [801, 809, 809], 2: [800, 800, 800]}, **other)
+    one = raced({0: [1, 9, 9], 1: [4, 4, 4]}, metrics={"err": "min"})
+    two = raced({0: [801, 809, 809], 2: [800, 800, 800]}, **other)
     assert chosen(one, two)[:1] == [1]
     assert 2 in chosen(one, two)
     assert chosen(one, one) == chosen(one)

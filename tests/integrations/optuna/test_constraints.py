@@ -8,7 +8,8 @@ import numpy as np
 import optuna
 import pytest
 from optuna.samplers import RandomSampler, TPESampler
-from optuna.trial import TrialState, create_trial
+from optuna.trial import TrialState
+from studies import add, run
 
 import racer
 from racer.integrations.optuna import (
@@ -125,40 +126,23 @@ def test_where_nothing_is_feasible_nothing_is_recommended():
     assert sum(map(n_instances, study.trials)) <= 40
 
 
-@pytest.fixture
-def add():
-    """Add a trial with values by instance and constraints."""
-
-    def add(study, values, *constraints, state=TrialState.COMPLETE):
-        trial = create_trial(
-            state=state,
-            value=float(np.mean(values)) if state == TrialState.COMPLETE else None,
-            intermediate_values=dict(enumerate(map(float, values))),
-            system_attrs={"constraints": constraints},
-        )
-        study.add_trial(trial)
-        return study.trials[-1].number
-
-    return add
-
-
-def test_the_evidence_leaves_infeasible_trials_out(add):
+def test_the_evidence_leaves_infeasible_trials_out():
     study = optuna.create_study()
     rng = np.random.default_rng(1)
-    good = add(study, rng.normal(size=20), 0.0, -1.0)
-    better = add(study, rng.normal(size=20) - 3.0, -1.0, 0.5)
+    good = add(study, rng.normal(size=20), constraints=(0.0, -1.0))
+    better = add(study, rng.normal(size=20) - 3.0, constraints=(-1.0, 0.5))
     evidence = best_trials_by_evidence(study)
     assert evidence.best == good
     assert better not in evidence.probability
     assert better not in evidence.trials.index
 
 
-def test_an_infeasible_trial_prunes_nobody(add, run):
+def test_an_infeasible_trial_prunes_nobody():
     for constraint, pruned in ((0.5, None), (-0.5, True)):
         study = optuna.create_study(pruner=RacingPruner())
         rng = np.random.default_rng(1)
         for _ in range(3):
-            add(study, rng.normal(size=40), constraint)
+            add(study, rng.normal(size=40), constraints=(constraint,))
         assert (run(study, rng.normal(size=40) + 5.0) is not None) is bool(pruned)
 
 
@@ -190,8 +174,3 @@ def test_the_sampler_begins_where_hardly_anything_is_feasible():
     study = sampled(rarely, n=60)
     inside = [abs(trial.params["x"] - 2.5) <= 0.25 for trial in study.trials]
     assert np.mean(inside[30:]) > 0.3  # of the whole range a tenth
-
-
-def test_constraints_that_are_no_function_are_refused():
-    with pytest.raises(racer.SettingError, match="constraints_func"):
-        RacingSampler(constraints_func=(1.0,))

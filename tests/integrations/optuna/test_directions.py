@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 import optuna
 import pytest
-from optuna.samplers import BaseSampler
 from optuna.trial import TrialState
+from studies import InOrder, in_races
 
 import racer
 from racer.integrations.optuna import best_trials_by_evidence, race_study
@@ -18,21 +18,6 @@ from racer.stats import front_posterior
 N = 10
 HOW = {"error": "min", "score": "max"}
 FRONT = racer.Pareto("error", "score")
-
-
-class InOrder(BaseSampler):
-    """Proposes values that depend on how many trials are in races: the same after a crash."""
-
-    def infer_relative_search_space(self, study, trial):
-        return {}
-
-    def sample_relative(self, study, trial, search_space):
-        return {}
-
-    def sample_independent(self, study, trial, name, distribution):
-        raced = [t for t in study.get_trials(deepcopy=False) if "racer:race" in t.user_attrs]
-        at = [len(raced), len(trial.params)]
-        return float(np.random.default_rng(at).uniform(distribution.low, distribution.high))
 
 
 def suggest(trial):
@@ -65,9 +50,7 @@ def raced(study, **changes):
 def held(study):
     """All that races leave in a study, trial by trial."""
     return [
-        (t.state.name, t.params, t.values, sorted(t.user_attrs.items()))
-        for t in study.get_trials(deepcopy=False)
-        if "racer:race" in t.user_attrs
+        (t.state.name, t.params, t.values, sorted(t.user_attrs.items())) for t in in_races(study)
     ]
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import optuna
 import pytest
 from optuna.trial import TrialState
+from studies import add
 
 from racer import ScoresError, SettingError
 from racer.integrations.optuna import best_trials_by_evidence
@@ -19,19 +20,15 @@ def values(n=20, m=6, seed=0, step=0.5):
     return rng.normal(size=(n, m)) + step * np.arange(m)
 
 
-@pytest.fixture
-def study_of(add):
-    def study_of(table, direction="minimize"):
-        study = optuna.create_study(direction=direction)
-        for column in np.asarray(table, dtype=float).T:
-            add(study, column)
-        return study
-
-    return study_of
+def study_of(table, direction="minimize"):
+    study = optuna.create_study(direction=direction)
+    for column in np.asarray(table, dtype=float).T:
+        add(study, column)
+    return study
 
 
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
-def test_probabilities_are_those_of_the_statistics(study_of, direction):
+def test_probabilities_are_those_of_the_statistics(direction):
     table = values()
     evidence = best_trials_by_evidence(study_of(table, direction))
     expected = best_posterior(table, maximize=direction == "maximize").probability_best
@@ -41,7 +38,7 @@ def test_probabilities_are_those_of_the_statistics(study_of, direction):
     assert evidence.compared_on == tuple(range(20))
 
 
-def test_the_worse_are_told_from_those_that_may_be_best(study_of):
+def test_the_worse_are_told_from_those_that_may_be_best():
     table = values(n=40, step=0.0)
     table[:, 4:] += 3.0
     evidence = best_trials_by_evidence(study_of(table))
@@ -51,7 +48,7 @@ def test_the_worse_are_told_from_those_that_may_be_best(study_of):
     assert set(few.indistinguishable) == set(range(6))
 
 
-def test_the_first_of_equal_trials_is_the_best_whatever_rounding_says(study_of):
+def test_the_first_of_equal_trials_is_the_best_whatever_rounding_says():
     for seed in range(3):
         rng = np.random.default_rng(seed)
         values = rng.integers(10, 30, 6) / 10
@@ -62,7 +59,7 @@ def test_the_first_of_equal_trials_is_the_best_whatever_rounding_says(study_of):
 
 
 @pytest.mark.thorough
-def test_equal_trials_are_rarely_told_apart(study_of):
+def test_equal_trials_are_rarely_told_apart():
     told_apart = sum(
         len(best_trials_by_evidence(study_of(values(seed=s, step=0.0))).indistinguishable) < 6
         for s in range(60)
@@ -71,7 +68,7 @@ def test_equal_trials_are_rarely_told_apart(study_of):
 
 
 @pytest.mark.thorough
-def test_of_the_best_ones_one_is_rarely_left_out_whatever_the_others_are(study_of):
+def test_of_the_best_ones_one_is_rarely_left_out_whatever_the_others_are():
     left_out = 0
     for seed in range(60):
         table = values(n=30, seed=seed, step=0.0)
@@ -80,19 +77,22 @@ def test_of_the_best_ones_one_is_rarely_left_out_whatever_the_others_are(study_o
     assert left_out <= 8
 
 
-def test_two_trials_are_told_apart_by_a_sign_test(study_of):
+def test_two_trials_are_told_apart_by_a_sign_test():
     for n, expected in ((5, {0, 1}), (6, {0})):  # 2 / 2**5 is more than 0.05, 2 / 2**6 less
         table = np.column_stack([np.zeros(n), np.ones(n)])
         assert set(best_trials_by_evidence(study_of(table)).indistinguishable) == expected
 
 
-def test_trials_that_tie_everywhere_are_all_best(study_of):
-    evidence = best_trials_by_evidence(study_of(np.ones((20, 4))))
-    assert evidence.indistinguishable == (0, 1, 2, 3)
-    assert set(evidence.probability.values()) == {0.25}
+@pytest.mark.parametrize("m", [4, 1])
+def test_trials_that_tie_everywhere_are_all_best(m):
+    evidence = best_trials_by_evidence(study_of(np.ones((20, m))))
+    assert evidence.indistinguishable == tuple(range(m))
+    assert evidence.probability == dict.fromkeys(range(m), 1 / m)
+    assert evidence.best == 0
+    assert "best=0" in repr(evidence)
 
 
-def test_pruned_trials_are_compared_with_the_best_on_what_they_saw(study_of, add):
+def test_pruned_trials_are_compared_with_the_best_on_what_they_saw():
     study = study_of(values(m=3))
     best = best_trials_by_evidence(study).best
     theirs = [study.trials[best].intermediate_values[i] for i in range(8)]
@@ -109,22 +109,19 @@ def test_pruned_trials_are_compared_with_the_best_on_what_they_saw(study_of, add
     assert frame.index[0] == best
 
 
-def test_the_mean_of_finish_is_no_instance(study_of, add):
-    study = study_of(values(m=2))
-    number = add(study, {0: 1.0, 1: 1.0, 20: 1.0}, TrialState.PRUNED, {"racer:mean_step": 20})
-    assert best_trials_by_evidence(study).instances[number] == 2
-
-
-def test_values_that_are_not_finite_are_not_there(study_of, add):
+def test_means_of_finish_values_that_are_not_finite_and_other_trials_are_not_there():
     study = study_of(values(m=20))
-    number = add(study, [NAN, *values()[1:, 0]])
+    gap = add(study, [NAN, *values()[1:, 0]])
+    mean = add(study, {0: 1.0, 1: 1.0, 20: 1.0}, TrialState.PRUNED, {"racer:mean_step": 20})
+    for state in (TrialState.FAIL, TrialState.RUNNING, TrialState.WAITING):
+        add(study, values()[:, 0] - 9.0, state)
     evidence = best_trials_by_evidence(study)
-    assert evidence.instances[number] == 19
-    assert number not in evidence.probability
+    assert evidence.instances == dict.fromkeys(range(20), 20) | {gap: 19, mean: 2}
+    assert gap not in evidence.probability
     assert len(evidence.compared_on) == 20
 
 
-def test_the_instances_are_those_with_most_values_of_complete_trials(study_of, add):
+def test_the_instances_are_those_with_most_values_of_complete_trials():
     study = study_of(values(m=5))
     odd = add(study, values(n=60)[:, 0])
     for seed in range(30):
@@ -134,7 +131,7 @@ def test_the_instances_are_those_with_most_values_of_complete_trials(study_of, a
     assert set(evidence.probability) == {0, 1, 2, 3, 4, odd}
 
 
-def test_the_numbers_of_instances_do_not_matter_where_sets_of_them_tie(add):
+def test_the_numbers_of_instances_do_not_matter_where_sets_of_them_tie():
     """Each trial lacks an instance of its own: the earliest decides, whatever it lacks."""
     table = values(n=6, m=3)
     table[[4, 1, 2], [0, 1, 2]] = NAN
@@ -147,22 +144,7 @@ def test_the_numbers_of_instances_do_not_matter_where_sets_of_them_tie(add):
         assert evidence.probability == {0: 1.0}
 
 
-def test_one_trial_is_the_best_one(study_of):
-    evidence = best_trials_by_evidence(study_of(values(m=1)))
-    assert evidence.best == 0
-    assert evidence.probability == {0: 1.0}
-    assert evidence.indistinguishable == (0,)
-    assert "best=0" in repr(evidence)
-
-
-def test_failed_running_and_waiting_trials_are_not_looked_at(study_of, add):
-    study = study_of(values(m=2))
-    for state in (TrialState.FAIL, TrialState.RUNNING, TrialState.WAITING):
-        add(study, values()[:, 0] - 9.0, state)
-    assert set(best_trials_by_evidence(study).instances) == {0, 1}
-
-
-def test_what_cannot_be_answered_is_said(study_of, add):
+def test_what_cannot_be_answered_is_said():
     study = optuna.create_study(study_name="by-mean-only")
     with pytest.raises(ScoresError, match=r"by-mean-only.*report"):
         best_trials_by_evidence(study)

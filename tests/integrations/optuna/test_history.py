@@ -51,35 +51,35 @@ def table(*trials, direction="minimize", by_instance=True):
     return costs_of([observation for observation in history.observations if not observation.failed])
 
 
-def test_values_by_instance_whatever_came_when():
-    costs = table(done(9.0, i2=3.0, i0=1.0), pruned(7.0, i1=2.0, i0=4.0))
-    np.testing.assert_array_equal(costs, [[1.0, 4.0], [NAN, 2.0], [3.0, NAN]])
+LARGE = {"direction": "maximize"}
+SINGLE = {"by_instance": False}
 
 
-def test_larger_is_better_if_maximized():
-    np.testing.assert_array_equal(table(done(5.0, i0=3.0), direction="maximize"), [[-3.0]])
-
-
-def test_nan_and_infinitely_bad_is_a_failure_and_infinitely_good_the_best_known():
-    costs = table(done(1.0, i0=NAN, i1=INF, i2=-INF), done(1.0, i0=1.0, i1=2.0, i2=3.0))
-    np.testing.assert_array_equal(costs, [[INF, 1.0], [INF, 2.0], [3.0, 3.0]])
-    costs = table(done(1.0, i0=-INF), done(1.0, i0=1.0), direction="maximize")
-    np.testing.assert_array_equal(costs, [[INF, -1.0]])
-
-
-def test_instances_without_a_finite_value_are_left_out():
-    np.testing.assert_array_equal(table(done(1.0, i0=NAN, i1=2.0)), [[2.0]])
-    assert table(done(INF)).shape == (0, 1)
-
-
-def test_the_mean_is_no_instance():
-    costs = table(pruned(2.0, 2, i0=1.0, i1=3.0, i2=2.0))
-    np.testing.assert_array_equal(costs, [[1.0], [3.0]])
-
-
-def test_trials_without_values_by_instance_are_compared_by_their_own():
-    costs = table(done(2.0, i0=1.0), done(3.0))
-    np.testing.assert_array_equal(costs, [[1.0, NAN], [2.0, 3.0]])
+@pytest.mark.parametrize(
+    ("trials", "settings", "costs"),
+    [
+        # values by instance, whatever came when
+        ([done(9.0, i2=3, i0=1), pruned(7.0, i1=2, i0=4)], {}, [[1, 4], [NAN, 2], [3, NAN]]),
+        ([done(5.0, i0=3.0)], LARGE, [[-3.0]]),
+        # NaN and infinitely bad is a failure, and infinitely good the best known
+        (
+            [done(1.0, i0=NAN, i1=INF, i2=-INF), done(1.0, i0=1.0, i1=2.0, i2=3.0)],
+            {},
+            [[INF, 1.0], [INF, 2.0], [3.0, 3.0]],
+        ),
+        ([done(1.0, i0=-INF), done(1.0, i0=1.0)], LARGE, [[INF, -1.0]]),
+        # instances without a finite value are left out
+        ([done(1.0, i0=NAN, i1=2.0)], {}, [[2.0]]),
+        ([done(INF)], {}, np.empty((0, 1))),
+        # the mean is no instance
+        ([pruned(2.0, 2, i0=1.0, i1=3.0, i2=2.0)], {}, [[1.0], [3.0]]),
+        # trials without values by instance, and pruned ones only, are compared by their own
+        ([done(2.0, i0=1.0), done(3.0)], {}, [[1.0, NAN], [2.0, 3.0]]),
+        ([pruned(1.0, i0=1.0), pruned(5.0, i0=5.0)], SINGLE, [[1.0, 5.0]]),
+    ],
+)
+def test_the_costs_of_trials(trials, settings, costs):
+    np.testing.assert_array_equal(table(*trials, **settings), costs)
 
 
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
@@ -89,11 +89,6 @@ def test_without_instances_a_pruned_trial_is_at_best_as_good_as_the_median(direc
     trials += [pruned(sign * v, i0=sign * v) for v in (0.0, 5.0)]
     costs = table(*trials, direction=direction, by_instance=False)
     np.testing.assert_array_equal(costs, [[1.0, 2.0, 3.0, 2.0, 5.0]])
-
-
-def test_only_pruned_trials_are_compared_by_their_own_values():
-    costs = table(pruned(1.0, i0=1.0), pruned(5.0, i0=5.0), by_instance=False)
-    np.testing.assert_array_equal(costs, [[1.0, 5.0]])
 
 
 def test_trials_of_no_use():

@@ -12,6 +12,8 @@ import numpy as np
 import optuna
 import pytest
 from optuna.trial import TrialState
+from playing import short
+from studies import add, run
 
 from racer import RacerWarning, SettingError
 from racer.deciders import (
@@ -19,7 +21,6 @@ from racer.deciders import (
     BayesianBest,
     BayesianFriedman,
     CorrelatedTRace,
-    SequentialHalving,
 )
 from racer.integrations.optuna import RacingPruner
 from racer.integrations.optuna.reports import are_running_means
@@ -28,8 +29,11 @@ NAN, INF = float("nan"), float("inf")
 DECIDERS = ("anytime", "bayesian-friedman", "f-race", "f-race-sign", "f-race-mean-rank", "t-race")
 
 
-def study_of(pruner=None, **settings):
-    return optuna.create_study(pruner=pruner or RacingPruner(), **settings)
+def study_of(pruner=None, trials=(), **settings):
+    study = optuna.create_study(pruner=pruner or RacingPruner(), **settings)
+    for values in trials:
+        add(study, values)
+    return study
 
 
 def good(n=30, seed=0):
@@ -41,7 +45,7 @@ def good(n=30, seed=0):
 
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
 @pytest.mark.parametrize("decider", DECIDERS)
-def test_a_much_worse_trial_goes_and_an_equal_or_better_one_stays(add, run, decider, direction):
+def test_a_much_worse_trial_goes_and_an_equal_or_better_one_stays(decider, direction):
     sign = 1.0 if direction == "minimize" else -1.0
     study = study_of(RacingPruner(decider), direction=direction)
     for seed in range(3):
@@ -51,35 +55,27 @@ def test_a_much_worse_trial_goes_and_an_equal_or_better_one_stays(add, run, deci
     assert run(study, sign * good(20, seed=0)) is None  # ties with the first everywhere
 
 
-def test_without_other_trials_nobody_goes(run):
+def test_without_other_trials_nobody_goes():
     assert run(study_of(), good()) is None
 
 
-def test_no_trial_goes_before_the_first_test(add, run):
-    study = study_of(RacingPruner("t-race", first_test=12))
-    add(study, good())
-    assert run(study, good(seed=1) + 9.0) == 12
-
-
-def test_no_trial_goes_once_it_has_reported_all_instances(add, run):
+def test_no_trial_goes_before_the_first_test_or_once_it_has_reported_all_instances():
     for instances, goes in ((12, None), (13, 12), (None, 12)):
-        study = study_of(RacingPruner("t-race", first_test=12, instances=instances))
-        add(study, good(12))
+        study = study_of(RacingPruner("t-race", first_test=12, instances=instances), [good(12)])
         assert run(study, good(12, seed=1) + 9.0) == goes
 
 
-def test_the_difficulty_of_the_instances_changes_nothing(add, run):
+def test_the_difficulty_of_the_instances_changes_nothing():
     went = []
     for difficulty in (np.zeros(40), 30.0 * good(40, seed=5)):
-        study = study_of()
-        add(study, good(40) + difficulty)
+        study = study_of(trials=[good(40) + difficulty])
         went.append(run(study, good(40, seed=1) + 1.5 + difficulty))
     assert went[0] is not None
     assert went[0] == went[1]
 
 
 @pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
-def test_it_is_compared_with_all_and_not_with_the_luckiest(add, run):
+def test_it_is_compared_with_all_and_not_with_the_luckiest():
     """Of twenty equal trials one is the luckiest: that alone is no evidence."""
     rng = np.random.default_rng(0)
     wilcoxon, racing = [], []
@@ -89,20 +85,17 @@ def test_it_is_compared_with_all_and_not_with_the_luckiest(add, run):
             (RacingPruner(instances=31), racing),
             (optuna.pruners.WilcoxonPruner(), wilcoxon),
         ):
-            study = study_of(pruner)
-            for trial in values[:-1]:
-                add(study, trial)
+            study = study_of(pruner, values[:-1])
             went.append(run(study, values[-1]) is not None)
     assert sum(racing) <= 2  # 5 % of 14 are .7: more than 2 have probability 0.03
     assert sum(wilcoxon) > 5
 
 
-def test_who_leads_by_its_mean_is_not_pruned(add, run):
+def test_who_leads_by_its_mean_is_not_pruned():
     """It loses most instances by little and wins one by much: the study is about means."""
     values = np.full(30, 1.0) + 0.01 * np.arange(30)
     values[3] = -1000.0
-    study = study_of(RacingPruner(AnytimeRace(), instances=60))
-    add(study, np.zeros(30))
+    study = study_of(RacingPruner(AnytimeRace(), instances=60), [np.zeros(30)])
     assert run(study, values) is None
     values[3] = 1.0
     assert run(study, values) is not None
@@ -111,30 +104,24 @@ def test_who_leads_by_its_mean_is_not_pruned(add, run):
 # -- whose values count
 
 
-def test_pruned_trials_count_as_far_as_they_came(add, run):
-    study = study_of()
-    add(study, good()[:4], TrialState.PRUNED)
-    assert run(study, good(seed=1) + 9.0) is None  # four instances are not enough
-    add(study, good()[:12], TrialState.PRUNED)
-    assert run(study, good(seed=1) + 9.0) is not None
-
-
-def test_values_of_pruned_trials_in_another_order_count(add, run):
+def test_pruned_trials_count_as_far_as_they_came_in_any_order():
     study = study_of()
     values = dict(enumerate(good()))
+    add(study, {step: values[step] for step in range(4)}, TrialState.PRUNED)
+    assert run(study, good(seed=1) + 9.0) is None  # four instances are not enough
     add(study, {step: values[step] for step in range(29, 9, -1)}, TrialState.PRUNED)
     assert run(study, {step: values[step] + 9.0 for step in range(30)}) > 10
 
 
 @pytest.mark.parametrize("state", [TrialState.FAIL, TrialState.WAITING, TrialState.RUNNING])
-def test_failed_waiting_and_dead_trials_do_not_count(add, run, state):
+def test_failed_waiting_and_dead_trials_do_not_count(state):
     study = study_of()
     trial = study.ask()  # first, or it would be the waiting one
     add(study, good(), state)
     assert run(study, good(seed=1) + 9.0, trial=trial) is None
 
 
-def test_running_trials_count_once_they_report_something(add):
+def test_running_trials_count_once_they_report_something():
     study = study_of()
     add(study, good(), TrialState.RUNNING)  # its process is dead
     one, other = study.ask(), study.ask()
@@ -148,7 +135,7 @@ def test_running_trials_count_once_they_report_something(add):
     assert list(pruned) == [other.number]
 
 
-def test_a_dead_trial_does_not_count_for_the_next_one(add, run):
+def test_a_dead_trial_does_not_count_for_the_next_one_and_ended_ones_are_forgotten():
     study = study_of()
     dead, live = study.ask(), study.ask()
     for step in range(30):
@@ -156,10 +143,12 @@ def test_a_dead_trial_does_not_count_for_the_next_one(add, run):
         live.report(good(seed=1)[step], step)
         live.should_prune()
     study.tell(live, state=TrialState.FAIL)
-    assert run(study, good(seed=2) + 9.0) is None
+    for _ in range(4):
+        assert run(study, good(seed=2) + 9.0) is None
+    assert len(study.pruner._memories[study]) <= 1
 
 
-def test_the_mean_of_a_pruned_trial_is_no_instance(add, run):
+def test_the_mean_of_a_pruned_trial_is_no_instance():
     study = study_of()
     add(
         study,
@@ -179,60 +168,44 @@ def test_the_mean_of_a_pruned_trial_is_no_instance(add, run):
 
 @pytest.mark.parametrize("bad", [NAN, INF, -INF])
 @pytest.mark.parametrize("decider", ["anytime", "bayesian-friedman"])
-def test_values_that_are_not_finite_prune_nobody(add, run, bad, decider):
-    study = study_of(RacingPruner(decider))
-    add(study, good())
+def test_values_that_are_not_finite_or_not_shared_prune_nobody(bad, decider):
+    study = study_of(RacingPruner(decider), [good()])
     assert run(study, [bad] * 30) is None
-    study = study_of(RacingPruner(decider))
-    add(study, [*good()[:1], *[bad] * 29])
+    assert run(study, {100 + s: 9.0 for s in range(30)}) is None
+    study = study_of(RacingPruner(decider), [[*good()[:1], *[bad] * 29]])
     assert run(study, good(seed=1) + 9.0) is None
 
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("value", [0.0, -0.0, 1.0, 1e-310, sys.float_info.max])
-def test_values_that_all_tie_prune_nobody(add, run, value):
-    study = study_of(RacingPruner())
-    for _ in range(6):
-        add(study, [value] * 8)
+def test_values_that_all_tie_prune_nobody(value):
+    study = study_of(RacingPruner(), [[value] * 8] * 6)
     assert run(study, [value] * 8) is None
 
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("unit", [1e-310, 1e-170, 1e160, 1e307])
-def test_the_unit_of_values_does_not_matter(add, run, unit):
+def test_the_unit_of_values_does_not_matter(unit):
     def last(unit):
-        study = study_of(RacingPruner())
-        for seed in range(6):
-            add(study, np.array(good(seed=seed)) * unit)
+        study = study_of(RacingPruner(), [np.array(good(seed=seed)) * unit for seed in range(6)])
         return run(study, (np.array(good(seed=9)) + 9.0) * unit)
 
     assert last(unit) == last(1.0) is not None
 
 
 @pytest.mark.parametrize("bad", [NAN, INF])
-def test_a_value_that_is_not_finite_is_as_if_it_were_not_there(add, run, bad):
-    study = study_of()
-    add(study, good())
+def test_a_value_that_is_not_finite_is_as_if_it_were_not_there(bad):
+    study = study_of(trials=[good()])
     plain = run(study, {s: good(seed=1)[s] + 2.0 for s in range(30) if s != 2})
-    gap = run(study, {s: bad if s == 2 else good(seed=1)[s] + 2.0 for s in range(30)})
-    assert plain is not None
-    assert gap == plain + 1
-
-
-def test_a_bad_value_at_the_moment_prunes_nobody(add):
-    study = study_of()
-    add(study, good())
     trial = study.ask()
-    for step in range(30):
-        trial.report(9.0, step)
-    assert trial.should_prune()
-    trial.report(NAN, 30)
+    values = {s: bad if s == 2 else good(seed=1)[s] + 2.0 for s in range(30)}
+    assert run(study, values, end=False, trial=trial) == plain + 1
+    trial.report(bad, 30)
     assert not trial.should_prune()
 
 
-def test_a_step_reported_twice_counts_once(add):
-    study = study_of()
-    add(study, good())
+def test_a_step_reported_twice_counts_once():
+    study = study_of(trials=[good()])
     trial = study.ask()
     for step in (*range(4), *[3] * 30):
         again = step in study.trials[-1].intermediate_values
@@ -241,18 +214,11 @@ def test_a_step_reported_twice_counts_once(add):
         assert not trial.should_prune()
 
 
-def test_steps_without_a_common_instance_prune_nobody(add, run):
-    study = study_of()
-    add(study, good())
-    assert run(study, {100 + s: 9.0 for s in range(30)}) is None
-
-
-def test_the_order_is_that_of_the_reports(add):
+def test_the_order_is_that_of_the_reports():
     """Seen one by one, or all at once by a pruner that remembers nothing: only the order differs."""
     values = {step: good(seed=1)[step] + 1.0 for step in np.random.default_rng(1).permutation(30)}
     pruner = RacingPruner(AnytimeRace(alpha=0.001))
-    study = study_of(pruner)
-    add(study, good())
+    study = study_of(pruner, [good()])
     trial = study.ask()
     for step, value in values.items():
         trial.report(value, int(step))
@@ -260,72 +226,34 @@ def test_the_order_is_that_of_the_reports(add):
     assert pruner._memories[study][trial.number].steps == list(values)
 
 
-def test_memories_of_trials_that_ended_are_forgotten(add, run):
-    pruner = RacingPruner()
-    study = study_of(pruner)
-    for _ in range(5):
-        run(study, good())
-    assert len(pruner._memories[study]) <= 1
-
-
 # -- indistinguishable
 
 
-def test_what_is_indistinguishable_from_the_best_goes_if_asked(add, run):
+def test_what_is_indistinguishable_from_the_best_goes_if_asked():
     values = np.tile([1.0, 0.0], 20) + 0.001 * np.arange(40)
     other = np.tile([0.0, 1.0], 20) + 0.001 * np.arange(40) + 0.0001
     for epsilon, goes in ((0.0, False), (0.2, True)):
-        study = study_of(RacingPruner(epsilon=epsilon, instances=60))
-        add(study, values)
+        study = study_of(RacingPruner(epsilon=epsilon, instances=60), [values])
         assert (run(study, other) is not None) == goes
         assert run(study, other - 0.01) is None  # as close, but it leads
 
 
-def test_a_duplicate_goes_after_29_ties(add, run):
-    study = study_of(RacingPruner(epsilon=0.05))
-    add(study, good(40))
-    assert run(study, good(40)) == 29
-    study = study_of(RacingPruner(BayesianFriedman(epsilon=0.0), epsilon=0.05))
-    add(study, good(40))
+@pytest.mark.parametrize("settings", [{}, {"decider": BayesianFriedman(epsilon=0.0)}], ids=str)
+def test_a_duplicate_goes_after_29_ties(settings):
+    study = study_of(RacingPruner(**settings, epsilon=0.05), [good(40)])
     assert run(study, good(40)) == 29
 
 
 # -- settings, copies, threads
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"decider": "anytimes"},
-        {"decider": AnytimeRace},
-        {"instances": 0},
-        {"instances": 2.5},
-        {"first_test": 0},
-        {"epsilon": 0.5},
-        {"confidence": 0.5},
-        {"seed": -1},
-    ],
-)
-def test_settings_that_cannot_work_are_refused(settings):
-    with pytest.raises(SettingError):
-        RacingPruner(**settings)
-
-
-@pytest.mark.parametrize(
-    "decider",
-    [
-        "halving",
-        "best-for-budget",
-        SequentialHalving(),
-        BayesianBest(),
-    ],
-)
+@pytest.mark.parametrize("decider", ["halving", "best-for-budget", BayesianBest()], ids=short)
 def test_a_decider_that_plans_a_budget_is_refused(decider):
     with pytest.raises(SettingError, match='a pruner has none: choose "anytime"'):
         RacingPruner(decider, instances=20)
 
 
-def test_a_step_beyond_the_instances_is_refused(add):
+def test_a_step_beyond_the_instances_is_refused():
     study = study_of(RacingPruner(instances=3))
     trial = study.ask()
     trial.report(1.0, 3)
@@ -334,10 +262,9 @@ def test_a_step_beyond_the_instances_is_refused(add):
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda p: pickle.loads(pickle.dumps(p))])
-def test_a_copy_decides_alike(add, run, copied):
+def test_a_copy_decides_alike(copied):
     pruner = RacingPruner("f-race", instances=30, first_test=7)
-    study = study_of(pruner)
-    add(study, good())
+    study = study_of(pruner, [good()])
     went = run(study, good(seed=1) + 2.0)
     study.pruner = copied(pruner)
     assert went is not None
@@ -346,9 +273,8 @@ def test_a_copy_decides_alike(add, run, copied):
     assert repr(study.pruner) == repr(pruner)
 
 
-def test_threads_share_a_pruner(add):
-    study = study_of()
-    add(study, good())
+def test_threads_share_a_pruner():
+    study = study_of(trials=[good()])
     together = threading.Barrier(4)
 
     def objective(trial):
@@ -383,10 +309,8 @@ def test_the_default_fits_the_number_of_instances(settings, decider, first_test)
     assert (pruner.decider, pruner.first_test) == (decider, first_test)
 
 
-def test_with_five_folds_a_bad_trial_goes_after_three(add, run):
-    study = study_of(RacingPruner(instances=5))
-    for seed in range(4):
-        add(study, good(5, seed))
+def test_with_five_folds_a_bad_trial_goes_after_three():
+    study = study_of(RacingPruner(instances=5), [good(5, seed) for seed in range(4)])
     assert run(study, good(5, seed=9) + 9.0) == 3
     assert run(study, good(5, seed=9) - 1.0) is None
 
@@ -395,7 +319,7 @@ def means_of(values):
     return np.cumsum(values) / np.arange(1, len(values) + 1)
 
 
-def test_running_means_are_turned_back_into_values_with_a_warning(add, run):
+def test_running_means_are_turned_back_into_values_with_a_warning():
     """An equal trial whose first values are bad has bad means for long, but not bad values."""
     values = [good(20, seed) + 3.0 * good(20, 100) for seed in range(8)]
     equal = good(20, 50) + 3.0 * good(20, 100)
@@ -411,7 +335,7 @@ def test_running_means_are_turned_back_into_values_with_a_warning(add, run):
 
 
 @pytest.mark.parametrize("trend", [0.0, 3.0])
-def test_values_are_not_taken_for_running_means(add, run, recwarn, trend):
+def test_values_are_not_taken_for_running_means(recwarn, trend):
     study = study_of(RacingPruner(instances=30))
     for seed in range(8):
         add(study, good(20, seed) + trend * np.sort(good(20, 100)) + seed)
@@ -477,7 +401,7 @@ def curve(n, final, start=1.0, power=0.6):
 
 
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
-def test_learning_curves_prune_nobody_and_are_said_once(add, run, recwarn, direction):
+def test_learning_curves_prune_nobody_and_are_said_once(recwarn, direction):
     """A slow trial that is the best in the end is behind at first, as it would be on any instance."""
     sign = 1.0 if direction == "minimize" else -1.0
     study = study_of(direction=direction)
@@ -492,21 +416,20 @@ def test_learning_curves_prune_nobody_and_are_said_once(add, run, recwarn, direc
 
 @pytest.mark.filterwarnings("error:overflow")
 @pytest.mark.parametrize("unit", [1.0, 8e307])
-def test_two_curves_are_enough(add, run, unit):
-    study = study_of()
-    add(study, unit * curve(12, 0.2))
+def test_two_curves_are_enough(unit):
+    study = study_of(trials=[unit * curve(12, 0.2)])
     with pytest.warns(RacerWarning, match="as on a learning curve"):
         assert run(study, unit * curve(12, 0.9)) is None
 
 
-def test_instances_in_order_of_difficulty_are_raced_on_once_their_number_is_given(add, run):
+def test_instances_in_order_of_difficulty_are_raced_on_once_their_number_is_given():
     study = study_of(RacingPruner(instances=31))
     for seed in range(3):
         add(study, np.arange(30.0) + good(seed=seed) / 9)
     assert run(study, np.arange(30.0) + good(seed=9) / 9 + 4.0) is not None
 
 
-def test_a_trend_of_a_few_instances_by_chance_waits_for_more(add, run, recwarn):
+def test_a_trend_of_a_few_instances_by_chance_waits_for_more(recwarn):
     values = np.array([5.0, 4, 3, 2, 1, 9, 2, 7, 5, 8, 0, 3, 7, 1, 9, 4, 2, 8])
     study, rng = study_of(), np.random.default_rng(1)
     for _ in range(4):

@@ -12,7 +12,8 @@ import optuna
 import optuna_worker
 import pytest
 from optuna.trial import TrialState
-from optuna_worker import Evaluate, InOrder, N, open_storage, race, take_part
+from optuna_worker import Evaluate, InOrder, N, loaded, open_storage, race, take_part
+from processes import TOOLS
 
 from racer.integrations.optuna import RacingPruner, best_trials_by_evidence
 
@@ -49,10 +50,9 @@ def study_in(storage):
 @pytest.fixture(scope="module")
 def ask():
     """Return a function that gives a line to a process which starts others, and returns its answer."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([p for p in sys.path if p])}
     with subprocess.Popen(
         [sys.executable, optuna_worker.__file__],
-        env=environment,
+        env=TOOLS,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -68,12 +68,7 @@ def ask():
 
 def reloaded(url, study):
     """Return the study as a process that has just begun sees it."""
-    return optuna.load_study(
-        study_name=study.study_name,
-        storage=open_storage(url),
-        sampler=InOrder(),
-        pruner=RacingPruner(instances=N),
-    )
+    return loaded(url, study.study_name)
 
 
 def held(study):

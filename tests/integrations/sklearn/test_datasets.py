@@ -53,19 +53,6 @@ def test_the_evaluator_gives_the_scores_of_scikit_learn():
     assert TREE.max_depth is None
 
 
-def test_a_race_over_both():
-    result = racer.race(
-        [{"max_depth": 1, "min_samples_leaf": leaf} for leaf in (1, 20)],
-        evaluator(TREE),
-        instances(DATA, cv=5),
-        budget=20,
-        block_size=2,
-        maximize=True,
-        deterministic=True,
-    )
-    assert result.best == {"max_depth": 1, "min_samples_leaf": 1}
-
-
 CLASSES = np.repeat([0, 1, 2], [10, 14, 16])  # sorted: plain folds would miss some
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GroupKFold, KFold
 
-import racer.integrations.sklearn as plugin
 from racer.integrations.sklearn.fits import OneFold
 
 X = np.zeros((12, 1))
@@ -54,9 +53,3 @@ def test_without_scikit_learn_the_error_names_the_extra():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "racer.integrations.sklearn needs scikit-learn" in done.stderr
     assert "pip install 'racer-tuning[sklearn]'" in done.stderr
-
-
-def test_the_public_names_are_there_and_documented():
-    assert plugin.__all__ == sorted(plugin.__all__)
-    for name in plugin.__all__:
-        assert getattr(plugin, name).__doc__

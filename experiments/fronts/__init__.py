@@ -1,1 +1,0 @@
-"""P(on the front): how often it is right."""

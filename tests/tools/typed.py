@@ -1,0 +1,19 @@
+"""Commands as they are typed, and programs that they run."""
+
+from __future__ import annotations
+
+from click.testing import CliRunner
+
+from racer.cli import main
+
+
+def typed(*words, **more):
+    """Return what a command of racer does."""
+    return CliRunner().invoke(main, [str(word) for word in words], **more)
+
+
+def program(path, text):
+    """Write a program."""
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o755)
+    return path
