@@ -592,7 +592,9 @@ def _noise_by_candidate(values: Floats) -> Floats:
             weight = known / relative
             total = np.maximum(weight.sum(axis=1), 1e-300)
             left -= ((weight * left).sum(axis=1) / total)[:, None]
-            free = (known - weight / total[:, None]).sum(axis=0) * (1.0 - 1.0 / np.maximum(count, 1))
+            free = (known - weight / total[:, None]).sum(axis=0) * (
+                1.0 - 1.0 / np.maximum(count, 1)
+            )
             free = np.maximum(free, 0.5)
         squares = np.where(known, left**2, 0.0).sum(axis=0)
         size = squares[ok] / free[ok]
