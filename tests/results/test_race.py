@@ -15,6 +15,7 @@ from playing import eliminated
 import racer
 from racer import Race
 from racer._numerics import related_probability
+from racer.deciders import CorrelatedTRace, MeanRace
 from racer.results import scores
 from racer.results.summary import configurations, eliminations
 
@@ -237,6 +238,30 @@ def test_a_set_of_all_candidates_and_a_best_below_one_half_are_said_to_be_that(r
     )
     assert "It may be any of them: none is ruled out with probability 0.95." in text
     assert "With probability" not in text
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (
+            {"deterministic": True},
+            "these 12 instances, not about others like them (generalize=False)",
+        ),
+        ({"deterministic": True, "generalize": True}, "instances like these 12 (generalize=True)"),
+        ({"decider": "mean"}, "not about others like them (MeanRace(population=False))"),
+        ({"decider": MeanRace(population=True)}, "like these 12 (MeanRace(population=True))"),
+        ({"decider": CorrelatedTRace(0.2), "deterministic": True}, None),  # data like these
+        ({"budget": 20}, None),  # instances are a sample, of which each is used once
+    ],
+)
+def test_a_race_of_given_instances_says_what_it_is_about(settings, said):
+    def evaluate(config, instance, seed):
+        return (0.1 * config + instance * 7 % 12 / 12) / 2
+
+    found = racer.race([0, 1], evaluate, range(12), **{"budget": 24, "seed": 1, **settings})
+    about = [sentence for sentence in found.verdict if sentence.startswith("That is about")]
+    assert bool(about) == (said is not None)
+    assert said is None or said in about[0]
 
 
 def test_what_was_left_of_the_budget_is_explained(racing):
