@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import chain, groupby, islice
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -217,8 +217,8 @@ class AskTell(ABC):
         early = {} if known is None else {**self._asked.told, **known}
         # the next race of a tuning may begin with the group of blocks in which this one ends
         asked = self._asked.by_key
-        later = chain.from_iterable(islice(self._asked.later(early), blocks))
-        yield from (cell for cell in in_random_order(later) if cell.key not in asked)
+        for cells in islice(self._asked.later(early), blocks):
+            yield from (cell for cell in in_random_order(cells) if cell.key not in asked)
 
     def tell(self, cell: Cell, outcome: Outcome) -> None:
         """Record the outcome of a cell that was asked for.

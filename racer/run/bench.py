@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -120,19 +120,20 @@ def bench(
     turns = chain([1 + whole(warmup, "warmup", least=0)], repeat(1))
     orders, alive = rng_for(seed, "bench", "orders"), list(named)
     found: dict[str, Timed] = {}  # of this round
-    first: dict[str, Any] = {}  # who was the first in it that did not fail, and its output
+    expected: list[tuple[str, Any]] = []  # the first program that did not fail in it, its output
 
     def evaluate(name: str, instance: Any, seed: int) -> float:
         """Return the seconds of a program; the first of a round lets all run that are in."""
         if not found:
-            first.clear()
             for _ in range(next(turns)):
                 for i in orders.permutation(len(alive)).tolist():
                     found[alive[i]] = runs[alive[i]](instance, seed, keep=keep)
+            some = (name for name in alive if not found[name].failure)
+            expected[:] = [(name, found[name].output) for name in islice(some, 1)]
         run = found.pop(name)
         failure = run.failure
         if keep and not failure:
-            other, output = first.setdefault("", (name, run.output))
+            ((other, output),) = expected
             failure = _difference(other, output, run.output, same) if other != name else ""
         if failure:
             raise Misbehaved("rejected", failure)  # so that it is out

@@ -33,6 +33,7 @@ _LEAST_POINTS = 256
 _LEAST_SHARE = 4  # of these, for a part
 _ROOT_2_PI = math.sqrt(2.0 * math.pi)
 _SAME = 1e-9  # of a variance: rounding
+_RAISED = 9.0  # standard deviations by which raised variances alone may tell two candidates apart
 _AT_ONCE = 32_768  # cells that fit into a processor's cache
 _TAILS = (-4.0, 3.2)  # of the least value: standard deviations below and above a candidate
 _LEAST_PLACE = -6.0  # standard deviations: a candidate that is further away is so for certain
@@ -136,7 +137,7 @@ class _Split(NamedTuple):
                 return cls(part.weight, part.mean, np.sqrt(part.own), root, tie)
         none = np.zeros(len(part.mean))
         root = _raised_root(_differences(part.covariance, none), least) if least > 0.0 else None
-        return cls(part.weight, part.mean, none, root, tie)
+        return cls(part.weight, part.mean, none, root, max(tie, _RAISED * math.sqrt(least)))
 
 
 def _differences(covariance: NDArray[np.float64], own: NDArray[np.float64]) -> NDArray[np.float64]:
