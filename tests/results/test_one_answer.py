@@ -87,7 +87,7 @@ def test_means_are_of_the_same_blocks_where_a_survivor_fails():
     assert f"mean on {n} common blocks, failures imputed" in result._repr_html_()
     means = {one["candidate"]: one["common_mean"] for one in result.to_dict()["survivors"]}
     lost = result.table[0].isna()
-    assert lost.sum() == 5
+    assert lost.sum() == (result.blocks["instance"] == 2).sum() > 4
     imputed = n * means[0] - result.table[0].sum()  # of the failures
     assert imputed > result.table[1][lost].sum()
 
