@@ -27,6 +27,7 @@ Design = Literal["paired", "unpaired"]
 UNPAIRED = ("bayesian-kruskal-wallis", "kruskal-wallis")  # methods of independent samples
 Posthoc = Literal["wilcoxon-holm", "wilcoxon-hochberg", "wilcoxon-shaffer", "nemenyi", "conover"]
 LocalRope = Literal["paired", "unpaired"]
+WITHHELD = "withheld"  # attribute of pairs: why they are undecided all the same, by name
 Named = Literal["scores", "matrix", "pairs"]  # sections that are shown if asked for
 KINDS = ("critical-difference", "pairs", "winning", "posterior", "matrix")  # of pictures
 Decision = Literal["better", "equivalent", "undecided", "indeterminate"]
@@ -90,8 +91,15 @@ class ComparisonData:
 
     @property
     def explained(self) -> tuple[str, ...]:
-        """The notes, after the reason for the method."""
-        return (self.reason, *self.notes) if self.reason else self.notes
+        """The notes, after the reason for the method; last, how many probable pairs are undecided."""
+        notes = (self.reason, *self.notes) if self.reason else self.notes
+        is_open = self.omnibus is not None and self.omnibus.rejected
+        withheld = self.pairs.attrs.get(WITHHELD) if is_open else None
+        if not withheld:
+            return notes
+        pairs = counted(sum(map(len, withheld.values())), "pair")
+        said = f'Sign flips do not reject "both alike" for {pairs}: undecided, however probable.'
+        return (*notes, said)
 
     def matrix(self) -> pd.DataFrame:
         """Return the rows of `pairs` as a table of algorithms x algorithms.

@@ -47,7 +47,7 @@ class State:
     pending: list[tuple[int, NDArray[np.float64]]] = field(default_factory=list)  # not tested
     block: int = 0  # complete blocks
     used: int = 0  # evaluations
-    succeeded: set[int] = field(default_factory=set)  # candidates, on any block; none of the rejected
+    succeeded: set[int] = field(default_factory=set)  # on any block, but for the rejected
     tested: int = 0  # usable blocks that the decider has seen
     eliminations: list[Elimination] = field(default_factory=list)
     used_share: float | None = None  # of a budget in money or in seconds

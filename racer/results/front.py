@@ -66,6 +66,8 @@ def verdict_of_front(result: Result) -> tuple[str, ...]:
     )
     credible = metrics.credible_front
     whole = f"With probability 0.95 {listed(credible)} contain{'s' * (len(credible) == 1)} the whole front."
+    if len(credible) == n:
+        whole = "Any of them may be on it: none is ruled out with probability 0.95."
     return first, whole, *metrics.notes
 
 

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 from racer._checks import counted
 from racer._numerics import as_json, as_plain, related_probability, shown_probability
 from racer.core.objective import Constrained, Within
+from racer.deciders.bayesian_friedman import BayesianFriedman
+from racer.deciders.correlated_t import CorrelatedTRace
+from racer.deciders.mean import MeanRace
 from racer.deciders.named import name_of
 from racer.render.sections import Code, Grid, Section, number, parameters, value_shown
 from racer.results.front import front_first, front_grid, listed, shown_means, verdict_of_front
@@ -89,19 +92,30 @@ def _compared(result: Result) -> str:
 
 
 def _population(result: Result) -> str:
-    """Return in a sentence which instances, or groups, the result is about, if some are used again."""
-    stream, given = result.stream, result.rules.generalize
-    if stream.n_instances is None or result.rules.goal is not None:
-        return ""
-    blocks = {row.block for row in result.known.rows}
-    if given is None and len(blocks) == len({stream.instance(block) for block in blocks}):
+    """Return in a sentence which instances, or groups, the result is about, unless all are new.
+
+    Those are given: each is used again with other seeds, or the mean over all of them counts.
+    """
+    stream, rules = result.stream, result.rules
+    is_of_data = result.correlation or isinstance(rules.decider, CorrelatedTRace)
+    if stream.n_instances is None or rules.goal is not None or is_of_data:
         return ""
     n, unit = stream.n_units or 0, "instance" if stream.groups is None else "group"
-    if result.rules.generalizes(n):
-        return f"That is about {unit}s like these {n} (generalize=True)."
+    blocks = {row.block for row in result.known.rows}
+    of_others = rules.generalizes(n)
+    if len(blocks) == len({stream.instance(block) for block in blocks}):
+        if rules.generalize is None and stream.length is None:
+            return ""
+        of_others = bool(rules.generalize)
+    setting = f"generalize={of_others}"
+    if isinstance(rules.decider, MeanRace) and not rules.generalize:
+        of_others = rules.decider.population
+        setting = f"MeanRace(population={of_others})"
+    if of_others:
+        return f"That is about {unit}s like these {n} ({setting})."
     which = f"these {n} {unit}s" if n > 1 else f"this one {unit}"
     others = f"others like {'them' if n > 1 else 'it'}"
-    return f"That is about {which}, not about {others} (generalize=False)."
+    return f"That is about {which}, not about {others} ({setting})."
 
 
 def _question(result: Result) -> str:
@@ -147,10 +161,13 @@ def _eliminated_best(result: Result) -> str:
     rival = max(result.survivors, key=lambda c: chances[c], default=None)
     alike = rival is not None and round(chances[rival], 2) == round(chances[gone[-1].candidate], 2)
     likely = f"as likely the best as #{rival}" if alike else "the likeliest best nevertheless"
+    decider, rule, differs = result.rules.decider, "", ""
+    is_agreed = isinstance(decider, BayesianFriedman) and decider.equalities == "each"
+    if not is_agreed:  # by P(best), as it was then
+        rule, differs = f"by the rule of {name_of(decider)}: ", "P(best) is another model, and "
     return (
-        f"#{best} was eliminated after block {gone[-1].block} (by the rule of "
-        f"{name_of(result.rules.decider)}: {why(gone[-1])}); P(best) is another model, and given all "
-        f"outcomes, it is {likely}."
+        f"#{best} was eliminated after block {gone[-1].block} ({rule}{why(gone[-1])}); {differs}given "
+        f"all outcomes, it is {likely}."
     )
 
 

@@ -503,7 +503,7 @@ def place_parts(
     """
     relative = _noise_by_candidate(values) if noise_of is None else noise_of
     plain, fit, m = _Fit.of(values), _Fit.of(values, relative), values.shape[1]
-    size = float(np.nanmax(np.abs(values))) or 1.0  # beside which rounding is none
+    size = float(np.nanmax(np.abs(values), initial=0.0)) or 1.0  # beside which rounding is none
     noise = None if instances is None else _noise_by_instance(values, instances, generalize)
     squares, freedom = fit.squares, fit.freedom
     if noise is not None:

@@ -20,7 +20,7 @@ def evaluate(config, instance, seed):
 def _path(tmp_path):
     path = tmp_path / "run.db"
     pool = [{"x": x} for x in range(3)]
-    racer.race(pool, evaluate, [1, 2], budget=40, seed=1, store=path)
+    racer.race(pool, evaluate, [1, 2], budget=40, seed=1, decider="f-race", store=path)
     return path
 
 

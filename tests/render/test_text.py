@@ -179,7 +179,7 @@ def test_a_table_that_fits_is_not_split():
 
 
 def test_each_part_of_the_eliminations_names_the_candidates():
-    result = racer.race(range(4), lambda c, i, s: c + s % 7, budget=60, seed=1)
+    result = racer.race(range(4), lambda c, i, s: c + s % 7, decider="f-race", budget=60, seed=1)
     rows = [f"#{gone}" for gone in result.eliminations["candidate"]]
     section = eliminations(result)
     assert [row[0] for row in section.pieces[1].rows] == rows

@@ -83,11 +83,12 @@ def test_means_are_of_the_same_blocks_where_a_survivor_fails():
 
     result = racer.race(range(3), evaluate, [1, 2, 3, 4], budget=75, seed=1)
     is_one_answer(result)
-    assert "mean on 25 common blocks, failures imputed" in result._repr_html_()
+    n = len(result.table)
+    assert f"mean on {n} common blocks, failures imputed" in result._repr_html_()
     means = {one["candidate"]: one["common_mean"] for one in result.to_dict()["survivors"]}
     lost = result.table[0].isna()
-    assert lost.sum() == 6
-    imputed = 25 * means[0] - result.table[0].sum()  # of the failures
+    assert lost.sum() == (result.blocks["instance"] == 2).sum() > 4
+    imputed = n * means[0] - result.table[0].sum()  # of the failures
     assert imputed > result.table[1][lost].sum()
 
 

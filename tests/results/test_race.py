@@ -14,13 +14,16 @@ from playing import eliminated
 
 import racer
 from racer import Race
+from racer._numerics import related_probability
+from racer.deciders import CorrelatedTRace, MeanRace
 from racer.results import scores
 from racer.results.summary import configurations, eliminations
 
 
 @pytest.fixture(scope="module")
 def result(racing):
-    race = Race([{"x": x} for x in (2, 1, 3)], ["a", "b"], budget=60, seed=5, min_survivors=2)
+    settings = {"decider": "t-race", "budget": 60, "seed": 5, "min_survivors": 2}
+    race = Race([{"x": x} for x in (2, 1, 3)], ["a", "b"], **settings)
 
     def evaluate(cell):
         if (cell.block, cell.candidate) == (1, 2):
@@ -28,6 +31,12 @@ def result(racing):
         return racing.noisy(replace(cell, config=cell.config["x"]), 0.01)
 
     return racing.play(race, evaluate)
+
+
+@pytest.fixture(scope="module")
+def decided():
+    """Return a race that the default decider decides."""
+    return racer.race([1, 2, 3], lambda c, instance, seed: c + seed % 7, budget=90, seed=1)
 
 
 def test_best_is_a_configuration_of_the_user(result):
@@ -77,9 +86,15 @@ def test_eliminations_have_a_row_each(result):
     frame = result.eliminations
     assert list(frame) == ["block", "candidate", "reason", "against", "probability", "measure"]
     row = frame.iloc[0]
-    assert (row.candidate, row.reason, row.against, row.measure) == (2, "inferior", 1, "posterior")
-    assert 0.95 < row.probability <= 1
+    assert (row.candidate, row.reason, row.against, row.measure) == (2, "inferior", 1, "p-value")
+    assert 0 <= row.probability < 0.05
     assert len(frame) == len(eliminated(result)) == 1
+
+
+def test_eliminations_by_the_posterior_have_no_second_probability(decided):
+    assert list(decided.eliminations) == ["block", "candidate", "reason", "against"]
+    assert set(decided.eliminations["candidate"]) == {1, 2}
+    assert eliminations(decided).pieces[1].head == ("candidate", "block", "reason", "against")
 
 
 def test_failures_have_a_row_each(result):
@@ -186,8 +201,8 @@ def test_a_best_that_was_eliminated_is_said_to_be(racing):
     assert (result.best, 0 in result.survivors) == (0, False)
     assert result.leaders[0] == 0
     text = " ".join(str(result).split())
-    assert "#0 was eliminated after block 7" in text
-    assert "it is the likeliest best nevertheless" in text
+    assert "#0 was eliminated after block 7 (by the rule of Scripted: inferior to #1);" in text
+    assert "P(best) is another model, and given all outcomes, it is the likeliest best" in text
     assert result.to_dict()["survivors"][0]["candidate"] == 0
 
 
@@ -202,12 +217,51 @@ def test_failures_of_the_survivors_are_a_column(racing):
 
 @pytest.mark.parametrize("n", [1, 2])
 def test_one_rival_is_not_one_of_several(racing, n):
-    race = Race([1.0, 1.01, 1.02][: n + 1], budget=60, seed=1, min_survivors=1)
+    race = Race([1.0, 1.01, 1.02, 9.0][2 - n :], budget=90, seed=4)
     result = racing.play(race, lambda cell: racing.noisy(cell, 1.0))
     rivals = [f"#{c}" for c in result.credible_set if c != result.best_index]
     assert len(rivals) == n
     one_of = "" if n == 1 else "one of "
-    assert f"it is that or {one_of}{', '.join(rivals)}." in " ".join(str(result).split())
+    said = f"it is that or {one_of}{', '.join(rivals)}."
+    held = related_probability(sum(result.probability_best[c] for c in result.credible_set))
+    assert f"With probability {held.removeprefix('= ')} {said}" in " ".join(str(result).split())
+
+
+def test_a_set_of_all_candidates_and_a_best_below_one_half_are_said_to_be_that(racing):
+    result = racing.play(
+        Race([1.0, 1.01, 1.02, 1.03], budget=60, seed=4), lambda cell: racing.noisy(cell, 1.0)
+    )
+    text = " ".join(str(result).split())
+    assert len(result.credible_set) == 4
+    assert text.startswith(
+        f"The likeliest best is #{result.best_index} of 4 candidates. P(best) = 0."
+    )
+    assert "It may be any of them: none is ruled out with probability 0.95." in text
+    assert "With probability" not in text
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (
+            {"deterministic": True},
+            "these 12 instances, not about others like them (generalize=False)",
+        ),
+        ({"deterministic": True, "generalize": True}, "instances like these 12 (generalize=True)"),
+        ({"decider": "mean"}, "not about others like them (MeanRace(population=False))"),
+        ({"decider": MeanRace(population=True)}, "like these 12 (MeanRace(population=True))"),
+        ({"decider": CorrelatedTRace(0.2), "deterministic": True}, None),  # data like these
+        ({"budget": 20}, None),  # instances are a sample, of which each is used once
+    ],
+)
+def test_a_race_of_given_instances_says_what_it_is_about(settings, said):
+    def evaluate(config, instance, seed):
+        return (0.1 * config + instance * 7 % 12 / 12) / 2
+
+    found = racer.race([0, 1], evaluate, range(12), **{"budget": 24, "seed": 1, **settings})
+    about = [sentence for sentence in found.verdict if sentence.startswith("That is about")]
+    assert bool(about) == (said is not None)
+    assert said is None or said in about[0]
 
 
 def test_what_was_left_of_the_budget_is_explained(racing):
@@ -216,10 +270,10 @@ def test_what_was_left_of_the_budget_is_explained(racing):
     assert "budget of 60 (the other 50 were not needed), on 5" in " ".join(str(result).split())
 
 
-def test_a_table_of_eliminations_has_the_same_types_if_it_is_empty(result, racing):
+def test_a_table_of_eliminations_has_the_same_types_if_it_is_empty(decided, racing):
     none = racing.play(Race([0, 1], budget=20, seed=1), lambda cell: 1.0)
-    assert len(result.eliminations) > 0 == len(none.eliminations)
-    assert result.eliminations.dtypes.tolist() == none.eliminations.dtypes.tolist()
+    assert len(decided.eliminations) > 0 == len(none.eliminations)
+    assert decided.eliminations.dtypes.tolist() == none.eliminations.dtypes.tolist()
 
 
 def test_blocks_have_the_same_number_wherever_they_are_shown(result):

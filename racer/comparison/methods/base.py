@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from racer.comparison.scores import Scores
     from racer.stats.pairs import PairRanks
 
-WITHHELD = "withheld"  # attribute of pairs: why they are undecided all the same, by name
 ALIKE = "As all may be alike, no algorithm is called better than another."
 INDETERMINATE = (
     "Indeterminate: a prior of little weight would decide it; more data sets are needed."

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racer._checks import counted
-from racer.comparison.data import OmnibusTest
-from racer.comparison.methods.base import ALIKE, INDETERMINATE, WITHHELD, as_index
+from racer.comparison.data import WITHHELD, OmnibusTest
+from racer.comparison.methods.base import ALIKE, INDETERMINATE, as_index
 from racer.stats.friedman import RankSums, centred, iman_davenport_df
 from racer.stats.ranks import ranks_of
 from racer.stats.sign_flips import all_alike, signs
@@ -29,17 +28,17 @@ _CHUNK = 64  # pairs at a time
 
 
 def gated(
-    method: Callable[[Scores, Settings], Analysis],
+    method: Callable[[Scores, Settings], Analysis], *, of_two: bool = False
 ) -> Callable[[Scores, Settings], Analysis]:
     """Return a method that calls none better unless "all alike" is rejected, and then of that pair.
 
-    Of two algorithms, as it was: one statement needs no other before it.
+    Of two algorithms only with `of_two`: one statement needs no other before it, if it holds its level.
     """
 
     @wraps(method)
     def behind_gate(scores: Scores, settings: Settings) -> Analysis:
         analysis = method(scores, settings)
-        if len(scores.algorithms) == 2:
+        if len(scores.algorithms) == 2 and not of_two:
             return analysis
         flips = _flips(scores, settings)
         omnibus = omnibus_test(scores, settings, flips)
@@ -53,8 +52,6 @@ def gated(
         if omnibus.rejected:
             places = as_index(frame, scores.algorithms)
             is_withheld = is_withheld & ~pairs_differ(scores, *places, flips, settings.alpha)
-            if n_left := np.count_nonzero(is_withheld):
-                notes.append(f"Sign flips: {counted(int(n_left), 'pair')} undecided.")
         else:
             notes.append(ALIKE)
         pairs = frame.assign(decision=decision.mask(is_withheld, "undecided"))

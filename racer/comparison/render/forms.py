@@ -192,17 +192,16 @@ def _facts(comparison: ComparisonData) -> list[str]:
 
 
 def _likeliest(comparison: ComparisonData) -> list[str]:
-    """Return a sentence where the first by the method's order has not the largest P(best) shown."""
+    """Return a sentence where P(best), as it is shown, has another order than the method."""
     if "probability_best" not in comparison.ranking:
         return []
-    names = comparison.ranking["algorithm"].tolist()
-    probability = comparison.ranking["probability_best"].tolist()
-    likeliest = probability.index(max(probability))
-    first, largest = f"{probability[0]:.2f}", f"{probability[likeliest]:.2f}"
-    if first == largest:
+    chances = comparison.ranking["probability_best"].tolist()
+    shown = [f"{chance:.2f}" for chance in chances]
+    if shown == sorted(shown, reverse=True):
         return []
-    said = f"{names[likeliest]} comes first by P(best) ({largest})"
-    return [f"{said}, which compares the scores themselves."]
+    first = comparison.ranking["algorithm"][chances.index(max(chances))]
+    said = f"so its order is another: {first} comes first ({max(shown)})"
+    return [f"P(best) compares the scores themselves, {said}."]
 
 
 def _sentences(texts: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from racer._checks import counted
-from racer.comparison.methods.base import WITHHELD
+from racer.comparison.data import WITHHELD
 from racer.comparison.render.cite import EFFECT_SIZE, in_prose
 from racer.comparison.render.tables import DECIMALS, shown
 
