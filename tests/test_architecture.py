@@ -20,6 +20,7 @@ ORDER = (
     "_files",
     "seeding",
     "_numerics",
+    "failures",
     "render",
     "plots",
     "stats",
@@ -40,7 +41,7 @@ ORDER = (
     "scenario",
     "cli",
 )
-STATS_MAY_IMPORT = {"errors", "_checks", "_numerics", "seeding", "plots", "stats"}
+STATS_MAY_IMPORT = {"errors", "_checks", "_numerics", "seeding", "failures", "plots", "stats"}
 OUTSIDE = {
     *("os", "signal", "subprocess", "multiprocessing", "threading", "socket", "shutil"),
     *("tempfile", "pathlib", "sqlite3", "time", "datetime", "joblib", "rich", "click"),

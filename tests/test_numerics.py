@@ -10,9 +10,6 @@ from racer._numerics import (
     TIE,
     RowBuffer,
     _blas,
-    impute_by_block,
-    impute_failed,
-    impute_no_nearer,
     means_of,
     one_blas_thread,
     with_ties,
@@ -27,11 +24,6 @@ def test_means_of_the_largest_floats_are_finite():
     rows = np.array([[most, most, 1.0, np.inf, np.nan], [most, -most, 2.0, most, 1.0]])
     np.testing.assert_equal(means_of(rows), [most, 0.0, 1.5, np.inf, np.nan])
     np.testing.assert_equal(means_of(rows[:, :2].reshape(2, 1, 2)), [[most, 0.0]])
-
-
-def test_a_failure_beside_costs_that_tie_but_for_rounding_costs_the_usual_range():
-    costs = np.array([[1.0, 3.0, 2.0], [NOISY, PLAIN, np.inf], [NOISY, PLAIN, PLAIN]])
-    assert impute_by_block(costs)[1].tolist() == [NOISY, PLAIN, NOISY + 2.0]
 
 
 class TestTies:
@@ -57,58 +49,6 @@ class TestTies:
             found = with_ties(row[None, order])
             np.testing.assert_array_equal(found[0], row[[0, 0, 0, 0, 4, 4]][order])
             assert with_ties(found) is found
-
-
-class TestFailures:
-    INF = float("inf")
-
-    def test_they_are_one_range_behind_the_worst(self):
-        assert impute_failed(np.array([1.0, self.INF, 4.0, 2.0])).tolist() == [1, 7, 4, 2]
-        table = np.array([[1.0, self.INF], [4.0, 2.0]])
-        assert impute_failed(table).tolist() == [[1, 7], [4, 2]]
-        assert impute_failed(table, ranges=4.0).tolist() == [[1, 16], [4, 2]]
-
-    @pytest.mark.parametrize(("value", "behind"), [(3.0, 6.0), (-3.0, 0.0), (0.1, 0.2), (0.0, 1.0)])
-    def test_they_are_behind_where_all_costs_are_equal(self, value, behind):
-        assert impute_failed(np.array([value, self.INF, value])).tolist() == [value, behind, value]
-        assert impute_failed(np.array([[self.INF], [value]])).tolist() == [[behind], [value]]
-
-    def test_something_else_must_be_known(self):
-        with pytest.raises(ValueError, match="zero-size"):
-            impute_failed(np.array([self.INF]))
-        assert impute_failed(np.empty((0, 3))).shape == (0, 3)
-
-    def test_without_a_range_in_a_block_the_usual_one_of_the_others_counts(self):
-        nan, inf = np.nan, self.INF
-        costs = np.array([[2.0, inf, nan], [1.0, 3.0, inf], [5.0, 5.0, inf], [inf, inf, nan]])
-        expected = [[2.0, 4.0, nan], [1.0, 3.0, 5.0], [5.0, 5.0, 7.0], [nan, nan, nan]]
-        np.testing.assert_array_equal(impute_by_block(costs), expected)
-        np.testing.assert_array_equal(impute_by_block(costs[[0]]), [[2.0, 4.0, nan]])  # its size
-
-    def test_who_is_far_behind_does_not_come_nearer_by_failing(self):
-        nan, inf = np.nan, self.INF
-        costs = np.array([[1.0, 2.0, 9.0], [11.0, 12.0, 15.0], [1.0, 2.0, inf], [nan, nan, 50.0]])
-        assert impute_by_block(costs)[2].tolist() == [1.0, 2.0, 3.0]
-        assert impute_no_nearer(costs)[2].tolist() == [1.0, 2.0, 9.0]
-        before = [[2.0, 1.0], [1.0, inf], [inf, inf], [inf, 3.0]]  # a range behind is worse
-        assert impute_no_nearer(np.array(before))[1].tolist() == [1.0, 2.0]
-        assert impute_no_nearer(np.array(before))[3].tolist() == [4.0, 3.0]
-
-    def test_a_failure_among_near_ties_costs_the_usual_range(self):
-        costs = np.array([[1.0, 3.0, 2.0], [5.0, 5.0 + 1e-6, self.INF], [1.0, 3.0, 1.0]])
-        assert impute_by_block(costs)[1, 2] == pytest.approx(5.0, abs=1e-5)
-        assert impute_no_nearer(costs)[1, 2] == pytest.approx(7.0, abs=1e-5)
-
-    def test_a_column_alone_on_its_blocks_is_imputed_by_block(self):
-        costs = np.array([[self.INF, 3.0], [5.0, np.nan], [np.nan, 4.0]])
-        np.testing.assert_array_equal(impute_no_nearer(costs), impute_by_block(costs))
-
-    def test_without_any_the_very_same_array_comes_back(self):
-        costs = np.array([1.0, 2.0])
-        assert impute_failed(costs) is costs
-
-    def test_no_sum_overflows_aloud(self):
-        assert impute_failed(np.array([-1e308, 1e308, self.INF])).tolist()[2] == self.INF
 
 
 class TestRowBuffer:

@@ -35,7 +35,7 @@ class Ended(StrEnum):
     >>> result.ended
     <Ended.DECIDED: 'decided'>
     >>> print(result.ended.message)
-    Only the requested number of candidates is left.
+    No other candidate is left in the race.
     """
 
     DECIDED = "decided"

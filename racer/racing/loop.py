@@ -58,18 +58,17 @@ def race(
         block, state.block, state.used = state.block, state.block + 1, state.used + len(row.values)
         state.pending[:0] = _with_success(rules, withheld.released())
         costs, rejected, is_usable = rules.costs(row), row.places("rejected"), row.is_usable
-        ok = np.isfinite(costs).reshape(len(costs), -1).any(axis=1)
-        state.succeeded.update(state.alive[ok].tolist())
+        state.succeeded.update(state.alive[~np.isnan(row.values)].tolist())
         eliminated: tuple[Elimination, ...] = ()
         before = state.tested
         if rejected:
             gone = [Elimination.of_rejected(block, int(state.alive[i])) for i in rejected]
+            state.succeeded.difference_update(state.alive[rejected].tolist())
             eliminated = _leave(rules, state, withheld, gone)
             costs = np.delete(costs, rejected, axis=0)
         shown = as_shown(rules.decider, costs, usable=is_usable)
         is_withheld = withheld.withhold(asked, shown)
         if shown is not None:
-            state.usable += is_usable
             state.has_difference = state.has_difference or (is_usable and _differ(costs))
             if not is_withheld:
                 state.pending.append((asked, shown))
@@ -118,9 +117,7 @@ def _leave(
     """Remove candidates from all that has not been tested; return their eliminations."""
     if gone:
         withheld.keep(state.eliminate(gone))
-        untested = state.pending
-        state.pending = _with_success(rules, untested)
-        state.usable -= len(untested) - len(state.pending)
+        state.pending = _with_success(rules, state.pending)
     return tuple(gone)
 
 
@@ -224,7 +221,7 @@ def _why_over(
         return Ended.ONE_CANDIDATE
     if m <= rules.min_survivors:
         return Ended.DECIDED if m else Ended.ALL_REJECTED
-    failed = not state.usable and state.block >= state.first_test
+    failed = not state.succeeded and state.block >= state.first_test
     if failed or all_set_aside(rules.decider, state.decided):
         return Ended.ALL_FAILED
     if (stopped := state.stopped) is not None:
@@ -256,7 +253,7 @@ def _named(over: Ended, rules: Rules, state: State) -> Ended:
     """Return the name of the end after the last test: failures first."""
     if state.n_candidates == 1 or not len(state.alive):
         return over
-    if not state.usable or all_set_aside(rules.decider, state.decided):
+    if not state.succeeded or all_set_aside(rules.decider, state.decided):
         return Ended.ALL_FAILED
     if state.is_left_alone:
         return Ended.DECIDED
@@ -280,7 +277,7 @@ def best(state: State, survivors: Sequence[int]) -> int | None:
     goal = state.setting.objective
     if goal != "cost" and goal.kind == "front" and len(survivors) > 1:
         return None
-    if not survivors or not state.usable:
+    if not survivors or not state.succeeded:
         return None
     is_tested = state.has_difference and state.tested >= state.first_test
     if len(survivors) == 1 and (is_tested or state.is_left_alone):

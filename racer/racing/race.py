@@ -338,7 +338,7 @@ class Race(AskTell):
             asked = advance(flow, self._record(asked, outcomes))
         self._request = None
         self._notes.append(asked)
-        if self.ended is Ended.ALL_FAILED and self._state.usable:
+        if self.ended is Ended.ALL_FAILED and self._state.succeeded:
             self._notes.append(
                 "all groups are set aside: in each, every candidate failed somewhere, so that no mean "
                 "of any is known; give smaller groups, or mend what fails"

@@ -47,12 +47,11 @@ class State:
     pending: list[tuple[int, NDArray[np.float64]]] = field(default_factory=list)  # not tested
     block: int = 0  # complete blocks
     used: int = 0  # evaluations
-    usable: int = 0  # blocks on which any candidate succeeded
+    succeeded: set[int] = field(default_factory=set)  # candidates, on any block; none of the rejected
     tested: int = 0  # usable blocks that the decider has seen
     eliminations: list[Elimination] = field(default_factory=list)
     used_share: float | None = None  # of a budget in money or in seconds
     has_difference: bool = False  # a block tells two candidates apart
-    succeeded: set[int] = field(default_factory=set)  # candidates, on any block
     ended: Ended | None = None
 
     @classmethod

@@ -130,7 +130,7 @@ class RaceResult(Result):
     >>> result.best, result.survivors, result.ended.value
     ('a', (0,), 'decided')
     >>> list(result.eliminations.columns)
-    ['block', 'candidate', 'reason', 'against', 'probability', 'measure']
+    ['block', 'candidate', 'reason', 'against']
     """
 
     _survivor_label, _is_race = "survivors", True

@@ -30,6 +30,7 @@ __all__ = [
     "best_posterior",
     "drawn_together",
     "failing_parts",
+    "far_behind",
     "place_parts",
     "scores",
     "two_way",
@@ -305,12 +306,11 @@ def _compared(
     is_sample = n_blocks == np.inf  # else the mean of all blocks counts, not their ranks
     values = scores(costs, measure, ranked=is_sample)
     for _ in range(_PASSES if kernels is None else 1):
-        effect, is_far = _far(values)
+        effect, excess = far_behind(values)
+        is_far = excess > 0.0
         mean[near] = effect - effect.min() + mean[near].min()
-        if (
-            kernels is not None
-        ):  # a candidate far behind tells where others are: it counts as nearer
-            values -= np.where(is_far, effect - effect[is_far].min(initial=np.inf), 0.0)
+        if kernels is not None:  # who is far behind tells where others are: it counts as nearer
+            values -= excess
         if kernels is not None or not is_far.any() or not sought[near[~is_far]].any():
             break
         near = near[~is_far]  # ranks among these say more
@@ -397,8 +397,9 @@ def scores(costs: Floats, measure: Measure = "rank", *, ranked: bool = True) -> 
     if not ranked:
         above[some] = values
         return above
-    flat = values[known[some]]
-    places = scipy.stats.rankdata(flat.round(_DIGITS))  # what differs by rounding ties
+    flat = values[known[some]].round(_DIGITS)  # what differs by rounding ties
+    _, at, ties = np.unique(flat, return_inverse=True, return_counts=True)
+    places = (np.cumsum(ties) - 0.5 * (ties - 1.0))[at]  # `scipy.stats` takes long to import
     values[known[some]] = scipy.special.ndtri((places - 0.375) / (len(flat) + 0.25))
     above[some] = values
     return above
@@ -467,18 +468,21 @@ class _Fit(NamedTuple):
         return cls(precision, sums, effects, squares, max(freedom, 0), cells, weight.sum(axis=0))
 
 
-def _far(values: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the effects of candidates (m,), and who is far behind the better ones."""
+def far_behind(values: Floats) -> tuple[Floats, Floats]:
+    """Return the effects of candidates (m,) on values (n, m), and by how much some are too far behind.
+
+    Who is that far behind the better ones cannot be the best, and says nothing of their spread.
+    """
     noise = _noise_by_candidate(values)
     fit = _Fit.of(values, noise)
     seen = fit.cells > 0
     if seen.sum() < 3:
-        return fit.effects, np.zeros(len(seen), dtype=np.bool_)
+        return fit.effects, np.zeros(len(seen))
     error = fit.squares / max(fit.freedom, 1) * noise / np.maximum(fit.cells, 1.0)
     low, middle = np.quantile(fit.effects[seen], (0.05, 0.3))
     spread = (middle - low) / 1.12  # its standard deviation, if the better ones are normal
     limit = middle + _FAR * np.maximum(spread, np.sqrt(error + np.median(error[seen])))
-    return fit.effects, seen & (fit.effects > limit)
+    return fit.effects, np.where(seen, np.maximum(fit.effects - limit, 0.0), 0.0)
 
 
 def place_parts(
@@ -499,6 +503,7 @@ def place_parts(
     """
     relative = _noise_by_candidate(values) if noise_of is None else noise_of
     plain, fit, m = _Fit.of(values), _Fit.of(values, relative), values.shape[1]
+    size = float(np.nanmax(np.abs(values))) or 1.0  # beside which rounding is none
     noise = None if instances is None else _noise_by_instance(values, instances, generalize)
     squares, freedom = fit.squares, fit.freedom
     if noise is not None:
@@ -506,7 +511,7 @@ def place_parts(
         freedom = max(round(noise.freedom), 1)
         squares = noise.variance * freedom
     explained = float(fit.effects @ fit.sums)
-    if squares + explained <= 0.0:
+    if squares + explained <= (1e-12 * size) ** 2:
         return [Part(1.0, np.zeros(m), np.zeros((m, m)))], np.inf
     squares += explained
     freedom += int((fit.cells > 0).sum()) - 1
@@ -539,7 +544,7 @@ def place_parts(
             covariance += variance * kept * shared * np.eye(m)
             own += variance * kept * shared
         if n_blocks < np.inf:
-            mean = (1.0 - ahead) * plain.effects + ahead * mean
+            mean = (1.0 - ahead) * (size * (plain.effects / size).round(_DIGITS)) + ahead * mean
             covariance = covariance * np.outer(ahead, ahead) + np.diag(variance * ahead / n_blocks)
             own = ahead**2 * own + variance * ahead / n_blocks
         spread = float(_SPREADS[at]) * variance
@@ -580,10 +585,10 @@ def _noise_by_candidate(values: Floats) -> Floats:
     if ok.sum() < 3:
         return np.ones(values.shape[1])
     values, known = values[known.any(axis=1)], known[known.any(axis=1)]
-    left, relative = values - np.nanmedian(values, axis=1, keepdims=True), np.ones(len(ok))
+    values = values - np.nanmedian(values, axis=1, keepdims=True)
+    values /= float(np.abs(values[known]).max()) or 1.0
+    left, relative = values.copy(), np.ones(len(ok))
     left[:, ok] -= np.nanmedian(left[:, ok], axis=0)
-    size = float(np.abs(left[known]).max()) or 1.0
-    left, values = left / size, values / size
     free = np.maximum(count - 1.0, 0.5)
     for begins in (True, False):
         if not begins:
@@ -591,7 +596,9 @@ def _noise_by_candidate(values: Floats) -> Floats:
             weight = known / relative
             total = np.maximum(weight.sum(axis=1), 1e-300)
             left -= ((weight * left).sum(axis=1) / total)[:, None]
-            free = (known - weight / total[:, None]).sum(axis=0) * (1.0 - 1.0 / np.maximum(count, 1))
+            free = (known - weight / total[:, None]).sum(axis=0) * (
+                1.0 - 1.0 / np.maximum(count, 1)
+            )
             free = np.maximum(free, 0.5)
         squares = np.where(known, left**2, 0.0).sum(axis=0)
         size = squares[ok] / free[ok]

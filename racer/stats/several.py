@@ -11,7 +11,7 @@ from racer._checks import as_floats, flag, whole
 from racer._numerics import TIE, one_blas_thread, power_near
 from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
-from racer.stats.best import failing_parts, place_parts, scores, two_way
+from racer.stats.best import failing_parts, far_behind, place_parts, scores, two_way
 from racer.stats.least import Part, in_lowest_class, lattice_points, root_of
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ _LEVEL = 0.95
 _FAILING = 1e3  # of what places differ by: who fails more often is so far behind
 _FAR = 1e50  # times the size of the smallest candidate: costs of another kind, beside which it is 0
 _BEYOND = (1e9, 1e12)  # units of a block, of candidates with such costs: at least, and times theirs
+_HIDING = 1e3  # of what the others differ by
 _TURNS = 16  # of draws: the error of a probability is below half of its second decimal
 _MOST = 64  # candidates, from which on fewer points do
 
@@ -272,6 +273,10 @@ class Means:
             is_known = np.isfinite(self._known[:, at])
             self._known[is_known, at] = self._known[is_known, at][:1]
         self._failing: NDArray[np.float64] | None = None
+        if by_block and noisy:
+            costs = costs.copy()
+            for _ in range(2):  # the size of the first hides what else is rounding
+                costs[noisy] -= _hiding(costs[noisy])[:, None]
         self._images = _images(costs, noisy)
         self._noisy = [at for at in noisy if at not in self._images]
         if not self._noisy:
@@ -286,7 +291,10 @@ class Means:
             self._back = np.linalg.inv(axes)  # from the axes to the metrics
             turned = np.einsum("jd,dnm->jnm", axes, values)
             total = np.inf if n_blocks is None else n_blocks
-            self._fits = [_Axis(*place_parts(table, n_blocks=total)) for table in turned]
+            self._fits = [
+                _Axis(*place_parts(table, n_blocks=total, noise_of=np.ones(self._m)))
+                for table in turned
+            ]
             if not np.array_equal(axes, np.eye(len(axes))):
                 self._fits = _alike(self._fits, [_size(table) for table in turned])
         first = costs[self._noisy[0]]
@@ -428,7 +436,7 @@ def _scaled(costs: NDArray[np.float64]) -> _Scaled:
 
 def _scored(table: NDArray[np.float64], *, by_block: bool, n_blocks: int | None) -> _Metric:
     """Return the scores of a metric's costs (n, m), and the level of its blocks."""
-    values = scores(table, "rank" if by_block else "mean")
+    values = scores(table, "rank" if by_block else "mean", ranked=False)
     known = np.isfinite(table)
     some = known.any(axis=1)
     # the level of a block is what it has above the additive effects of its candidates
@@ -439,6 +447,21 @@ def _scored(table: NDArray[np.float64], *, by_block: bool, n_blocks: int | None)
     error = float(np.sqrt(share * of_block.var(ddof=1) / n)) if n > 1 else 0.0
     values[known.sum(axis=1) < 2] = np.nan  # tells no candidates apart
     return _Metric(values, float(of_block.mean()), error)
+
+
+def _hiding(metrics: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return by how much candidates are so far behind, in all metrics, that they hide the others.
+
+    Shape (d, m), of costs (d, n, m); 0 for most.
+    """
+    found = np.zeros(metrics.shape[::2])
+    for at, costs in enumerate(metrics):
+        power = power_near(costs)
+        scaled = np.where(np.abs(costs) < _FAR * power, costs, np.nan) / power
+        effects, excess = far_behind(scaled)
+        near = effects[excess == 0.0]
+        found[at] = np.where(excess > _HIDING * np.ptp(near), excess * power, 0.0)
+    return np.where((found > 0.0).all(axis=0), found, 0.0)
 
 
 def _size(values: NDArray[np.float64]) -> float:

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from playing import eliminated
 from scipy import stats
@@ -33,7 +34,7 @@ def some_costs(m=9, seed=1):
 
 
 def test_what_is_dropped_says_how_probable_it_was_best_and_who_leads():
-    gone = race(some_costs()).eliminations
+    gone = pd.DataFrame(map(vars, race(some_costs())._eliminations))
     assert set(gone["reason"]) == {"unlikely"}
     assert set(gone["measure"]) == {"posterior"}
     assert gone["probability"].between(0.0, 0.5).all()
@@ -43,7 +44,7 @@ def test_what_is_dropped_says_how_probable_it_was_best_and_who_leads():
 def test_the_first_to_go_has_the_least_posterior_probability_of_being_best():
     """Before anyone goes, ranks weigh the same in every block: Benavoli et al. 2015, eq. 15."""
     costs = some_costs(5)
-    gone = race(costs).eliminations
+    gone = pd.DataFrame(map(vars, race(costs)._eliminations))
     first = gone[gone["block"] == gone["block"].min()]
     ranks = stats.rankdata(costs[: first["block"].iloc[0] + 1], axis=1)
     weights = np.random.default_rng(5).standard_exponential((50_000, len(ranks)))
