@@ -92,7 +92,7 @@ _ARGUMENTS: dict[str, list[Any]] = {
     "ahead": [-1, 1.5, "some", True, LIST, THING, ARRAY, None, NAN],
     # names and flags
     "deterministic generalize log exact familywise population independent shuffle": FLAG,
-    "maximize progress cpu by_block": [*FLAG, None],
+    "maximize progress cpu by_instance": [*FLAG, None],
     "direction reads protocol cost by form equalities posthoc correction last_two": NAMES,
     "alternative zeros ties sigma_prior runs local_rope method design select measure": NAMES,
     "instance_order": [*NAMES, None],
