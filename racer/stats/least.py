@@ -281,7 +281,7 @@ def root_of(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
     jitter, raised = 0.0, covariance
     while True:
         try:
-            return np.linalg.cholesky(raised)  # without scipy.linalg, which a race need not load
+            return np.asarray(np.linalg.cholesky(raised))  # scipy.linalg is slow to load
         except np.linalg.LinAlgError:
             jitter = max(10.0 * jitter, 1e-12 * size)
             raised = covariance + jitter * np.eye(len(covariance))
