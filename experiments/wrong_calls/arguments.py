@@ -92,9 +92,9 @@ _ARGUMENTS: dict[str, list[Any]] = {
     "ahead": [-1, 1.5, "some", True, LIST, THING, ARRAY, None, NAN],
     # names and flags
     "deterministic generalize log exact familywise population independent shuffle": FLAG,
-    "maximize progress cpu by_block ratios by_instance": [*FLAG, None],
+    "maximize progress cpu by_instance": [*FLAG, None],
     "direction reads protocol cost by form equalities posthoc correction last_two": NAMES,
-    "alternative zeros ties sigma_prior runs local_rope method design select": NAMES,
+    "alternative zeros ties sigma_prior runs local_rope method design select measure": NAMES,
     "instance_order": [*NAMES, None],
     "gate": ["nonesuch", "", 3, LIST, THING, ARRAY, 1, 0, None],
     "name": [3, None, "", THING, True, LIST],

@@ -280,11 +280,11 @@ def root_of(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.zeros_like(covariance)
     jitter, raised = 0.0, covariance
     while True:
-        root, failed = scipy.linalg.lapack.dpotrf(raised, lower=1)
-        if not failed:
-            return np.asarray(root)
-        jitter = max(10.0 * jitter, 1e-12 * size)
-        raised = covariance + jitter * np.eye(len(covariance))
+        try:
+            return np.asarray(np.linalg.cholesky(raised))  # scipy.linalg is slow to load
+        except np.linalg.LinAlgError:
+            jitter = max(10.0 * jitter, 1e-12 * size)
+            raised = covariance + jitter * np.eye(len(covariance))
 
 
 def lattice_points(

@@ -72,7 +72,7 @@ def test_failed_cells_are_counted_per_block(racing):
 
 def test_eliminations_of_all_events_are_those_of_the_result(racing):
     events, result = watched(
-        racing, range(8), racing.noisy, budget=400, seed=3, first_test=4, each_test=3
+        racing, range(8), racing.noisy, decider="f-race", budget=400, seed=3, each_test=3
     )
     told = [elimination for event in events for elimination in event.eliminated]
     assert tuple(told) == eliminated(result)

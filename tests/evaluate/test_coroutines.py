@@ -445,4 +445,4 @@ def test_a_plain_function_that_returns_a_coroutine_is_refused_at_the_first_cell(
     message = r"^evaluate returned (a coroutine, not a number): write async def, or await it"
     with pytest.raises(ObjectiveError, match=message):
         racer.race([1, 2], plain, budget=20, metrics=metrics, objective=metrics and "cost")
-    assert calls == [1]
+    assert len(calls) == 1

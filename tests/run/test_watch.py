@@ -113,7 +113,7 @@ def test_a_running_tuning_is_watched_without_its_races(tmp_path):
         return config["x"] + seed % 7 / 20
 
     space = racer.Space({"x": racer.Real(0, 1)}, repair=dict)
-    settings = {"budget": 600, "seed": 1, "store": path, "callbacks": [own.update]}
+    settings = {"budget": 600, "seed": 2, "store": path, "callbacks": [own.update]}
     with pytest.raises(racer.RaceInterrupted):
         racer.tune(space, evaluate, range(9), **settings)
     state = state_in(path, ProgressState(0.0))
