@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import csv
 import math
-import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import joblib
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import track
 
 from racer.render.markup import markdown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = [
     "averaged",
     "cell_of",
-    "duration",
     "markdown",
     "mean_and_error",
     "measured",
@@ -40,7 +38,6 @@ __all__ = [
     "print_row",
     "read",
     "table",
-    "takes",
     "wide",
     "with_progress",
     "write",
@@ -49,50 +46,9 @@ __all__ = [
 T = TypeVar("T")
 
 
-def takes(seconds: float, jobs: int) -> str:
-    """Return about how long a run of so many seconds of one core takes."""
-    cores = "one core" if jobs == 1 else f"{jobs} cores"
-    return f"Takes about {duration(seconds / jobs + 2.0)} on {cores} with nothing else to do."
-
-
-def with_progress(
-    todo: Sequence[T], seconds: Sequence[float], jobs: int, label: Callable[[T], str]
-) -> Iterator[T]:
-    """Yield what is to do; progress and remaining time go to stderr.
-
-    How long it takes goes to stdout: about, before the first, and truly, after the last.
-
-    Parameters
-    ----------
-    todo : sequence
-    seconds : sequence of float
-        How long each is expected to take on one core: corrected as time goes by.
-    jobs : int
-    label : callable
-        What is shown of each.
-    """
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.description}, about {task.fields[left]} left"),
-    )
-    start, done, total = time.monotonic(), 0.0, math.fsum(seconds)
-    print(f"{takes(total, jobs)}\n", flush=True)
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task("", total=len(todo), left=duration(total / jobs))
-        for each, expected in zip(todo, seconds, strict=True):
-            progress.update(task, description=label(each))
-            yield each
-            done += expected
-            left = (time.monotonic() - start) / done * (total - done)
-            progress.update(task, advance=1, left=duration(left))
-    print(f"Took {duration(time.monotonic() - start)}.\n")
-
-
-def duration(seconds: float) -> str:
-    """Return 95 seconds as "1 min 35 s"."""
-    minutes, rest = divmod(round(max(seconds, 0.0)), 60)
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+def with_progress(todo: Sequence[T]) -> Iterable[T]:
+    """Yield what is to do; progress and remaining time go to stderr."""
+    return track(todo, description="", console=Console(stderr=True))
 
 
 def measured(
@@ -100,7 +56,6 @@ def measured(
     cells: Sequence[T],
     seeds: Sequence[int],
     jobs: int,
-    seconds: float | Callable[[T], float],
     by: str = "",
 ) -> list[dict[str, Any]]:
     """Measure each cell with each seed, in workers; return a row per cell.
@@ -113,8 +68,6 @@ def measured(
     seeds : sequence of int
         The same for each cell.
     jobs : int
-    seconds : float or callable
-        How long one call takes on one core, or a function of the cell.
     by : str
         If given, `one` returns such figures for each of some labels, and each label gets a row,
         which has it in this column.
@@ -125,9 +78,8 @@ def measured(
         What names a cell; of each figure what `averaged` says; the number of seeds as `repetitions`.
     """
     call, rows = joblib.delayed(one), []
-    each = [len(seeds) * (seconds(cell) if callable(seconds) else seconds) for cell in cells]
     with joblib.Parallel(n_jobs=jobs, batch_size=-(-len(seeds) // (4 * jobs))) as pool:
-        for cell in with_progress(cells, each, jobs, _named):
+        for cell in with_progress(cells):
             found = pool(call(cell, seed) for seed in seeds)
             parts = {label: [each[label] for each in found] for label in found[0] if by}
             for label, figures in (parts or {"": found}).items():
@@ -144,10 +96,6 @@ def averaged(figures: Sequence[Mapping[str, float]]) -> dict[str, Any]:
         values = np.array([each[name] for each in figures], dtype=np.float64)
         row[name], row[f"{name}_se"] = mean_and_error(values[~np.isnan(values)])
     return row
-
-
-def _named(cell: object) -> str:
-    return ", ".join(map(str, cell)) if isinstance(cell, tuple) else str(cell)
 
 
 def mean_and_error(values: NDArray[np.float64]) -> tuple[float, float]:

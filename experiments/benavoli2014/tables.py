@@ -12,7 +12,7 @@ import click
 
 from experiments.benavoli2014 import losses, published
 from experiments.options import csv_option, number_option, run_options
-from experiments.report import takes, wide, write
+from experiments.report import wide, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,6 @@ TITLES = {
     2: "Table 2: loss where the IDP test decides",
     3: "Table 3: % of decisions for H0 and H1 where it does not, averaged over Delta",
 }
-SECONDS = 0.0025  # per repetition
 
 
 @click.command()
@@ -38,7 +37,6 @@ def main(
     """Print Tables 1 to 3 as published and as measured here."""
     cells = 2 * (steps + 1)
     print(f"{cells} values of Delta, {repetitions} repetitions each, {draws} draws, seed {seed}")
-    print(takes(SECONDS * cells * repetitions, jobs), flush=True)
     run = {"repetitions": repetitions, "draws": draws, "seed": seed}
     found = losses.tables(losses.play(steps, repetitions, draws, seed, jobs))
     rows: list[dict[str, Any]] = [

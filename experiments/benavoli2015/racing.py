@@ -50,7 +50,6 @@ DECIDERS: Mapping[str, Decider] = {
     "f-race-mean-rank": FRace("mean-rank", gate=False),
 }
 SETTINGS = {f"{q},{rho:g}": (q, rho) for q, rho in published.table_3()}
-SECONDS = 0.12  # of a race
 TRULY_SO = "pairs declared indistinguishable are truly so"
 
 settings_option = words_option("--settings", SETTINGS, help="Rows of the table: q and rho.")
@@ -86,10 +85,9 @@ def races(settings: Iterable[str], deciders: Iterable[str], size: Size) -> Cells
     column `halving` is the MAE of sequential halving on the observations that the race used.
     """
     cells = [Cell(setting, decider) for setting in settings for decider in deciders]
-    print(f"{len(cells)} cells, {size.repetitions} repetitions, seed {size.seed}.")
+    print(f"{len(cells)} cells, {size.repetitions} repetitions, seed {size.seed}.\n", flush=True)
     found = {}
-    seconds = [SECONDS * size.repetitions] * len(cells)
-    for cell in with_progress(cells, seconds, size.jobs, "({0.setting}) {0.decider}".format):
+    for cell in with_progress(cells):
         frame = _play(cell, size, M * PER_ASSESSMENT).frame
         frame["halving"] = [
             sequential_halving(cell.world, int(seed), int(observations))

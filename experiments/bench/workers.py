@@ -36,7 +36,6 @@ LAWS = ("equal", "log-normal", "exponential", "per candidate")
 SPACE = racer.Space({name: racer.Real(-5.0, 5.0) for name in "abcde"})
 AT_ONCE = (1, 2, 3, 4, 5)
 MEAN = 0.1  # seconds of an evaluation
-SECONDS = 2e-4  # to simulate one
 
 
 @dataclass(frozen=True)
@@ -161,9 +160,5 @@ def main(
         more = product(AT_ONCE, ("exponential", "log-normal"), workers)
         cases = [Case("tune", law, n, at_once, races) for races, law, n in more]
         columns = {"races at once": "{at_once}", **columns}
-    rows = measured(shares, cases, range(seeds), jobs, _seconds)
+    rows = measured(shares, cases, range(seeds), jobs)
     print(table(rows, {**columns, "ahead": "{ahead:.2f}", "unused": "{unused:.2f}"}))
-
-
-def _seconds(case: Case) -> float:
-    return SECONDS * case.evaluations

@@ -20,7 +20,7 @@ from experiments.options import (
     number_option,
     seed_option,
 )
-from experiments.report import read, takes, wide, write
+from experiments.report import read, wide, write
 from racer.cli.demo.problems import FUNCTIONS
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-SECONDS = 5e-5  # per evaluation, with what the optimisers need
 EVOLUTIONS = (("rastrigin",), ("ackley",), tuple(FUNCTIONS))
 TARGETED = (("rosenbrock", 0.01), ("ackley", 0.01))
 STRENGTHS = (1.0, 5.0)
@@ -93,7 +92,6 @@ def main(
     if generate:
         count = len(FUNCTIONS) * runs.INSTANCES * len(runs.NAMES)
         print(f"{count} runs of {evaluations} evaluations, seed {seed}.")
-        print(takes(SECONDS * count * evaluations, jobs), flush=True)
         write(runs_path, runs.play(tuple(FUNCTIONS), runs.INSTANCES, evaluations, seed, jobs))
     elif not runs_path.exists():
         raise click.BadParameter(

@@ -121,17 +121,12 @@ def _by(
     return fraction, float(bool(out)), len(rows), sum(len(row.candidates) for row in rows)
 
 
-def _seconds(blocks: Sequence[int], cell: Cell) -> float:
-    return sum(blocks) * (6e-5 + 1e-6 * cell.candidates) / (1.0 + 3.0 * cell.effect**2)
-
-
 def rates(
     cells: Sequence[Cell], blocks: Sequence[int], repetitions: int, jobs: int, seed: int
 ) -> list[dict[str, Any]]:
     """Return a row for each cell and number of blocks: means and standard errors of COUNTS."""
     seeds = [seed_for(seed, "error-rates", repetition) for repetition in range(repetitions)]
-    one, seconds = partial(counts, blocks), partial(_seconds, blocks)
-    found = measured(one, cells, seeds, jobs, seconds, by="blocks")
+    found = measured(partial(counts, blocks), cells, seeds, jobs, by="blocks")
     return [row | {"seed": seed} for row in found]
 
 
@@ -223,7 +218,7 @@ def main(
     """
     grid = product(worlds, candidates, effects, deciders)
     cells = [Cell(decider, world, m, effect) for world, m, effect, decider in grid]
-    print(f"Error rates: {len(cells)} cells, {repetitions} races each, seed {seed}.")
+    print(f"Error rates: {len(cells)} cells, {repetitions} races each, seed {seed}.\n", flush=True)
     rows: list[Row] = []
     if csv_path is not None and csv_path.exists():
         rows += pd.read_csv(csv_path).to_dict("records")

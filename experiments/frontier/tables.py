@@ -47,7 +47,6 @@ COMPETITORS: dict[str, Decider | None] = {
     "halving-mean-rank": SequentialHalving(by="mean-rank"),
     **dict.fromkeys(BANDITS),
 }
-SECONDS = 2e-5  # per evaluation of the budget, of one core, in the mean of all deciders
 
 
 class Size(NamedTuple):
@@ -154,9 +153,7 @@ def main(
     names = (HALVING, *(name for name in deciders if name != HALVING))
     grid = product(worlds, candidates, budgets, names)
     todo = [(name, world, q, each * q) for world, q, each, name in grid]
-    seconds = [SECONDS * repetitions * budget for *_, budget in todo]
     print(f"Regret against observations: rho {rho:g}, {repetitions} repetitions, seed {seed}")
-    cells = with_progress(todo, seconds, jobs, lambda cell: ", ".join(map(str, cell)))
-    rows = [point(*cell, size) for cell in cells]
+    rows = [point(*cell, size) for cell in with_progress(todo)]
     print(f"Regret relative to halving on as many observations:\n\n{ratios(rows)}")
     write(csv_path, rows)

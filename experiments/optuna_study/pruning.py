@@ -48,7 +48,6 @@ LADDERS: Mapping[str, Callable[[float], BasePruner]] = {
 DEFAULTS: Mapping[str, float] = {"WilcoxonPruner": 0.1, **dict.fromkeys(list(LADDERS)[1:], 0.05)}
 MOST = 50  # instances that a worse challenger has to be pruned within
 ENDS = (10, 30, 100)  # instances after which an equal challenger is looked at
-SECONDS = 0.03  # a challenge
 
 
 @contextmanager
@@ -107,7 +106,7 @@ def pruned(seed: int, challenge: Challenge, repetition: int) -> dict[str, float]
 def _challenged(
     challenges: list[Challenge], repetitions: int, jobs: int, seed: int
 ) -> list[dict[str, Any]]:
-    return measured(partial(pruned, seed), challenges, range(repetitions), jobs, SECONDS)
+    return measured(partial(pruned, seed), challenges, range(repetitions), jobs)
 
 
 def _named(rows: Sequence[Row], difficulty: float) -> list[dict[str, Any]]:

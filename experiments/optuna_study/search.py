@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["STRATEGIES", "Problem", "find", "found_by", "search"]
 
 INSTANCES = 20
-SECONDS = 15.0  # a problem
 STRATEGIES: Mapping[str, Callable[[], BasePruner] | dict[str, Any]] = {
     # by name the pruner of a study that averages, or the settings of race_study
     "TPE, mean of all": NopPruner,
@@ -149,5 +148,5 @@ def _averaging(study: Study, problem: Problem, budget: int, seed: int) -> int:
 def search(budgets: tuple[int, ...], seeds: int, jobs: int, seed: int) -> str:
     """Return a table of what studies find, the same problems for each strategy."""
     cells = [Budget(budget) for budget in budgets]
-    rows = measured(find, cells, range(seed, seed + seeds), jobs, SECONDS, by="strategy")
+    rows = measured(find, cells, range(seed, seed + seeds), jobs, by="strategy")
     return table(rows, COLUMNS)

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["COLUMNS", "main"]
 
-SECONDS = 4.0  # a data set, halved once, and a classifier
-
 
 def _shown(column: Column, *, of_grid: bool = False) -> Column:
     """Return a column that is bold for the default; `of_grid`: where no grid has the folds, "-"."""
@@ -72,7 +70,7 @@ def main(
     cells = [(*each, split) for split in splits for each in product(data, estimators)]
     pool: Any = joblib.Parallel(n_jobs=jobs, return_as="generator", batch_size=1)
     results = pool(joblib.delayed(replayed)(*cell) for cell in cells)
-    found = [next(results) for _ in with_progress(cells, [SECONDS] * len(cells), jobs, str)]
+    found = [next(results) for _ in with_progress(cells)]
     rows = [
         {"folds": folds, "search": search, **averaged([each[folds, search] for each in found])}
         for folds, search in found[0]

@@ -40,7 +40,6 @@ RACES: dict[str, Decider] = {
     "independent, 0.95": CorrelatedTRace(0.0, 0.95),
     "t-race": TRace(),
 }
-SECONDS = 0.01  # a race
 COLUMNS: Columns = {
     "qualities": lambda row: f"sd {row['spread']:g}" if row["spread"] else "equal",
     "race": "{race}",
@@ -101,6 +100,6 @@ def main(candidates: int, repetitions: int, jobs: int, seed: int, csv_path: Path
     """Print what races over correlated folds drop, and what they save."""
     cases = [Case(*each) for each in product((0.0, 0.5), RACES)]
     seeds = range(seed, seed + repetitions)
-    rows = measured(partial(dropped, candidates), cases, seeds, jobs, SECONDS)
+    rows = measured(partial(dropped, candidates), cases, seeds, jobs)
     print(table(rows, COLUMNS))
     write(csv_path, rows)

@@ -33,7 +33,6 @@ __all__ = ["SAMPLERS", "main", "qualities", "ran"]
 
 KINDS = ("sphere", "rastrigin")
 PER_TRIAL = (5, 1)
-SECONDS = 5e-3  # per trial
 
 SAMPLERS: dict[str, tuple[Callable[[int], BaseSampler], bool]] = {  # and whether trials report
     "TPESampler": (lambda seed: optuna.samplers.TPESampler(seed=seed), False),
@@ -87,11 +86,8 @@ def main(seeds: int, evaluations: int, csv_path: Path | None) -> None:
         for seed in range(seeds)
         for name in SAMPLERS
     ]
-    expected = [evaluations / per * SECONDS for _, _, per, _ in jobs]
     rows = []
-    for name, kind, per, seed in with_progress(
-        jobs, expected, 1, lambda job: f"{job[0]}, {job[1]}"
-    ):
+    for name, kind, per, seed in with_progress(jobs):
         found = ran(name, SUITE[kind].draw(seed), evaluations // per, per, seed)
         rows.append(
             {"sampler": name, "problem": kind, "per_trial": per, "seed": seed, "best": found}

@@ -39,7 +39,6 @@ COSTS: dict[tuple[str, int], Draw] = {  # by problem and its parameters
     ("many-parameters", 20): partial(many_parameters, reals=16),
     ("many-parameters", 24): SUITE["many-parameters"].draw,
 }
-SECONDS = 5e-3  # per evaluation, about
 OWN = "racer"
 COSTED = (OWN, "tpe", "irace")
 _ID = ["problem", "budget", "contender", "seed"]
@@ -95,9 +94,7 @@ def recorded(
         for contender in contenders
         if available(contender) and (name, budget, contender, seed) not in done
     ]
-    for name, budget, contender, seed in with_progress(
-        jobs, [SECONDS * job[1] for job in jobs], 1, lambda job: f"{job[2]}, {job[0]}"
-    ):
+    for name, budget, contender, seed in with_progress(jobs):
         problem = SUITE[name].draw(seed)
         quality = problem.quality(CONTENDERS[contender](problem, budget, seed))
         values = (name, budget, contender, seed, quality, problem.reference)

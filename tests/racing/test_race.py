@@ -17,7 +17,6 @@ from racer import (
     Outcome,
     Race,
     RacerWarning,
-    RaceStateError,
     SettingError,
 )
 from racer.deciders import AnytimeRace, BayesianFriedman, Decider, FRace, TRace, Verdict
@@ -353,11 +352,6 @@ def test_deciders_come_by_name_or_as_objects(racing):
         Race(range(5), decider=BayesianFriedman(), budget=100, seed=1), racing.noisy
     )
     assert racing.content(default) == racing.content(named)
-
-
-def test_telling_what_is_no_cell_is_refused():
-    with pytest.raises(RaceStateError, match="is not a cell"):
-        Race([1, 2], budget=100).tell(0, Outcome("ok", 1.0))
 
 
 def test_a_function_in_the_wrong_place_is_told_the_order():

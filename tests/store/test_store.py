@@ -84,17 +84,6 @@ def test_checksums_are_as_documented(path):
             assert checksum(OutcomeRow(*row)) == written
 
 
-def test_metrics_that_were_added_by_hand_are_damage(path):
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE outcomes SET metrics = '{}' WHERE status = 'ok'")
-    with pytest.raises(racer.StoreError, match="does not match its checksum"):
-        racer.load(path)
-
-
-def test_one_file_is_left_and_the_lock(path):
-    assert {file.name for file in path.parent.iterdir()} == {"run.db", "run.db.lock"}
-
-
 def test_a_query_that_was_not_read_to_its_end_keeps_no_file_open(path):
     connection = writer.connect(str(path), "rw")
     query = connection.execute("SELECT * FROM outcomes")
@@ -172,12 +161,6 @@ def test_a_store_can_be_given_by_path_or_text(tmp_path, monkeypatch):
     racer.race([1, 2], lambda *cell: 0.5, budget=10, store="with space & ?#%.db")
     assert (tmp_path / "with space & ?#%.db").exists()
     assert racer.resume(tmp_path / "with space & ?#%.db", lambda *cell: 0.5).evaluations == 10
-
-
-@pytest.mark.parametrize("store", [None, 7, abs, ["run.db"]], ids=repr)
-def test_what_is_no_path_is_no_store_to_resume(store):
-    with pytest.raises(racer.SettingError, match="give the path of a file, and after it evaluate"):
-        racer.resume(store, lambda config, instance, seed: config)
 
 
 def test_there_is_nothing_to_resume_without_a_race(tmp_path):
