@@ -356,9 +356,11 @@ def _rates(costs: Floats, kernels: Floats) -> Floats:
 
 def _with_others(part: Part, near: NDArray[np.intp], mean: Floats) -> Part:
     """Return a part of some candidates with all others at their means (m,), as uncertain as these."""
-    m = len(mean)
-    own, covariance = np.full(m, part.covariance.diagonal().mean()), np.zeros((m, m))
-    covariance.flat[:: m + 1] = own
+    m, k, total = len(mean), len(near), float(part.covariance.sum())
+    variance = float(part.covariance.trace()) / k
+    common = (total - k * variance) / max(k * (k - 1), 1)  # of their level
+    own, covariance = np.full(m, variance - common), np.full((m, m), common)
+    covariance.flat[:: m + 1] = variance
     covariance[np.ix_(near, near)] = part.covariance
     if part.own is not None:
         own[near] = part.own
@@ -696,7 +698,9 @@ def failing_parts(costs: Floats) -> Floats:
             laws.append(law / total[:, None])
             evidence.append(np.log(total).sum() + math.log(2.0 if usual == _NONE else 1.0 / _NONE))
     weights = np.exp(np.array(evidence) - max(evidence))
-    return np.tensordot(weights / weights.sum(), np.array(laws), axes=1)
+    found = np.tensordot(weights / weights.sum(), np.array(laws), axes=1)
+    found[~failed.any(axis=0)] = np.eye(len(_ODDS))[0]  # nothing says that these fail more often
+    return np.asarray(found)
 
 
 # -- arguments
