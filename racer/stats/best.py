@@ -41,6 +41,7 @@ Measure = Literal["rank", "mean", "log"]
 _MOST = 300  # candidates that are compared in full, of those that may be the best
 _FAR = 3.0  # robust spreads of the better candidates: who is further behind says nothing of them
 _PASSES = 4  # in which such candidates are found
+_FEW = 20  # cells, whose ranks would hide how clearly they differ
 _DIGITS = 9  # of scores in units of a block
 _LOG_SCALE = 1.4  # sampling variance of the logarithm of a block's spread, times k - 1
 _HALF_CAUCHY = 0.25  # scale of the prior of the spread, in noise standard deviations
@@ -396,7 +397,7 @@ def scores(costs: Floats, measure: Measure = "rank", *, ranked: bool = True) -> 
         logs = np.log(np.where(told, spread, 1.0))
         logs = drawn_together(logs, _LOG_SCALE / (count - 1.0), told)
         values /= np.exp(np.where(told, logs, logs[told].mean()))[:, None]
-    if not ranked:
+    if not ranked or count.sum() <= _FEW:
         above[some] = values
         return above
     flat = values[known[some]].round(_DIGITS)  # what differs by rounding ties
