@@ -47,7 +47,7 @@ T = TypeVar("T")
 
 
 def with_progress(todo: Sequence[T]) -> Iterable[T]:
-    """Yield what is to do; progress and remaining time go to stderr."""
+    """Yield the tasks; a progress bar with the remaining time goes to stderr."""
     return track(todo, description="", console=Console(stderr=True))
 
 

@@ -1,1 +1,1 @@
-"""Campaigns against what is promised of stores and files: kills and damage, by the hundred."""
+"""Campaigns against the contract of stores and files: hundreds of kills and damaged copies."""

@@ -120,7 +120,7 @@ def outliving(own: list[int]) -> tuple[int, int]:
 def run_one(
     name: str, folder: Path, seed: int, rng: random.Random, most: int, takes: float
 ) -> tuple[Counter[str], str]:
-    """Run one contest, killed up to `most` times; return what happened, and what is wrong."""
+    """Run one contest, killed up to `most` times; return counts of its events, and its faults."""
     tally, wrong, own = Counter(runs=1), [], left_behind()
     with tempfile.TemporaryDirectory() as plain:  # no workers here: drivers are forked
         ended(start(name, Path(plain), seed), _LONGEST)

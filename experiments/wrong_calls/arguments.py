@@ -37,12 +37,12 @@ def never(config: Any, instance: Any, seed: Any) -> NoReturn:  # noqa: ARG001
 
 
 def whole(least: int, *more: Any) -> list[Any]:
-    """Return what is no whole number from `least` on."""
+    """Return wrong values of an argument that takes whole numbers from `least` on."""
     return [least - 1, -(10**9), 1.5, NAN, INF, "3", True, LIST, THING, ARRAY, None, *more]
 
 
 def real(*outside: float) -> list[Any]:
-    """Return what is no number, and numbers `outside` the range."""
+    """Return wrong values of an argument that takes numbers, with those `outside` its range."""
     return [*outside, NAN, HUGE, "0.5", True, LIST, {}, THING, ARRAY, None, 1j]
 
 

@@ -1,4 +1,4 @@
-"""What is called, the arguments of a call that works, and how a wrong call is judged.
+"""Public calls, with arguments that work, and the verdict on a wrong call.
 
 The signature says which arguments there are. One at a time is replaced by each of its wrong values;
 None is not wrong where it is the default.
@@ -101,7 +101,7 @@ def calls_of(target: Target) -> Iterator[Call]:
 
 
 def judged(call: Call) -> tuple[str, str]:
-    """Make a call; return "refused", or what is wrong with it, and what it said."""
+    """Return the verdict on a call, "refused" or a fault, and its message."""
     EVALUATIONS.clear()
     how, said = _made(call)
     return ("evaluated" if EVALUATIONS else how), said
@@ -164,7 +164,7 @@ async def _never_async(config: Any, instance: Any, seed: Any) -> float:
 
 
 def targets(folder: Path) -> Iterator[Target]:
-    """Yield what is called."""
+    """Yield the public functions, classes and methods, each with arguments that work."""
     space = racer.Space({"x": Real(0, 1), "y": Integer(1, 5)})
     run = folder / "run.db"
     racer.race([1, 2, 3], lambda x, _, seed: x + seed % 7, range(20), budget=30, seed=1, store=run)

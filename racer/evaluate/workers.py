@@ -8,7 +8,7 @@ from collections import deque
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from racer._checks import check_jobs, with_article
+from racer._checks import check_jobs, whole, with_article
 from racer.errors import SettingError
 from racer.evaluate.attempt import WATCHER_DIED, Task, evaluate_cell, here, watched
 from racer.evaluate.command.command import Command
@@ -180,6 +180,7 @@ def workers_for(
     if isinstance(evaluate, Command):
         evaluate.check(configs, instances, parameters)
     check_jobs(n_jobs)
+    whole(retries, "retries", least=0)
     if is_coroutine_function(evaluate):
         return _coroutines(evaluate, n_jobs, executor, retries, timeout, memory)
     limits = limits_for(timeout, memory, timed=timed)

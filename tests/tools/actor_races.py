@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
+from executors import said
+
 import racer
 
 RACE = (range(6), [1.0, 2.0])
@@ -12,11 +14,6 @@ SETTINGS = {"budget": 120, "seed": 3, "decider": "f-race"}
 
 def evaluate(config, instance, seed):
     return abs(config - 1) * instance + seed % 7
-
-
-def said(result):
-    """Return what a result says."""
-    return result.best_index, result.survivors, result.evaluations, result.table.to_json()
 
 
 @cache
