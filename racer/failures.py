@@ -19,6 +19,10 @@ from racer._numerics import range_of, tie_sizes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_ODDS = np.array([-6.0, -4.0, -2.5, -1.2, 0.0, 0.75, 1.5, 2.5, 4.0, 6.0])  # own parts of log odds
+_NONE = 4  # the place of 0 in it
+_PRONE = (0.02, 0.1, 0.3, 0.6)  # shares of candidates that fail more often than the others
+
 
 def penalty(costs: NDArray[np.float64]) -> float | None:
     """Return the cost among costs (n, m) that is a penalty, such as ten times a limit, or None.
@@ -72,6 +76,46 @@ class Largest:
         if min(self._blocks, len(self._candidates)) < 2:
             return False
         return _is_beyond(self._cost, min(self._least, self._next), self._next)
+
+
+def failing_parts(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the probabilities (m, k) of how often each candidate fails, the usual rate first.
+
+    Of costs (n, m), +inf where a cell failed, without blocks on which all did. How often a block
+    makes candidates fail, the others say, as far as blocks differ by more than chance. Log odds are
+    these plus a part in `_ODDS`: that of most candidates is the same, others have a larger one. The
+    usual part, and the share of the others, are averaged over; that it is 0, so that failures are
+    chance, is twice as likely beforehand as that most are more reliable.
+    """
+    known, failed = ~np.isnan(costs), np.isposinf(costs)
+    m = costs.shape[1]
+    if not failed.any():
+        return np.tile(np.eye(len(_ODDS))[0], (m, 1))
+    k, f = known.sum(axis=1), failed.sum(axis=1)
+    rate = (f.sum() + 0.5) / (k.sum() + 1.0)
+    chance, pairs = rate * (1.0 - rate), float((k * (k - 1.0)).sum())
+    excess = float(((f - k * rate) ** 2).sum() - chance * k.sum())
+    over = float(np.clip(excess / max(chance * pairs, 1e-9), 0.01, 0.9))
+    strength = (1.0 - over) / over
+    share = (f[:, None] - failed + strength * rate) / (k[:, None] - known + strength)
+    share = np.clip(share, 1e-6, 1.0 - 1e-6)
+    odds = np.log(share / (1.0 - share))[:, :, None] + _ODDS
+    fits = -np.logaddexp(0.0, np.where(failed[:, :, None], -odds, odds))
+    fit = np.where(known[:, :, None], fits, 0.0).sum(axis=0)  # (m, parts)
+    likely = np.exp(fit - fit.max(axis=1, keepdims=True))
+    laws, evidence = [], []
+    for usual in range(_NONE + 1):
+        for prone in _PRONE:
+            law = np.zeros(likely.shape)
+            law[:, 0] = (1.0 - prone) * likely[:, usual]
+            law[:, usual + 1 :] = prone * likely[:, usual + 1 :] / (len(_ODDS) - usual - 1)
+            total = law.sum(axis=1)
+            laws.append(law / total[:, None])
+            evidence.append(np.log(total).sum() + math.log(2.0 if usual == _NONE else 1.0 / _NONE))
+    weights = np.exp(np.array(evidence) - max(evidence))
+    found = np.tensordot(weights / weights.sum(), np.array(laws), axes=1)
+    found[~failed.any(axis=0)] = np.eye(len(_ODDS))[0]  # nothing says that these fail more often
+    return np.asarray(found)
 
 
 def impute_failed(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from racer.deciders.decider import Decider
     from racer.evaluate.outcome import Outcome
-    from racer.stats.best import Measure
+    from racer.stats.places import Measure
 
 __all__ = ["Runtime"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from racer.model.effects import unit_near
-from racer.stats.best import drawn_together
+from racer.stats.places import drawn_together
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from racer.render.sections import Piece
     from racer.space.space import Space
-    from racer.stats.best import Measure
+    from racer.stats.places import Measure
 
 __all__ = ["AblationResult", "Step"]
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from racer.core.blocks import Stream
     from racer.core.events import Elimination, Ended
     from racer.core.rules import Rules
-    from racer.stats.best import Measure
+    from racer.stats.places import Measure
 
     Draw = Callable[[Axes | None], Any]
     # from candidates (m,) and their costs, (n, m), to (k, m, m)

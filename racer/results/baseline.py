@@ -12,7 +12,7 @@ from racer.stats.best import best_posterior
 if TYPE_CHECKING:
     from racer.core.table import Table
     from racer.results.base import Result
-    from racer.stats.best import Measure
+    from racer.stats.places import Measure
 
 
 class Improvement(NamedTuple):

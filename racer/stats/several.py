@@ -10,9 +10,10 @@ import numpy as np
 from racer._checks import as_floats, flag, whole
 from racer._numerics import TIE, one_blas_thread, power_near
 from racer.errors import ScoresError, SettingError
+from racer.failures import failing_parts
 from racer.stats._validation import frozen
-from racer.stats.best import failing_parts, far_behind, place_parts, scores, two_way
 from racer.stats.least import Part, in_lowest_class, lattice_points, root_of
+from racer.stats.places import far_behind, place_parts, scores, two_way
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

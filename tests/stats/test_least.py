@@ -10,8 +10,8 @@ import pytest
 from scipy.special import ndtr, stdtr
 
 from racer.stats import best_posterior, least
-from racer.stats.best import place_parts, scores
 from racer.stats.least import Part, lattice_points, probability_least
+from racer.stats.places import place_parts, scores
 
 HALF_A_DIGIT = 0.005  # of the last that is printed
 DRAWS = 400_000  # whose error is .0008
