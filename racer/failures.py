@@ -78,10 +78,13 @@ class Largest:
         return _is_beyond(self._cost, min(self._least, self._next), self._next)
 
 
-def failing_parts(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+def failing_parts(
+    costs: NDArray[np.float64], instances: NDArray[np.intp] | None = None
+) -> NDArray[np.float64]:
     """Return the probabilities (m, k) of how often each candidate fails, the usual rate first.
 
-    Of costs (n, m), +inf where a cell failed, without blocks on which all did. How often a block
+    Of costs (n, m), +inf where a cell failed, without blocks on which all did. Blocks of one of
+    `instances` (n,) are no independent evidence, as far as a candidate fails alike on them. How often a block
     makes candidates fail, the others say, as far as blocks differ by more than chance. Log odds are
     these plus a part in `_ODDS`: that of most candidates is the same, others have a larger one. The
     usual part, and the share of the others, are averaged over; that it is 0, so that failures are
@@ -101,7 +104,8 @@ def failing_parts(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     share = np.clip(share, 1e-6, 1.0 - 1e-6)
     odds = np.log(share / (1.0 - share))[:, :, None] + _ODDS
     fits = -np.logaddexp(0.0, np.where(failed[:, :, None], -odds, odds))
-    fit = np.where(known[:, :, None], fits, 0.0).sum(axis=0)  # (m, parts)
+    weight = known if instances is None else _shares_of_evidence(known, failed, instances)
+    fit = np.where(known[:, :, None], weight[:, :, None] * fits, 0.0).sum(axis=0)  # (m, parts)
     likely = np.exp(fit - fit.max(axis=1, keepdims=True))
     laws, evidence = [], []
     for usual in range(_NONE + 1):
@@ -116,6 +120,26 @@ def failing_parts(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     found = np.tensordot(weights / weights.sum(), np.array(laws), axes=1)
     found[~failed.any(axis=0)] = np.eye(len(_ODDS))[0]  # nothing says that these fail more often
     return np.asarray(found)
+
+
+def _shares_of_evidence(
+    known: NDArray[np.bool_], failed: NDArray[np.bool_], instances: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Return what each cell (n, m) counts: less, the more alike a candidate's cells of an instance are.
+
+    They are alike as far as they vary less than if all candidates failed equally often there: the
+    design effect of clusters (Kish 1965).
+    """
+    of = np.unique(instances, return_inverse=True)[1]
+    seen, lost = np.zeros((2, int(of.max()) + 1, known.shape[1]))
+    np.add.at(seen, of, known)
+    np.add.at(lost, of, failed)
+    again = seen > 1
+    rate = lost.sum(axis=1) / np.maximum(seen.sum(axis=1), 1.0)
+    by_chance = float((seen * (rate * (1.0 - rate))[:, None])[again].sum())
+    varies = float((lost * (seen - lost) / np.maximum(seen - 1.0, 1.0))[again].sum())
+    alike = max(1.0 - varies / by_chance, 0.0) if by_chance > 0.0 else 0.0
+    return 1.0 / (1.0 + alike * np.maximum(seen - 1.0, 0.0))[of]
 
 
 def impute_failed(

@@ -300,7 +300,7 @@ def _compared(
     places = sum((part.weight * part.mean for part in parts), np.zeros(len(near)))
     mean += places.max() - mean[near].max()
     mean[near] = places
-    failing = failing_parts(costs)
+    failing = failing_parts(costs, instances if generalize else None)
     if kernels is not None and np.isposinf(costs).any():
         # the few cells of each candidate do not tell in which part of the space some fail: all do
         failing = np.ones((len(sought), 1))

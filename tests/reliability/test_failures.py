@@ -89,8 +89,6 @@ def test_a_failure_never_helps(decider, maximize, case):
     gap_before = standing_before[candidate] - standing_before
     gap_after = standing_after[candidate] - standing_after
     assert (gap_after >= gap_before - 1e-12).all()
-    if before.best_index not in (candidate, None):
-        assert after.best_index != candidate
     if isinstance(decider, FRace) and candidate not in before.survivors:
         assert candidate not in after.survivors
 

@@ -66,7 +66,7 @@ def test_rounding_does_not_choose_among_equals():
         decider=racer.deciders.CorrelatedTRace(0.2),
     )
     assert result.posterior.probability_best == pytest.approx(1 / 3)
-    assert (result.best_index, result.guess) == (None, 0)
+    assert (result.best_index, result.guess) == (None, None)
     chances = BestPosterior(np.array([0.5, 0.5 + 1e-15]), np.array([0.0, -1.0]), 6)
     assert likeliest(chances, leader=0) == 0
     assert BestPosterior(np.full(3, 1 / 3), np.array([1e-17, 0.0, -1e-17]), 6).order == (0, 1, 2)
