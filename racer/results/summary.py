@@ -13,6 +13,7 @@ from racer.deciders.bayesian_friedman import BayesianFriedman
 from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.mean import MeanRace
 from racer.deciders.named import name_of
+from racer.deciders.signed_rank import SignedRankRace
 from racer.render.sections import Code, Grid, Section, number, parameters, value_shown
 from racer.results.front import front_first, front_grid, listed, shown_means, verdict_of_front
 from racer.results.means import has_means, mean_scores, means_section
@@ -68,7 +69,7 @@ def verdict(result: Result) -> tuple[str, ...]:
     more = () if result._metrics is None else result._metrics.notes
     more = (*more, _unacceptable(result))
     parts = (chances, _rivals(result), _eliminated_best(result), _failing(result), *more)
-    parts = (*parts, _population(result))
+    parts = (*parts, _by_prior(result), _population(result))
     return tuple(filter(None, parts))
 
 
@@ -169,6 +170,20 @@ def _eliminated_best(result: Result) -> str:
         f"#{best} was eliminated after block {gone[-1].block} ({rule}{why(gone[-1])}); {differs}given "
         f"all outcomes, it is {likely}."
     )
+
+
+def _by_prior(result: Result) -> str:
+    """Return in a sentence what left pairs of the last test open, of a decider that knows no prior.
+
+    That is its gate, before any pair is compared, or the prior.
+    """
+    if not isinstance(result.rules.decider, SignedRankRace) or not result._evidence:
+        return ""
+    _, test = result._evidence[-1]
+    if "indeterminate" not in test:
+        return 'At the last test no pair was compared: "all alike" was not rejected.'
+    pairs = int(test["indeterminate"])
+    return f"At the last test {counted(pairs, 'pair')} would be decided by the prior." * bool(pairs)
 
 
 def _unacceptable(result: Result) -> str:
@@ -439,8 +454,14 @@ def as_dict(result: Result, line: Callable[[Any], str] | None = None) -> dict[st
         "seed": result.seed,
         **_metric_payload(result),
         **({"mean_scores": mean_scores(result)} if has_means(result) else {}),
-        "eliminations": [vars(elimination) for elimination in result._eliminations],
+        "eliminations": [_gone(result, elimination) for elimination in result._eliminations],
     }
+
+
+def _gone(result: Result, elimination: Elimination) -> dict[str, Any]:
+    """Return an elimination as plain data, with no second probability beside P(best)."""
+    own = () if result._shows_measures else ("probability", "measure")
+    return {name: value for name, value in vars(elimination).items() if name not in own}
 
 
 def _metric_payload(result: Result) -> dict[str, Any]:
