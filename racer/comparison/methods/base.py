@@ -142,7 +142,11 @@ def decide(probability: float, in_rope: float, alpha: float) -> Decision:
 
 
 def behind(
-    analysis: Analysis, *, is_open: bool, differ: NDArray[np.bool_] | None = None
+    analysis: Analysis,
+    alpha: float,
+    *,
+    is_open: bool,
+    differ: NDArray[np.bool_] | None = None,
 ) -> Analysis:
     """Return a result that calls no pair better unless its gates are open, and says which was not.
 
@@ -150,18 +154,19 @@ def behind(
     What a prior of little weight would decide stays indeterminate, where its gates are open.
     """
     pairs, notes = analysis.pairs, [*analysis.notes]
-    decision, least = pairs["decision"], pairs.get("in_rope", 0.0)
+    decision, chance = pairs["decision"], pairs.get("probability", 1.0)
     by_prior = decision == "indeterminate"
-    by_gate = (decision == "better") | (by_prior & (pairs.get("probability", 1.0) > least))
+    closed = (decision == "better") | (by_prior & (chance > pairs.get("in_rope", 0.0)))
     if is_open:
-        by_gate &= False if differ is None else ~differ
-    by_prior &= ~by_gate
+        closed &= False if differ is None else ~differ
+    by_prior &= ~closed
+    by_gate = closed & (chance > 1.0 - alpha)
     if n_prior := int(by_prior.sum()):
         notes.append(f"{counted(n_prior, 'pair')} would be decided by the prior.")
     if not is_open:
         notes.append(ALIKE)
     depends_on = np.select([by_gate, by_prior], ["gate", "prior"], "")
-    pairs = pairs.assign(decision=decision.mask(by_gate, "undecided"))
+    pairs = pairs.assign(decision=decision.mask(closed, "undecided"))
     pairs.insert(list(pairs).index("decision"), "depends_on", depends_on.tolist())
     return replace(analysis, pairs=pairs, notes=notes)
 

@@ -105,7 +105,7 @@ def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
         rope=epsilon,
         details=gate,
     )
-    return behind(found, is_open=gate.rejected)
+    return behind(found, settings.alpha, is_open=gate.rejected)
 
 
 def _notes(gate: BayesianFriedmanResult, joint: JointComparisons, alpha: float) -> Iterator[str]:

@@ -107,7 +107,7 @@ def friedman(scores: Scores, settings: Settings) -> Analysis:
         ),
         details=test,
     )
-    return behind(found, is_open=open_gate)
+    return behind(found, settings.alpha, is_open=open_gate)
 
 
 def _checked(settings: Settings) -> Posthoc:

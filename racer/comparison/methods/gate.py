@@ -39,7 +39,7 @@ def gated(
     def behind_gate(scores: Scores, settings: Settings) -> Analysis:
         analysis = method(scores, settings)
         if len(scores.algorithms) == 2 and not of_two:
-            return behind(analysis, is_open=True)
+            return behind(analysis, settings.alpha, is_open=True)
         flips = _flips(scores, settings)
         omnibus = omnibus_test(scores, settings, flips)
         places = as_index(analysis.pairs, scores.algorithms)
@@ -50,9 +50,9 @@ def gated(
             meaning=f'{analysis.meaning}, with "all alike" and "both alike" rejected',
         )
         if not omnibus.rejected:
-            return behind(found, is_open=False)
+            return behind(found, settings.alpha, is_open=False)
         differ = pairs_differ(scores, *places, flips, settings.alpha)
-        return behind(found, is_open=True, differ=differ)
+        return behind(found, settings.alpha, is_open=True, differ=differ)
 
     return behind_gate
 

@@ -104,7 +104,7 @@ def by_bayesian_kruskal_wallis(scores: Scores, settings: Settings) -> Analysis:
         rope=epsilon,
         details=result,
     )
-    return behind(found, is_open=result.rejected)
+    return behind(found, settings.alpha, is_open=result.rejected)
 
 
 def by_kruskal_wallis(scores: Scores, settings: Settings) -> Analysis:
@@ -146,7 +146,7 @@ def by_kruskal_wallis(scores: Scores, settings: Settings) -> Analysis:
         references=("kruskal1952", "brunner2000", "holm1979"),
         omnibus=OmnibusTest("Kruskal-Wallis", statistic, p_value, rejected, (k - 1,)),
     )
-    return behind(found, is_open=open_gate)
+    return behind(found, settings.alpha, is_open=open_gate)
 
 
 def _kruskal(samples: list[NDArray[np.float64]]) -> tuple[float, float]:

@@ -37,7 +37,7 @@ HEADS = {
     "probability": "P better",
     "probability_worse": "P worse",
     "in_rope": "P in rope",
-    "depends_on": "depends on",
+    "depends_on": "why",
     "joint": "P all so far",
     "next": "P next better",
 }
