@@ -66,11 +66,12 @@ def verdict(result: Result) -> tuple[str, ...]:
         f"{related_probability(chance)}: the posterior probability that {_question(result)} "
         f"{_compared(result)}."
     )
-    more = () if result._metrics is None else result._metrics.notes
-    more = (*more, _unacceptable(result))
-    parts = (chances, _rivals(result), _gone_rivals(result), _eliminated_best(result))
-    parts = (*parts, _failing(result), *more)
-    parts = (*parts, _by_prior(result), _population(result))
+    parts = (
+        *(chances, _rivals(result), _gone_rivals(result), _eliminated_best(result)),
+        _failing(result),
+        *(() if result._metrics is None else result._metrics.notes),
+        *(_unacceptable(result), _by_prior(result), _population(result)),
+    )
     return tuple(filter(None, parts))
 
 

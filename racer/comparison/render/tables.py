@@ -129,8 +129,7 @@ def pairs_grid(pairs: pd.DataFrame) -> Grid:
     pairs = pairs.drop(columns=[name for name in merged if name in pairs])
     grid, names = as_grid(pairs), list(pairs)
     right = tuple(r or n in {"won", "interval"} for r, n in zip(grid.right, names, strict=True))
-    rare = ("interval", "effect_size", "estimate", "probability_worse")
-    rare = tuple(n for n in rare if n in names)
+    rare = [n for n in ("interval", "effect_size", "estimate", "probability_worse") if n in names]
     return grid._replace(right=right, optional=tuple(HEADS.get(name, name) for name in rare))
 
 
