@@ -70,8 +70,8 @@ def test_a_race_to_the_front_ends_when_it_is_settled(n_equal):
     front = [[k, 5 - k] for k in range(6)][::n_equal] * n_equal
     means = front + [[a + 1.5, b + 1.5] for a, b in front]
     race = raced(noisy(means, n=120))
-    assert sorted(race.alive)[:6] == [*range(6)]
-    assert (race.n_blocks < 30) == (n_equal == 1)
+    assert set(race.alive) <= {*range(6)}
+    assert (race.n_blocks < 40, len(race.alive) == 6) == (n_equal == 1,) * 2
 
 
 @pytest.mark.thorough
