@@ -216,7 +216,7 @@ def _labels(frame: pd.DataFrame, found: Columns, *, counted: bool) -> bool:
     if not is_numeric(column):
         return is_text(column)
     if _ID.search(str(column.name)) is not None:
-        return True
+        return may_label(column)
     counts = counted and len(others) > 1 and _counts(column)
     return counts and not all(map(_counts, others))
 

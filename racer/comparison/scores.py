@@ -421,7 +421,7 @@ def _remedy(frame: pd.DataFrame, keys: Sequence[str], found: Columns) -> str:
     name = apart[0]
     values = [*dict.fromkeys(map(_label, frame[name]))]
     shown = ", ".join(map(repr, values[:3])) + (" .." if len(values) > 3 else "")
-    advice = [f"keep the rows of one of its values ({shown})"]
+    advice = [f"keep the rows of one of its values ({shown}), without this column"]
     if found.algorithm is None and len(rest) == 2 and [name] == texts:  # beside one of scores
         both = [*keys[:1], name] if not called(frame, DATA_SET, [name]) else [name]
         advice.insert(

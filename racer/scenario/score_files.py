@@ -85,13 +85,15 @@ def read_scores(
     Parameters
     ----------
     *paths : path-like
-        Files or folders, whose scores are put together. CSV: wide or long, as for
-        ``racer compare``, so that a first column of whole numbers, no two alike, names the
-        instances, with a RacerWarning; folds are averaged. ``.json`` or ``.jsonl`` of ``promptfoo eval -o``: an
-        algorithm is a prompt with a provider, an instance a test; an answer that never came (an
-        error of the provider) is a missing score. ``samples_*.jsonl`` of ``lm_eval
-        --log_samples``, or the folder that holds them: an algorithm is the folder of a model, an
-        instance ``task/doc_id``; of several runs of a task by a model, the latest counts.
+        Files or folders, whose scores are put together by what records say of their items. CSV:
+        wide or long, as for ``racer compare``; folds are averaged; numbers that are taken for
+        labels are a RacerWarning. ``.json`` or ``.jsonl`` of ``promptfoo eval -o``: an algorithm is
+        a prompt with a provider, an instance a test, known by its vars, whose repeats are averaged;
+        an answer that never came (an error of the provider) is a missing score.
+        ``samples_*.jsonl`` of ``lm_eval --log_samples``, or the folder that holds them: an
+        algorithm is the folder of a model, an instance ``task/doc_id``, known by its doc_hash; of
+        several runs of a task by a model, the latest counts. Files that do not name their
+        algorithm, one each, give it their own name.
     score : str, optional
         Which score, where there are several: a column of a long table; a name of promptfoo's
         ``namedScores``, by default its score; a metric of lm-evaluation-harness, if need be with
