@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Mapping
@@ -240,7 +241,13 @@ def _by_index(frame: pd.DataFrame, found: Columns) -> tuple[pd.DataFrame, Column
             "own, give scores.reset_index(drop=True); if they are folds or runs, a column of data "
             "sets and one of folds"
         )
-    return frame.reset_index(names="data set"), found._replace(data_set="data set")
+    name = _unused(frame)
+    return frame.reset_index(names=name), found._replace(data_set=name)
+
+
+def _unused(frame: pd.DataFrame) -> str:
+    """Return a name for an index that has none, which no column has."""
+    return next(name for n in itertools.count() if (name := "data set" + " " * n) not in frame)
 
 
 def _plain(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
@@ -262,8 +269,10 @@ def _plain(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
             raise ScoresError(f"levels of the index share a name, {named}: give each its own")
         frame = frame.set_axis(frame.index.set_names(levels)).reset_index(level=named)
     texts = any(isinstance(label, str) for label in frame.index)
-    if not frame.empty and not named and texts and not called(frame, DATA_SET):
-        frame = frame.reset_index(names="data set")
+    known = any(may_label(frame[name]) for name in called(frame, DATA_SET))
+    if not frame.empty and not named and texts and not known:
+        named = [_unused(frame)]
+        frame = frame.reset_index(names=named)
     if frame.empty:
         raise ScoresError(f"the table is empty: {len(frame)} rows, {frame.shape[1]} columns")
     return frame, named
