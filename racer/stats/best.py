@@ -120,7 +120,7 @@ def best_posterior(
     these ranks. *Places*: score of candidate j on block b = block b + place j + noise. Candidates
     are exchangeable, normal around a common mean with a spread that the data estimate: so whoever
     leads by luck is drawn back towards the others. The spread has a half-Cauchy prior (scale 0.25 of
-    the noise's standard deviation) with a mass of 0.1 at no spread; the noise variance is integrated
+    the noise's standard deviation) with a mass of 0.3 at no spread; the noise variance is integrated
     out. Elimination goes by observed costs alone, so that candidates that were eliminated early are
     compared fairly by what is known of them. Who is more than three robust spreads of the better
     candidates (or standard errors) behind their lower third cannot be the best, and is no measure of
