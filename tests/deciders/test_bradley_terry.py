@@ -137,3 +137,12 @@ def test_scores_of_equal_candidates_have_the_variance_that_is_taken():
     m, rng = 9, np.random.default_rng(4)
     scores = rng.permuted(np.tile(np.arange(m), (20_000, 1)), axis=1)
     assert scores[:, 0].var() * 3.0 / (m + 1.0) == pytest.approx((m - 1) / 4.0, rel=0.03)
+
+
+def test_a_smaller_sigma_is_more_doubtful(table):
+    rng = np.random.default_rng(5)
+    costs = rng.normal(size=(15, 6)) + 0.25 * np.arange(6)
+    strict, loose = (
+        len(table.decide(BradleyTerryRace(sigma=s, gate=False), costs).dropped) for s in (0.1, 3.0)
+    )
+    assert strict < loose

@@ -330,6 +330,22 @@ def test_margins_take_the_decider_that_knows_them():
         raced(noisy(FRONT, 20), metrics=wide, decider="bayesian-front")
 
 
+def test_one_huge_cost_leaves_the_others_their_evidence():
+    values = np.random.default_rng(0).normal(size=(12, 3)) - 1.0
+    alone, beside = (MeanBets((m,), (0.0,), bounds=None, n_blocks=None) for m in (2, 3))
+    for row in values:
+        alone.add(row[:2])
+        beside.add(np.array([*row[:2], 1e200]))
+    found = beside.log_e()
+    assert found[2] < -1e100  # so far from the others is no evidence
+    assert np.isfinite(found[:2]).all()
+    assert found[:2] == pytest.approx(alone.log_e(), abs=2.0)
+    huge = MeanBets((2,), (1e200,), bounds=None, n_blocks=None)
+    for sign in (1.0, -1.0, 1.0, 1.0):
+        huge.add(np.array([sign * 1e300, 3.0]))
+    assert np.isfinite(huge.log_e()).all()
+
+
 def test_one_huge_cost_leaves_the_others_within_the_constraints():
     costs = np.random.default_rng(0).normal(size=(2, 12, 3))
     costs[0, :, 2] = 1e200
