@@ -13,8 +13,6 @@ import numpy as np
 import pytest
 from typed import typed
 
-from typed import typed
-
 import racer
 from experiments.wrong_calls.targets import calls, judged
 from racer import Integer, Param, Real, stats

@@ -15,8 +15,6 @@ import numpy as np
 import pytest
 from typed import typed
 
-from typed import typed
-
 import racer
 from racer.store import load, replay, snapshot
 from racer.store.load import check_store

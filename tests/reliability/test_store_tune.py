@@ -14,8 +14,6 @@ import pytest
 from objectives import evaluate  # which workers can import
 from typed import typed
 
-from typed import typed
-
 import racer
 from racer import Budget, Categorical, Integer, Ordinal, Param, Real, Space, StoreError
 from racer.evaluate import attempt

@@ -12,8 +12,6 @@ import numpy as np
 import pytest
 from typed import typed
 
-from typed import typed
-
 import racer
 
 EVIL = "<script>document.title='owned'</script>"

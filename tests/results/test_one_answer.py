@@ -28,8 +28,6 @@ import pytest
 from playing import ONE_NUMBER, short
 from typed import typed
 
-from typed import typed
-
 import racer
 from experiments.reliability.answers import contradictions, is_noise
 from racer.results.base import likeliest

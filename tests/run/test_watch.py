@@ -9,8 +9,6 @@ import pytest
 from rich.console import Console
 from typed import typed
 
-from typed import typed
-
 import racer
 from racer import _files
 from racer.cli import stores

@@ -12,8 +12,6 @@ import pytest
 from kept_stores import KEPT
 from typed import typed
 
-from typed import typed
-
 import racer
 from racer.scenario.bundle import _packed as packed
 from racer.store.load import check_store

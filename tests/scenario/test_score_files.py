@@ -11,8 +11,6 @@ import pandas as pd
 import pytest
 from typed import typed
 
-from typed import typed
-
 import racer
 from racer.scenario.score_files import read_csv, score_table
 

@@ -14,8 +14,6 @@ from pathlib import Path
 import pytest
 from typed import typed
 
-from typed import typed
-
 import racer
 from racer.store.load import check_store
 from racer.store.log import damage_to_log

@@ -34,8 +34,6 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import estimator_checks
 from typed import typed
 
-from typed import typed
-
 from racer import (
     Ended,
     RaceInterrupted,
