@@ -436,3 +436,14 @@ def test_a_trend_of_a_few_instances_by_chance_waits_for_more(recwarn):
         add(study, values + rng.normal(size=18) / 9)
     assert 6 <= run(study, values + 3.0 + rng.normal(size=18) / 9) < 18
     assert not [w for w in recwarn if w.category is RacerWarning]
+
+
+@pytest.mark.parametrize(
+    ("pruner", "n_told"), [(RacingPruner(), 1), (RacingPruner(instances=5), 0)]
+)
+def test_who_does_not_know_the_few_instances_is_told_to_give_their_number(pruner, n_told, recwarn):
+    study = study_of(pruner, [good(5, seed) for seed in range(4)])
+    run(study, good(5))
+    run(study, good(5))
+    told = [str(one.message) for one in recwarn]
+    assert sum("give their number, RacingPruner(instances=..)" in one for one in told) == n_told

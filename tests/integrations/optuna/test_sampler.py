@@ -428,7 +428,7 @@ def by_steps(trial):
     [
         (None, True, 1),
         (optuna.pruners.SuccessiveHalvingPruner(), True, 1),
-        (RacingPruner(), True, 0),
+        (RacingPruner(instances=5), True, 0),
         (optuna.pruners.NopPruner(), True, 0),
         (None, False, 0),
     ],

@@ -28,6 +28,7 @@ from sklearn.model_selection import (
     cross_val_score,
 )
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -331,6 +332,17 @@ def test_groups_go_to_the_splitter_and_metadata_is_routed(search):
     assert found.n_splits_ == 3
     again = search().set_params(estimator=Weighed()).fit(X, Y, sample_weight=weights)
     assert again.best_score_ > 0.5
+
+
+def test_without_cv_groups_stay_together():
+    """Ten near copies of each of 30 samples, whose classes are drawn: folds of samples say > 0.9."""
+    rng, groups = np.random.default_rng(1), np.repeat(np.arange(30), 10)
+    near = rng.normal(size=(30, 3))[groups] + 1e-3 * rng.normal(size=(300, 3))
+    found = RacingSearchCV(KNeighborsClassifier(), {"n_neighbors": [1]}).fit(
+        near, groups % 2, groups=groups
+    )
+    assert found.best_score_ < 0.7
+    assert found.n_splits_ == 20
 
 
 @BOTH
