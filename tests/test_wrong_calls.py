@@ -11,12 +11,11 @@ import sys
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from typed import typed
 
 import racer
 from experiments.wrong_calls.targets import calls, judged
 from racer import Integer, Param, Real, stats
-from racer.cli import main
 from racer.deciders import FRace
 from racer.testing import check_decider
 
@@ -188,7 +187,7 @@ def test_two_numbers_are_bounds_of_a_parameter():
 
 
 def test_nan_is_no_interval(tmp_path):
-    answer = CliRunner().invoke(main, ["watch", "run.db", "--interval", "nan"])
+    answer = typed("watch", "run.db", "--interval", "nan")
     assert answer.exit_code == 2
     assert "--interval" in answer.output
 
@@ -204,7 +203,7 @@ def test_a_suggest_that_takes_no_trial_is_refused():
 def test_scores_that_cannot_be_compared_are_named(tmp_path):
     path = tmp_path / "list.txt"
     path.write_text("one\ntwo\nthree\n")
-    answer = CliRunner().invoke(main, ["compare", str(path)])
+    answer = typed("compare", path)
     assert answer.exit_code == 2
     assert "list.txt" in answer.output
 

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from click.testing import CliRunner
 from playing import eliminated
 from scipy.stats import loguniform
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -33,6 +32,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import estimator_checks
+from typed import typed
 
 from racer import (
     Ended,
@@ -43,7 +43,6 @@ from racer import (
     StoreError,
     load,
 )
-from racer.cli import main
 from racer.deciders import CorrelatedTRace
 from racer.integrations.sklearn import RacingSearchCV, TunedSearchCV
 from racer.integrations.sklearn.results import warn_of_failures
@@ -537,7 +536,7 @@ def test_a_search_goes_on_where_it_was_interrupted(search, tmp_path, monkeypatch
     monkeypatch.setattr(RidgeClassifier, "fit", counted([], RidgeClassifier.fit, last=8))
     with pytest.raises(RaceInterrupted, match="call its fit with the same data again, store='"):
         search(store=path).fit(X, Y)
-    shown = CliRunner().invoke(main, ["resume", str(path)])
+    shown = typed("resume", path)
     assert "call its fit with the same data again" in " ".join(shown.output.split())
     monkeypatch.undo()
     done = []
