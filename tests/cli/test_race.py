@@ -3,7 +3,6 @@
 import json
 import sys
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,9 +10,6 @@ import pytest
 from typed import typed
 
 import racer
-
-FILES = Path(__file__).parents[1] / "data" / "score_files"
-
 
 run = partial(typed, "race")
 

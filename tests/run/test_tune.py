@@ -31,14 +31,6 @@ def tune(**settings):
     return racer.tune(SPACE, bowl, [0.0, 10.0, 20.0], **{**SETTINGS, **settings})
 
 
-def content(result):
-    return (
-        *(result.configs, result.best_index, result.elites, result.ended, result.evaluations),
-        *(result.seed, result.origins, result.scores.drop(columns="seconds").to_json()),
-        result.tests.to_json(),
-    )
-
-
 def test_it_finds_a_good_configuration():
     result = tune(budget=600)
     assert result.evaluations == 600
