@@ -77,18 +77,6 @@ def test_it_is_refused_and_names_the_argument(name):
         call()
 
 
-def test_a_search_without_a_budget_is_refused():
-    pytest.importorskip("sklearn")
-    from sklearn.tree import DecisionTreeClassifier
-
-    from racer.integrations.sklearn import RacingSearchCV
-
-    data = np.arange(40.0).reshape(20, 2)
-    search = RacingSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 2]}, budget=0)
-    with pytest.raises(racer.BudgetError, match="budget of 0"):
-        search.fit(data, np.arange(20) % 2)
-
-
 @pytest.mark.parametrize("decider", [Misspelt(), Unknown()])
 def test_check_decider_sees_it_as_well(decider):
     with pytest.raises(AssertionError, match="tests"):
@@ -190,22 +178,6 @@ def test_nan_is_no_interval(tmp_path):
     answer = typed("watch", "run.db", "--interval", "nan")
     assert answer.exit_code == 2
     assert "--interval" in answer.output
-
-
-def test_a_suggest_that_takes_no_trial_is_refused():
-    optuna = pytest.importorskip("optuna")
-    from racer.integrations.optuna import race_study
-
-    with pytest.raises(racer.SettingError, match="suggest cannot be called"):
-        race_study(optuna.create_study(), never, [1, 2], suggest=lambda: 1, budget=60)
-
-
-def test_scores_that_cannot_be_compared_are_named(tmp_path):
-    path = tmp_path / "list.txt"
-    path.write_text("one\ntwo\nthree\n")
-    answer = typed("compare", path)
-    assert answer.exit_code == 2
-    assert "list.txt" in answer.output
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="programs run on Linux and macOS only")

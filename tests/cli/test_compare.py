@@ -104,6 +104,7 @@ def test_columns_named_by_hand(tmp_path):
         (b"a,b\n1,\x002\n", "is not text"),
         (b"name,a,b\nx,1,2\ny,-1e400,3\n", r"'-1e400' in row 1 \(data set 'y'\), which is too"),
         (b"name,a,b\nx,inf,2\ny,oops,3\n", "'oops' in row 1 .*, which is not a number"),
+        (b"one\ntwo\nthree\n", "scores.csv"),
         (None, "No such file"),
     ],
 )
