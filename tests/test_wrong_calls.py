@@ -150,15 +150,6 @@ def test_a_keyword_of_another_library_names_ours(call, more, right):
         call(racer.Space({"x": racer.Real(0, 1)}), **more)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "right"),
-    [("freidman", "f-race"), ("F_Race", "f-race")],
-)
-def test_a_misspelt_decider_or_its_test_names_the_nearest(wrong, right):
-    with pytest.raises(racer.SettingError, match=f"is unknown; did you mean {right!r}\\?: choose"):
-        racer.Race([1, 2], budget=60, decider=wrong)
-
-
 @pytest.mark.parametrize("name", MISSPELT)
 def test_a_misspelt_keyword_names_the_nearest(name):
     call, who, wrong, right = MISSPELT[name]
