@@ -137,14 +137,12 @@ class BayesianFriedman(Decider):
             Region(self.strength, level)
             if gate == "region"
             else Omnibus(gate, level, seed, generalize=setting.generalize),
-            PairSums(m, self.draws, seed),
+            PairSums(self.draws, seed),
         )
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
-        kept = state.ranks.update(blocks)
-        if kept is not None:
-            state.sums.keep(kept)
         ranks = state.ranks
+        ranks.update(blocks)
         verdict = gated(state.gate, ranks, ranks.means, partial(self._compare, state))
         if self.equalities == "each" and ranks.n > 1:  # whatever the gate says
             dropped = verdict.dropped + self._indistinguishable(state, verdict.dropped)
