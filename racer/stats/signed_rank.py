@@ -84,9 +84,10 @@ def differences(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.fl
 
 
 def signed_levels(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return sign(Z) times the place of |Z| in its row among those distinct but for rounding, (k, n).
+    """Return the levels of differences between costs (k, n), with their signs.
 
-    0 for a tie, and where a cost is NaN.
+    A level is the place of |Z| in its row, among those that are distinct but for rounding; 0 for a
+    tie, and where a cost is NaN.
     """
     z, known = differences(x, y), ~(np.isnan(x) | np.isnan(y))
     slack = ROUNDING * np.maximum(np.abs(x), np.abs(y))
