@@ -145,16 +145,14 @@ class BayesianFriedman(Decider):
             Region(self.strength, level)
             if gate == "region"
             else Omnibus(gate, level, seed, generalize=setting.generalize),
-            PairSums(m, self.draws, seed),
+            PairSums(self.draws, seed),
             setting,
             RowBuffer(m, np.float64),
         )
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
-        kept = state.ranks.update(blocks)
-        if kept is not None:
-            state.sums.keep(kept)
         ranks = state.ranks
+        ranks.update(blocks)
         verdict = gated(state.gate, ranks, ranks.means, partial(self._compare, state))
         if self.equalities == "each":
             _remember(state, blocks)

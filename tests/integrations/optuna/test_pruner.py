@@ -65,15 +65,6 @@ def test_no_trial_goes_before_the_first_test_or_once_it_has_reported_all_instanc
         assert run(study, good(12, seed=1) + 9.0) == goes
 
 
-def test_the_difficulty_of_the_instances_changes_nothing():
-    went = []
-    for difficulty in (np.zeros(40), 30.0 * good(40, seed=5)):
-        study = study_of(trials=[good(40) + difficulty])
-        went.append(run(study, good(40, seed=1) + 1.5 + difficulty))
-    assert went[0] is not None
-    assert went[0] == went[1]
-
-
 @pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 def test_it_is_compared_with_all_and_not_with_the_luckiest():
     """Of twenty equal trials one is the luckiest: that alone is no evidence."""
