@@ -65,6 +65,8 @@ class Comparison(ComparisonData):
         Folds per score at most; missing scores; comparisons of two algorithms on a data set that
         ended in a tie, by a local rope, too.
     maximize : bool
+    direction : str
+        Whether larger or smaller scores are better, and, if the caller does not, what says so.
     alpha : float
     rope : float or None
         Half-width used; None without.

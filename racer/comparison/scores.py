@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from racer.comparison.columns import (
     row_numbers,
 )
 from racer.comparison.input_notes import input_notes
+from racer.direction import LARGER_IS_BETTER, Direction
 from racer.errors import ScoresError
 from racer.stats._likelihoods import median_of_runs
 from racer.stats.wins import over_runs
@@ -51,6 +52,7 @@ class Scores:
     over_folds: str = "average"  # or "median"
     notes: tuple[str, ...] = ()  # on how the table was read
     design: Design = "paired"  # unpaired: a column is a sample, and the rows mean nothing
+    direction: Direction = field(kw_only=True)  # of the scores as given
 
     def by_medians(self) -> Scores:
         """Return the same scores with medians over folds as costs."""
@@ -83,8 +85,9 @@ class Scores:
         return int(np.isposinf(self.costs).sum())
 
 
-def read_scores(frame: Any, columns: Columns, *, maximize: bool) -> Scores:
+def read_scores(frame: Any, columns: Columns, *, maximize: bool | None) -> Scores:
     """Return a wide (n, K) or long table of scores as costs; the only place that negates them."""
+    by_format = getattr(frame, "attrs", {}).get(LARGER_IS_BETTER)
     frame, levels = _plain(_as_frame(frame))
     notes = []
     index = row_numbers(frame, columns, levels)
@@ -102,16 +105,18 @@ def read_scores(frame: Any, columns: Columns, *, maximize: bool) -> Scores:
     if found[:3] == (None, None, None):
         frame, found = _by_index(frame, found)
     wide = _widened(frame, found) if found.algorithm is not None else _labelled(frame, found)
-    scores = _scores(wide, maximize=maximize)
-    names = scores.algorithms if found.score is None else [found.score]
-    notes += input_notes(scores.runs, scores.data_sets, names, maximize=maximize)
+    names = map(str, wide.columns) if found.score is None else [found.score]
+    direction = Direction.of(names, maximize, by_format=by_format)
+    scores = _scores(wide, direction)
+    notes += input_notes(scores.runs, scores.data_sets, maximize=direction.maximize)
     return replace(scores, notes=tuple(notes))
 
 
-def read_unpaired(frame: Any, columns: Columns, *, maximize: bool) -> Scores:
+def read_unpaired(frame: Any, columns: Columns, *, maximize: bool | None) -> Scores:
     """Return independent samples as costs: a long table, or a column for each algorithm."""
     import pandas as pd  # noqa: PLC0415
 
+    by_format = getattr(frame, "attrs", {}).get(LARGER_IS_BETTER)
     frame, levels = _plain(_as_frame(frame))
     notes = []
     index = row_numbers(frame, columns, levels)
@@ -146,13 +151,17 @@ def read_unpaired(frame: Any, columns: Columns, *, maximize: bool) -> Scores:
             raise ScoresError(
                 f"algorithm {name!r} has {size} score(s): unpaired samples need at least 2"
             )
-    costs = as_costs(wide.to_numpy(dtype=np.float64), maximize=maximize)
-    costs = with_ties(costs.reshape(1, -1)).reshape(costs.shape)
     named = [found.score] if found.score is not None else list(samples)
-    notes += input_notes(costs[:, None], [], named, maximize=maximize, paired=False)
+    direction = Direction.of(named, maximize, by_format=by_format)
+    costs = as_costs(wide.to_numpy(dtype=np.float64), maximize=direction.maximize)
+    costs = with_ties(costs.reshape(1, -1)).reshape(costs.shape)
+    notes += input_notes(costs[:, None], [], maximize=direction.maximize, paired=False)
     rows = tuple(map(str, wide.index))
     return Scores(
-        tuple(samples), rows, costs, costs[:, None], 0, notes=tuple(notes), design="unpaired"
+        *(tuple(samples), rows, costs, costs[:, None], 0),
+        notes=tuple(notes),
+        design="unpaired",
+        direction=direction,
     )
 
 
@@ -409,7 +418,7 @@ def _names_algorithms(frame: pd.DataFrame, keys: Sequence[str]) -> str | None:
     return texts[0] if labels[texts[0]].duplicated().any() else None
 
 
-def _scores(wide: pd.DataFrame, *, maximize: bool) -> Scores:
+def _scores(wide: pd.DataFrame, direction: Direction) -> Scores:
     """Return the scores of a table with index (data set, fold) and a column per algorithm."""
     algorithms = tuple(str(name) for name in wide.columns)
     if len(algorithms) < 2:
@@ -425,7 +434,7 @@ def _scores(wide: pd.DataFrame, *, maximize: bool) -> Scores:
     for name, column in zip(algorithms, values.T, strict=True):
         if np.isnan(column).all():
             raise ScoresError(f"algorithm {name!r} has no score at all: leave it out")
-    values = as_costs(values, maximize=maximize)
+    values = as_costs(values, maximize=direction.maximize)
     runs = np.full((len(places), max(map(len, places.values())), len(algorithms)), np.nan)
     for place, rows in enumerate(places.values()):
         runs[place, : len(rows)] = values[rows]
@@ -438,4 +447,4 @@ def _scores(wide: pd.DataFrame, *, maximize: bool) -> Scores:
     known = (~np.isnan(runs)).sum(axis=1)
     uneven = (known > 0) & (known < known.max(axis=1, keepdims=True))
     costs = with_ties(np.array([over_runs(block).mean for block in runs]))
-    return Scores(algorithms, tuple(places), costs, runs, int(uneven.sum()))
+    return Scores(algorithms, tuple(places), costs, runs, int(uneven.sum()), direction=direction)
