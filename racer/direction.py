@@ -101,7 +101,7 @@ def larger_is_better(*names: str) -> bool | None:
 def _larger_is_better(name: str) -> bool | None:
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).casefold()
     rest = _NEGATED.sub("", parted)
-    words = set(re.findall(r"[^\W\d_]+\d*", rest))
+    words = set(re.findall(r"[^\W\d_]+\d*", f"{rest} {name.casefold()}"))  # cpuTime, and mIoU
     larger, smaller = bool(words & _LARGER), bool(words & _SMALLER)
     if larger == smaller:
         return None

@@ -86,7 +86,7 @@ def race(
     with reported():
         if command is None:
             _check_options(ctx)
-            given = _recorded(path, score, options.pop("maximize"))
+            given, direction = _recorded(path, score, options.pop("maximize"))
             options["budget"] = options["budget"] or len(given["candidates"]) * len(
                 given["instances"]
             )
@@ -104,7 +104,7 @@ def race(
         with given_if_interrupted(settings, **form):
             result = run(instance_order=order, **given)
         if command is None and not form["as_json"]:
-            say(_found(result))
+            say(_found(result, direction))
         give(result, settings, **form)
 
 
@@ -117,14 +117,15 @@ def _check_options(ctx: click.Context) -> None:
         raise SettingError("--configurations is for a program: scores have names only")
 
 
-def _recorded(path: Path, score: str | None, maximize: bool | None) -> dict[str, Any]:
+def _recorded(
+    path: Path, score: str | None, maximize: bool | None
+) -> tuple[dict[str, Any], Direction]:
     """Return the arguments of a race on recorded scores, of instances with all of them."""
     from racer.evaluate.recorded import RecordedScores  # noqa: PLC0415  (a second)
     from racer.scenario.score_files import read_scores, score_table  # noqa: PLC0415
 
     scores = read_scores(path, score=score)
     direction = Direction.of(["score"], maximize, by_format=scores.attrs.get(LARGER_IS_BETTER))
-    say(f"{path}: {direction.words}")
     table = score_table(scores)
     complete = table.dropna()
     if complete.empty:
@@ -134,7 +135,7 @@ def _recorded(path: Path, score: str | None, maximize: bool | None) -> dict[str,
     if len(complete) < len(table):
         left = len(table) - len(complete)
         tell(f"racer: {left} of {len(table)} instances have no score of some candidate: left out")
-    return {
+    given = {
         "candidates": list(complete),
         "evaluate": RecordedScores(complete),
         "instances": list(complete.index),
@@ -142,6 +143,7 @@ def _recorded(path: Path, score: str | None, maximize: bool | None) -> dict[str,
         "maximize": direction.maximize,
         "decider": "mean" if ((complete >= 0) & (complete <= 1)).all(axis=None) else None,
     }
+    return given, direction
 
 
 def _by_program(path: Path, command: list[str], instances: str | None) -> dict[str, Any]:
@@ -177,8 +179,8 @@ def _by_program(path: Path, command: list[str], instances: str | None) -> dict[s
     return {"candidates": configs, "evaluate": evaluate, "instances": found}
 
 
-def _found(result: RaceResult) -> str:
-    """Return which candidate has which number, and how many scores were not needed."""
+def _found(result: RaceResult, direction: Direction) -> str:
+    """Return which scores are better, which candidate has which number, and how many were looked at."""
     means = result.table.mean()
     rows = [
         (f"#{i}", name, result.table[i].count(), number(means[i], 4))
@@ -187,4 +189,5 @@ def _found(result: RaceResult) -> str:
     of = len(result.configs) * len(result.instances or ())
     used = f"{result.evaluations} of {of} scores were looked at: {1 - result.evaluations / of:.0%} saved."
     grid = Grid.of(("candidate", "name", "instances", "mean on these"), rows, left="name")
-    return as_text([Section("Candidates", (grid,)), used], answer_width())
+    said = f"Of scores, {direction.words}."
+    return as_text([said, Section("Candidates", (grid,)), used], answer_width())

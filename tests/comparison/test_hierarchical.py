@@ -86,7 +86,14 @@ def test_pictures_have_no_difference_in_the_middle():
 
 def test_the_command_has_the_correlation(tmp_path):
     long(costs(k=2)).to_csv(tmp_path / "scores.csv", index=False)
-    arguments = [str(tmp_path / "scores.csv"), "--method", "hierarchical", "--correlation", "0.3"]
+    arguments = [
+        str(tmp_path / "scores.csv"),
+        "--method",
+        "hierarchical",
+        "--correlation",
+        "0.3",
+        "--minimize",
+    ]
     result = CliRunner().invoke(compare_command, arguments)
     assert result.exit_code == 0, result.output
     assert "folds correlated by 0.3" in result.output

@@ -30,8 +30,8 @@ LONG = pd.DataFrame(
 WIDE = pd.DataFrame({name: pd.Series(sample) for name, sample in SAMPLES.items()})
 
 
-def unpaired(frame=LONG, method=None, **settings):
-    return racer.compare(frame, method, design="unpaired", **settings, maximize=False)
+def unpaired(frame=LONG, method=None, *, maximize=False, **settings):
+    return racer.compare(frame, method, design="unpaired", maximize=maximize, **settings)
 
 
 def test_it_is_the_bayesian_test_of_the_samples():
