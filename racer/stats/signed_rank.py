@@ -275,8 +275,9 @@ class BayesianSignedRankResult(PosteriorOfPair):
         y, within the rope, in favour of x; they sum to 1.
     estimate : float
         Posterior mean of theta, exactly (eq. 4): Wilcoxon's T+ over its maximum.
-    least : tuple of three float
-        The least that `worse`, `indistinguishable` and `better` are with any of these priors.
+    least, most : tuple of three float
+        The least and the most that `worse`, `indistinguishable` and `better` are with any of these
+        priors.
     theta : ndarray, shape (draws,)
         Draws of theta from its posterior.
     shares : ndarray, shape (draws, 3), or None
@@ -305,6 +306,7 @@ class BayesianSignedRankResult(PosteriorOfPair):
     better: float
     estimate: float
     least: tuple[float, float, float]
+    most: tuple[float, float, float]
     theta: NDArray[np.float64] = field(repr=False)
     shares: NDArray[np.float64] | None = field(repr=False)
     n_better: int
@@ -486,12 +488,13 @@ def bayesian_signed_rank_test(
         np.stack([lead, lead - atom, lead + atom])
     ).tolist()
     worse, in_rope, better = 1.0 - probability, 0.0, probability
-    least = (1.0 - upper, 0.0, lower)
+    least, most = (1.0 - upper, 0.0, lower), (1.0 - lower, 0.0, upper)
     if shares is not None:
         worse, in_rope, better = _votes(shares)
-        weight = (atom / total**2)[:, None] * np.array([[1.0, 0.0, 0.0]])
-        against, in_favour = _votes(shares + weight), _votes(shares + weight[:, ::-1])
+        weight = (atom / total**2)[:, None]
+        against, between, in_favour = (_votes(shares + weight * side) for side in np.eye(3))
         least = (in_favour[0], min(against[1], in_favour[1]), against[2])
+        most = (against[0], between[1], in_favour[2])
     n_better, n_worse = int((levels > 0).sum()), int((levels < 0).sum())
     return BayesianSignedRankResult(
         probability=probability,
@@ -502,6 +505,7 @@ def bayesian_signed_rank_test(
         better=better,
         estimate=_mean(levels),
         least=least,
+        most=most,
         theta=frozen(0.5 + lead / (2.0 * total**2)),
         shares=None if shares is None else frozen(shares),
         n_better=n_better,
