@@ -399,7 +399,7 @@ def test_conovers_test_does_not_call_two_data_sets_certain():
 )
 def test_settings_that_cannot_work(settings, message):
     with pytest.raises(SettingError, match=message):
-        racer.compare(table(6), **{"maximize": False, **settings}, maximize=False)
+        racer.compare(table(6), **{"maximize": False, **settings})
 
 
 @pytest.mark.parametrize("exponent", [1020, -1060])

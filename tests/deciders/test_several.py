@@ -64,7 +64,6 @@ def test_the_dominated_leave_and_the_front_stays(decider):
     assert set(drops["reason"]) == {"dominated"}
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("n_equal", [1, 2])
 def test_a_race_to_the_front_ends_when_it_is_settled(n_equal):
     """Six on the front and six behind; with equals on it, who is on the front stays open."""
@@ -75,6 +74,7 @@ def test_a_race_to_the_front_ends_when_it_is_settled(n_equal):
     assert (race.n_blocks < 30) == (n_equal == 1)
 
 
+@pytest.mark.thorough
 def test_one_of_the_front_is_hardly_ever_dropped():
     lost = {"front": 0, "bayesian-front": 0}
     tied = np.zeros((6, 2))  # all are on the front: nobody is better in any metric
