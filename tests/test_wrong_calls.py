@@ -66,7 +66,7 @@ CALLS = {
     "metrics": (lambda: race(maximize=True, metrics={"a": "min"}), "maximize=True beside"),
     "maximize": (lambda: race(maximize=np.ones(2), metrics={"a": "min"}), "maximize="),
     "no name": (lambda: racer.Pareto("", "a"), "Pareto"),
-    "too large": (lambda: racer.compare([[10**400, 1.0], [1.0, 2.0]]), "column"),
+    "too large": (lambda: racer.compare([[10**400, 1.0], [1.0, 2.0]], maximize=False), "column"),
 }
 
 
@@ -119,7 +119,12 @@ MISSPELT = {
     "tune": (lambda: racer.tune({}, max, maximise=True), "tune() ", "maximise", "maximize"),
     "resume": (lambda: racer.resume("a", max, n_job=2), "resume() ", "n_job", "n_jobs"),
     "ablation": (lambda: racer.ablation("a", max, block=2), "ablation() ", "block", "blocks"),
-    "compare": (lambda: racer.compare([], methode="x"), "compare() ", "methode", "method"),
+    "compare": (
+        lambda: racer.compare([], methode="x", maximize=False),
+        "compare() ",
+        "methode",
+        "method",
+    ),
     "Space": (
         lambda: racer.Space({}, conditons={}),
         "Space.__init__() ",

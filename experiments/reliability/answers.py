@@ -157,7 +157,7 @@ def equals(m: int, seed: int) -> list[tuple[str, bool]]:
 
 def _claims(scores: pd.DataFrame, method: Method, equal: pd.Index[str]) -> bool:
     """Return whether a method calls one of equal algorithms better than another."""
-    pairs = racer.compare(scores, method=method).pairs
+    pairs = racer.compare(scores, method=method, maximize=False).pairs
     both = pairs["better"].isin(equal) & pairs["worse"].isin(equal)
     return bool((both & (pairs["decision"] == "better")).any())
 

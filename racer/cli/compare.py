@@ -65,7 +65,11 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
     default="paired",
     help="Scores on common data sets, or independent samples of the algorithms.",
 )
-@click.option("--maximize", is_flag=True, help="Larger scores are better.")
+@click.option(
+    "--maximize/--minimize",
+    default=None,
+    help="Larger scores are better, or smaller: if neither their name nor the format says so.",
+)
 @click.option("--control", metavar="NAME", help="Compare this algorithm with each other one.")
 @click.option(
     "--rope",

@@ -24,6 +24,7 @@ from racer.cli.answer import (
 )
 from racer.cli.scenarios import _WithCommand
 from racer.deciders.named import OF_ONE_COST
+from racer.direction import LARGER_IS_BETTER, Direction
 from racer.errors import CandidateError, ScoresError, SettingError
 from racer.render.sections import Grid, Section, number
 from racer.render.text import as_text
@@ -37,7 +38,11 @@ _OF_A_PROGRAM = ("instances", "jobs", "deadline", "deterministic")
 
 @click.command(cls=_WithCommand, short_help="Find the best of given candidates.")
 @click.argument("path", metavar="FILE", type=click.Path(exists=True, path_type=Path))
-@click.option("--maximize", is_flag=True, help="Larger is better.")
+@click.option(
+    "--maximize/--minimize",
+    default=None,
+    help="Larger is better, or smaller: of scores, if neither their name nor the format says so.",
+)
 @click.option(
     "--decider",
     type=click.Choice(OF_ONE_COST),
@@ -81,7 +86,7 @@ def race(
     with reported():
         if command is None:
             _check_options(ctx)
-            given = _recorded(path, score)
+            given, direction = _recorded(path, score, options.pop("maximize"))
             options["budget"] = options["budget"] or len(given["candidates"]) * len(
                 given["instances"]
             )
@@ -99,7 +104,7 @@ def race(
         with given_if_interrupted(settings, **form):
             result = run(instance_order=order, **given)
         if command is None and not form["as_json"]:
-            say(_found(result))
+            say(_found(result, direction))
         give(result, settings, **form)
 
 
@@ -112,12 +117,16 @@ def _check_options(ctx: click.Context) -> None:
         raise SettingError("--configurations is for a program: scores have names only")
 
 
-def _recorded(path: Path, score: str | None) -> dict[str, Any]:
+def _recorded(
+    path: Path, score: str | None, maximize: bool | None
+) -> tuple[dict[str, Any], Direction]:
     """Return the arguments of a race on recorded scores, of instances with all of them."""
     from racer.evaluate.recorded import RecordedScores  # noqa: PLC0415  (a second)
     from racer.scenario.score_files import read_scores, score_table  # noqa: PLC0415
 
-    table = score_table(read_scores(path, score=score))
+    scores = read_scores(path, score=score)
+    direction = Direction.of(["score"], maximize, by_format=scores.attrs.get(LARGER_IS_BETTER))
+    table = score_table(scores)
     complete = table.dropna()
     if complete.empty:
         raise ScoresError(
@@ -126,13 +135,15 @@ def _recorded(path: Path, score: str | None) -> dict[str, Any]:
     if len(complete) < len(table):
         left = len(table) - len(complete)
         tell(f"racer: {left} of {len(table)} instances have no score of some candidate: left out")
-    return {
+    given = {
         "candidates": list(complete),
         "evaluate": RecordedScores(complete),
         "instances": list(complete.index),
         "deterministic": True,
+        "maximize": direction.maximize,
         "decider": "mean" if ((complete >= 0) & (complete <= 1)).all(axis=None) else None,
     }
+    return given, direction
 
 
 def _by_program(path: Path, command: list[str], instances: str | None) -> dict[str, Any]:
@@ -168,8 +179,8 @@ def _by_program(path: Path, command: list[str], instances: str | None) -> dict[s
     return {"candidates": configs, "evaluate": evaluate, "instances": found}
 
 
-def _found(result: RaceResult) -> str:
-    """Return which candidate has which number, and how many scores were not needed."""
+def _found(result: RaceResult, direction: Direction) -> str:
+    """Return which scores are better, which candidate has which number, and how many were looked at."""
     means = result.table.mean()
     rows = [
         (f"#{i}", name, result.table[i].count(), number(means[i], 4))
@@ -178,4 +189,5 @@ def _found(result: RaceResult) -> str:
     of = len(result.configs) * len(result.instances or ())
     used = f"{result.evaluations} of {of} scores were looked at: {1 - result.evaluations / of:.0%} saved."
     grid = Grid.of(("candidate", "name", "instances", "mean on these"), rows, left="name")
-    return as_text([Section("Candidates", (grid,)), used], answer_width())
+    said = f"Of scores, {direction.words}."
+    return as_text([said, Section("Candidates", (grid,)), used], answer_width())

@@ -66,6 +66,8 @@ class Comparison(ComparisonData):
         Folds per score at most; missing scores; comparisons of two algorithms on a data set that
         ended in a tie, by a local rope, too.
     maximize : bool
+    direction : str
+        Whether larger or smaller scores are better, and, if the caller does not, what says so.
     alpha : float
     rope : float or None
         Half-width used; None without.
@@ -109,7 +111,7 @@ class Comparison(ComparisonData):
         Examples
         --------
         >>> import racer
-        >>> comparison = racer.compare([[1, 2], [1, 3], [2, 4]], "friedman").with_section("scores")
+        >>> comparison = racer.compare([[1, 2], [1, 3], [2, 4]], "friedman", maximize=False).with_section("scores")
         >>> str(comparison).splitlines()[-1]
         '- *: the best of its row.'
         """

@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,7 @@ from racer.comparison.columns import (
     row_numbers,
 )
 from racer.comparison.input_notes import input_notes
+from racer.direction import LARGER_IS_BETTER, Direction
 from racer.errors import ScoresError
 from racer.stats._likelihoods import median_of_runs
 from racer.stats.wins import over_runs
@@ -57,6 +58,7 @@ class Scores:
     over_folds: str = "average"  # or "median"
     notes: tuple[str, ...] = ()  # on how the table was read
     design: Design = "paired"  # unpaired: a column is a sample, and the rows mean nothing
+    direction: Direction = field(kw_only=True)  # of the scores as given
 
     def by_medians(self) -> Scores:
         """Return the same scores with medians over folds as costs."""
@@ -89,11 +91,12 @@ class Scores:
         return int(np.isposinf(self.costs).sum())
 
 
-def read_scores(frame: Any, columns: Columns, *, maximize: bool, least: int = 2) -> Scores:
+def read_scores(frame: Any, columns: Columns, *, maximize: bool | None, least: int = 2) -> Scores:
     """Return a wide (n, K) or long table of scores as costs; the only place that negates them.
 
     `least`: how many algorithms it must have.
     """
+    by_format = getattr(frame, "attrs", {}).get(LARGER_IS_BETTER)
     frame, levels = _plain(_as_frame(frame))
     notes = []
     index = row_numbers(frame, columns, levels)
@@ -112,16 +115,18 @@ def read_scores(frame: Any, columns: Columns, *, maximize: bool, least: int = 2)
         frame, found = _by_index(frame, found)
     notes += column_notes(frame, columns, found, levels)
     wide = _widened(frame, found) if found.algorithm is not None else _labelled(frame, found)
-    scores = _scores(wide, maximize=maximize, least=least)
-    names = scores.algorithms if found.score is None else [found.score]
-    notes += input_notes(scores.runs, scores.data_sets, names, maximize=maximize)
+    names = map(str, wide.columns) if found.score is None else [found.score]
+    direction = Direction.of(names, maximize, by_format=by_format)
+    scores = _scores(wide, direction, least=least)
+    notes += input_notes(scores.runs, scores.data_sets, maximize=direction.maximize)
     return replace(scores, notes=tuple(notes))
 
 
-def read_unpaired(frame: Any, columns: Columns, *, maximize: bool) -> Scores:
+def read_unpaired(frame: Any, columns: Columns, *, maximize: bool | None) -> Scores:
     """Return independent samples as costs: a long table, or a column for each algorithm."""
     import pandas as pd  # noqa: PLC0415
 
+    by_format = getattr(frame, "attrs", {}).get(LARGER_IS_BETTER)
     frame, levels = _plain(_as_frame(frame))
     notes = []
     index = row_numbers(frame, columns, levels)
@@ -156,13 +161,17 @@ def read_unpaired(frame: Any, columns: Columns, *, maximize: bool) -> Scores:
             raise ScoresError(
                 f"algorithm {name!r} has {size} score(s): unpaired samples need at least 2"
             )
-    costs = as_costs(wide.to_numpy(dtype=np.float64), maximize=maximize)
-    costs = with_ties(costs.reshape(1, -1)).reshape(costs.shape)
     named = [found.score] if found.score is not None else list(samples)
-    notes += input_notes(costs[:, None], [], named, maximize=maximize, paired=False)
+    direction = Direction.of(named, maximize, by_format=by_format)
+    costs = as_costs(wide.to_numpy(dtype=np.float64), maximize=direction.maximize)
+    costs = with_ties(costs.reshape(1, -1)).reshape(costs.shape)
+    notes += input_notes(costs[:, None], [], maximize=direction.maximize, paired=False)
     rows = tuple(map(str, wide.index))
     return Scores(
-        tuple(samples), rows, costs, costs[:, None], 0, notes=tuple(notes), design="unpaired"
+        *(tuple(samples), rows, costs, costs[:, None], 0),
+        notes=tuple(notes),
+        design="unpaired",
+        direction=direction,
     )
 
 
@@ -443,7 +452,7 @@ def _remedy(frame: pd.DataFrame, keys: Sequence[str], found: Columns) -> str:
     return f"column {name!r} tells them apart: {', or '.join(advice)}"
 
 
-def _scores(wide: pd.DataFrame, *, maximize: bool, least: int) -> Scores:
+def _scores(wide: pd.DataFrame, direction: Direction, *, least: int) -> Scores:
     """Return the scores of a table with index (data set, fold) and a column per algorithm."""
     algorithms = tuple(str(name) for name in wide.columns)
     if len(algorithms) < least:
@@ -459,7 +468,7 @@ def _scores(wide: pd.DataFrame, *, maximize: bool, least: int) -> Scores:
     for name, column in zip(algorithms, values.T, strict=True):
         if np.isnan(column).all():
             raise ScoresError(f"algorithm {name!r} has no score at all: leave it out")
-    values = as_costs(values, maximize=maximize)
+    values = as_costs(values, maximize=direction.maximize)
     runs = np.full((len(places), max(map(len, places.values())), len(algorithms)), np.nan)
     for place, rows in enumerate(places.values()):
         runs[place, : len(rows)] = values[rows]
@@ -472,4 +481,4 @@ def _scores(wide: pd.DataFrame, *, maximize: bool, least: int) -> Scores:
     known = (~np.isnan(runs)).sum(axis=1)
     uneven = (known > 0) & (known < known.max(axis=1, keepdims=True))
     costs = with_ties(np.array([over_runs(block).mean for block in runs]))
-    return Scores(algorithms, tuple(places), costs, runs, int(uneven.sum()))
+    return Scores(algorithms, tuple(places), costs, runs, int(uneven.sum()), direction=direction)

@@ -72,18 +72,18 @@ def test_other_scores_are_not_those_of_the_store(tmp_path):
     path, store = tmp_path / "scores.csv", tmp_path / "race.db"
     table = pd.DataFrame(SCORES, columns=["A", "B"], index=[*"abcdefg"])
     table.to_csv(path)
-    first, again = (run(path, "-o", store, "--json") for _ in range(2))
+    first, again = (run(path, "--maximize", "-o", store, "--json") for _ in range(2))
     assert json.loads(first.stdout)["best"] == json.loads(again.stdout)["best"] == "A"
     assert not again.stderr
     table.mul([10, 1]).to_csv(path)
-    other = run(path, "-o", store, "--json")
+    other = run(path, "--maximize", "-o", store, "--json")
     assert (other.exit_code, other.stdout) == (1, "")
     assert other.stderr == (
         f"Error: the scores differ from those that the race in '{store}' has: give those, or "
         "another store\n"
     )
     table.iloc[:-1].to_csv(path)
-    fewer = run(path, "-o", store, "--budget", 14)
+    fewer = run(path, "--maximize", "-o", store, "--budget", 14)
     assert "number of instances is 6, but the race in" in fewer.stderr
     for command in ("check", "resume"):  # what works is the command again
         done = typed(command, store)
@@ -97,8 +97,8 @@ def test_a_store_without_a_digest_of_its_scores_goes_on(tmp_path, monkeypatch):
     with monkeypatch.context() as patched:  # as versions wrote it that recorded a function's name
         name = "racer.cli.race._recorded.<locals>.evaluate"
         patched.setattr("racer.store.contest.qualified_name", lambda item: name)
-        first = run(path, "-o", store, "--json")
-    again = run(path, "-o", store, "--json")
+        first = run(path, "--maximize", "-o", store, "--json")
+    again = run(path, "--maximize", "-o", store, "--json")
     assert again.exit_code == 0, again.output
     assert json.loads(first.stdout)["best"] == json.loads(again.stdout)["best"] == "A"
     assert f"was begun with evaluate={name} and goes on with recorded scores" in again.stderr

@@ -364,27 +364,6 @@ def test_a_table_wider_than_long_is_doubted():
     assert not any("transpose the table" in note for note in read(NAMED).notes)
 
 
-@pytest.mark.parametrize(
-    ("names", "values", "maximize", "said"),
-    [
-        ("AB", [0.0, 1.0], False, "between 0 and 1"),
-        ("AB", [0.0, 1.0], True, None),
-        ("AB", [0.0, 1.5], False, None),
-        (["svm_error", "knn_error"], [0.0, 1.0], False, None),
-        (["svm_error", "knn_error"], [0.0, 1.0], True, "maximize=False"),
-        (["svm F1", "knn F1"], [0.0, 50.0], False, "as 'svm F1' sounds, give maximize=True"),
-        (["AUC", "rocAUC"], [0.0, 1.0], True, None),
-    ],
-)
-def test_which_scores_are_better_is_doubted(names, values, maximize, said):
-    frame = pd.DataFrame([values] * 3, columns=list(names))
-    notes = " ".join(read(frame, maximize=maximize).notes)
-    assert (said in notes) if said else not notes
-    long = frame.reset_index().melt("index", var_name="model")
-    long = long.rename(columns={"value": "value" if names == "AB" else names[0]})
-    assert bool(read(long, maximize=maximize, data_set="index").notes) == bool(said)
-
-
 def test_decimals_of_a_database_are_numbers():
     decimals = WIDE.assign(**{n: WIDE[n].map(lambda x: Decimal(str(x))) for n in "AB"})
     same(read(decimals), read(WIDE))

@@ -1,0 +1,79 @@
+"""Which way is up: what the caller says, the format, or the name of the metric; else a question."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from typed import typed
+
+import racer
+from racer.direction import LARGER_IS_BETTER, Direction, larger_is_better
+
+LARGER = (
+    *("accuracy", "Accuracy (%)", "test_acc", "valAcc", "top5.accuracy", "F1-score", "macro F1"),
+    *("roc_auc", "AUROC", "R2", "r2_score", "neg_mean_squared_error", "neg_log_loss", "ndcg@10"),
+    *("BLEU", "rougeL recall", "exact_match,strict-match", "pass@1", "success rate", "speedup"),
+    *("mean reward", "win rate", "log_likelihood", "mIoU", "instances solved", "hypervolume"),
+)
+SMALLER = (
+    *("error", "error_rate", "Err. (%)", "log loss", "RMSE", "val_loss", "mape", "wer"),
+    *("time", "cpuTime", "wall-clock time [s]", "runtime_ms", "seconds", "latency p95", "PAR10"),
+    *("cost_usd", "total tokens", "regret", "optimality gap", "false positive rate", "perplexity"),
+    *("negative_log_likelihood", "nll", "average rank", "number of failures", "makespan"),
+)
+ASKED = (
+    *("score", "value", "result", "x", "performance", "y_1", "time to accuracy", "tokens saved"),
+    *("error reduction", "cost per success", "objective", "fitness", "C4.5", "loss of accuracy"),
+)
+GOOD = {"good": [5.0, 6.0, 7.0, 5.5, 6.5, 8.0], "bad": [1.0, 2.0, 1.5, 2.5, 1.0, 2.0]}
+
+
+@pytest.mark.parametrize(
+    ("names", "said"), [(LARGER, True), (SMALLER, False), (ASKED, None)], ids=["up", "down", "ask"]
+)
+def test_what_the_name_of_a_metric_says(names, said):
+    assert {name: larger_is_better(name) for name in names} == dict.fromkeys(names, said)
+
+
+@pytest.mark.parametrize("name", [*LARGER, *SMALLER, *ASKED])
+@pytest.mark.parametrize("form", ["frame", "wide", "file", "race"])
+def test_a_table_is_ranked_that_way_or_asked_about(name, form, tmp_path):
+    """Long with the metric's name, wide with it in each column, a file; compared, or raced on."""
+    wide = pd.DataFrame(GOOD).rename_axis("problem")
+    long = wide.melt(ignore_index=False, var_name="model", value_name=name).reset_index()
+    path = tmp_path / "scores.csv"
+    long.to_csv(path, index=False)
+    larger, question = larger_is_better(name), re.compile("are larger scores better.*--minimize")
+    if form in {"file", "race"}:
+        done = typed("compare" if form == "file" else "race", path, "--json")
+        assert (done.exit_code == 2) == (larger is None), done.output
+        assert bool(question.search(done.stderr)) == (larger is None)
+        return
+    table = long if form == "frame" else wide.add_prefix(f"{name} of ")
+    if larger is None:
+        with pytest.raises(racer.ScoresError, match=question):
+            racer.compare(table)
+        return
+    found = racer.compare(table)
+    assert found.maximize == larger
+    assert ("good" in found.ranking["algorithm"][0]) == larger
+    assert "assumed of" in str(found).splitlines()[1]
+
+
+def test_what_is_said_always_holds():
+    table = pd.DataFrame(GOOD).add_suffix(" accuracy")
+    for maximize in (True, False):
+        found = racer.compare(table, maximize=maximize)
+        assert ("good" in found.ranking["algorithm"][0]) == maximize
+        opposite = racer.compare(-table, maximize=not maximize)
+        assert opposite.pairs.equals(found.pairs)
+
+
+def test_the_format_decides_where_the_name_says_nothing():
+    table = pd.DataFrame(GOOD)
+    table.attrs[LARGER_IS_BETTER] = True
+    assert racer.compare(table).direction == "larger is better, as in this format"
+    assert not Direction.of(["latency"], None, by_format=True).maximize
+    with pytest.raises(racer.ScoresError, match="are larger scores better"):
+        racer.compare(np.random.default_rng(0).random((5, 3)))
