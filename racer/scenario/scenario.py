@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from racer._files import SQLITE, beginning, read_bytes
 from racer.core.budget import Budget
-from racer.core.runtime import Runtime
 from racer.errors import BudgetError, ObjectiveError, SettingError
 from racer.evaluate.command.command import Command
 from racer.evaluate.objective import describe
@@ -50,7 +49,7 @@ _PASSED = (
         "maximize",
         "instance_order",
     ),
-    *("metrics", "objective"),
+    *("metrics", "objective", "runtime"),
     *("deadline", "timeout", "memory", "retries", "deterministic", "generalize", "seed"),
 )
 
@@ -100,11 +99,6 @@ class Scenario:
         }
         if "decider" in given:
             found["decider"] = TESTS.get(given["decider"], given["decider"])
-        if "runtime" in given:
-            runtime = given["runtime"]
-            found["runtime"] = Runtime(
-                **(runtime if isinstance(runtime, dict) else {"limit": runtime})
-            )
         if given.get("initial"):
             found["initial"] = self.initial(space)
         if given.get("test_instances"):

@@ -6,7 +6,7 @@ import reprlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from racer._checks import MOST_JOBS, did_you_mean, is_real, is_whole
+from racer._checks import MOST_JOBS, did_you_mean, instead, is_real, is_whole
 from racer.core.blocks import InstanceOrder
 from racer.deciders.f_race import FRace
 from racer.deciders.named import DECIDERS
@@ -140,7 +140,7 @@ def checked(values: Mapping[str, Any], where: str, folder: Path) -> dict[str, An
 def _checked(name: str, value: Any, where: str, folder: Path) -> Any:
     setting = SETTINGS.get(name)
     if setting is None:
-        raise SettingError(f"{where}: {name!r} is no setting{did_you_mean(name, SETTINGS)}")
+        raise SettingError(f"{where}: {name!r} is no setting{instead(name, SETTINGS)}")
     fits, wanted, _ = _KINDS[setting.kind]
     if not fits(value):
         raise SettingError(f"{where}: {name} = {reprlib.repr(value)}: give {wanted}")
