@@ -63,7 +63,7 @@ def test_it_is_the_race_on_shuffled_items(scores):
         ).evaluations
 
     args = (scores, "--maximize", "--decider", "anytime", "--budget", 300, "--seed", 3, "--json")
-    in_order = json.loads(run(*args, "--in-order").stdout)
+    in_order = json.loads(run(*args, "--instance-order", "given").stdout)
     assert in_order["evaluations"] == best(list(table.index))
     shuffled = json.loads(run(*args).stdout)
     assert shuffled["evaluations"] != in_order["evaluations"]
@@ -140,18 +140,76 @@ def test_it_races_configurations_of_a_program(tmp_path, name, text):
     assert found["evaluations"] == 15
 
 
+ANSWER = """
+import sys, time
+x, limit = float(sys.argv[1]), 0.5
+time.sleep(60 if x == 4 else 0)
+print(x)
+sys.exit(10 if x < 3 else 20 if x == 3 else 1)
+"""
+
+
+def test_a_program_of_a_race_has_the_options_of_a_tuning(tmp_path):
+    """A solver that says by its exit code what it found, and that may hang or fail."""
+    path, instances = tmp_path / "configs.csv", tmp_path / "instances"
+    path.write_text("x\n1\n2\n3\n4\n5\n")
+    instances.write_text("a\nb\nc\n")
+    options = ("--success-codes", "10,20", "--timeout", 1, "--retries", 1, "--first-test", 3)
+    args = (path, "--budget", 15, "--deterministic", "--instances", instances, "--json")
+    program = ("--", *PYTHON, ANSWER, "{x}", "{instance}")
+    done = run(*args, *options, "--reads", "last-line", *program)
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert (found["best"], found["evaluations"]) == ({"x": "1"}, 15)
+    failed = {at["candidate"]: at["failed"] for at in found["survivors"]}
+    assert all(failed.get(candidate, 3) == 3 for candidate in (3, 4))
+    assert not any(failed.get(candidate, 0) for candidate in (0, 1, 2))
+
+
+def test_run_time_is_a_cost_with_penalties(tmp_path):
+    path = tmp_path / "configs.csv"
+    path.write_text("x\n0.001\n0.002\n9\n")
+    program = ("--", *PYTHON, "print(__import__('sys').argv[1])", "{x}", "{bound}")
+    done = run(path, "--budget", 20, "--runtime", 2, "--json", *program)
+    found = json.loads(done.stdout)
+    assert "PAR10" in found["survivors"][0]["criterion"]
+    assert found["best"] == {"x": "0.001"}
+
+
+def test_a_scenario_is_raced_or_tuned(tmp_path):
+    (tmp_path / "configs.csv").write_text("x,y\n1,0\n2,0\n7,1\n")
+    (tmp_path / "p.txt").write_text('x "" r (0, 9)\ny "" r (0, 1)\n')
+    scenario = tmp_path / "scenario.toml"
+    text = (
+        f'space = "p.txt"\nbudget = 15\nseed = 3\nelites = 2\ncommand = {[*PYTHON, SQUARE]}\n'
+        'store = ""\nfirst_test = 4\n'
+    ).replace("']", "', '{x}', '{y}']")
+    scenario.write_text(text)
+    unnamed = run(scenario)
+    assert (unnamed.exit_code, "give candidates = .." in unnamed.stderr) == (2, True)
+    given = run(scenario, "--candidates", tmp_path / "configs.csv", "--json")
+    scenario.write_text('candidates = "configs.csv"\n' + text)
+    found = json.loads(run(scenario, "--json").stdout)
+    assert found == json.loads(given.stdout) | {"seconds": found["seconds"]}
+    assert (found["best"], found["seed"]) == ({"x": "2", "y": "0"}, 3)
+    assert json.loads(run(scenario, "--seed", 5, "--json").stdout)["seed"] == 5
+    assert json.loads(typed("tune", scenario, "--json", "-q").stdout)["evaluations"] == 15
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
         (["--instances", "x"], "--instances is for a program"),
         (["--score", "x", "--", "true"], "--score is for recorded scores"),
-        (["--", "true"], "give --budget (evaluations) or --deadline"),
-        (["--decider", "front"], "is not one of"),
+        (["--", "true"], "no budget is named"),
+        (["--decider", "front"], "--decider front is for several metrics"),
         (["--jobs", "3"], "--jobs is for a program"),
         (["--deadline", "5"], "--deadline is for a program"),
         (["--deterministic"], "--deterministic is for a program"),
-        (["--jobs", "0", "--budget", "9", "--", "true"], "n_jobs=0"),
-        (["--deadline", "0", "--", "true"], "deadline=0.0"),
+        (["--success-codes", "10"], "--success-codes is for a program"),
+        (["--candidates", "x", "--", "true"], "--candidates is for a scenario.toml"),
+        (["--jobs", "0", "--budget", "9", "--", "true"], "jobs = 0: give"),
+        (["--deadline", "0", "--", "true"], "deadline = 0.0: give"),
     ],
 )
 def test_what_does_not_go_together_is_refused(scores, args, message):
