@@ -166,6 +166,38 @@ def test_a_program_of_a_race_has_the_options_of_a_tuning(tmp_path):
     assert not any(failed.get(candidate, 0) for candidate in (0, 1, 2))
 
 
+def test_an_exit_code_of_nearly_all_runs_is_named_with_the_option(tmp_path):
+    """Who follows the advice gets the right answer."""
+    path, instances = tmp_path / "configs.csv", tmp_path / "instances"
+    path.write_text("x\n" + "\n".join(map(str, range(10))))
+    instances.write_text("a\nb\nc\nd\ne\n")
+    ends = "import sys; x = int(sys.argv[1]); print(x); sys.exit(10 if x == 9 else CODE)"
+    args = (path, "--budget", 50, "--instances", instances, "--deterministic")
+    program = ("--", *PYTHON, ends.replace("CODE", "20"), "{x}", "{instance}")
+    done = run(*args, *program)
+    advice = "if exit code 20 is a success, set success_codes = [10, 20] (--success-codes 10,20)"
+    assert f"racer: 9 of 10 runs ended with exit code 20: {advice}" in done.stderr
+    assert f"45 of 50 runs ended with exit code 20: {advice}" in " ".join(done.stdout.split())
+    assert done.exit_code == 3
+    right = run(*args, "--success-codes", "10,20", *program)
+    assert "best is #0" in right.stdout
+    assert "exit code" not in right.output
+    other = run(*args, *program[:-3], ends.replace("CODE", "3 + x % 2"), *program[-2:])
+    assert "if exit code" not in other.output  # none has nine tenths
+
+
+def test_a_race_that_fails_as_a_whole_prints_no_empty_tables(tmp_path):
+    path = tmp_path / "configs.csv"
+    path.write_text("x\n1\n2\n3\n")
+    ends = "import sys; sys.exit(int(sys.argv[1]))"
+    done = run(path, "--budget", 30, "--", *PYTHON, ends, "{x}")
+    assert done.exit_code == 3
+    assert "No candidate can be called the best of 3." in done.stdout
+    assert "Failures" in done.stdout
+    for absent in ("P(best)", "Configurations", "Eliminations", "survivors", "Survivors"):
+        assert absent not in done.stdout
+
+
 def test_run_time_is_a_cost_with_penalties(tmp_path):
     path = tmp_path / "configs.csv"
     path.write_text("x\n0.001\n0.002\n9\n")
