@@ -155,7 +155,7 @@ def test_a_program_of_a_race_has_the_options_of_a_tuning(tmp_path):
     path.write_text("x\n1\n2\n3\n4\n5\n")
     instances.write_text("a\nb\nc\n")
     options = ("--success-codes", "10,20", "--timeout", 1, "--retries", 1, "--first-test", 3)
-    args = (path, "--budget", 15, "--deterministic", "--instances", instances, "--json")
+    args = (path, "--budget", 60, "--deterministic", "--instances", instances, "--json")
     program = ("--", *PYTHON, ANSWER, "{x}", "{instance}")
     done = run(*args, *options, "--reads", "last-line", *program)
     assert done.exit_code == 0, done.output
@@ -273,10 +273,12 @@ def test_a_file_or_a_parameter_that_is_not_there_is_wrong_usage(tmp_path):
         ("[1, 2]", "FILE is not a list of objects"),
         ('[{"x": 1, "x": 2}, {"x": 3}]', "FILE cannot be read: the key 'x' is there twice"),
         ('[{"x": [1]}, {"x": 2}]', "candidate 0: parameter 'x' is [1], a list"),
+        ("x,y,x\n1,2,3\n4,5,6\n", "FILE: the column 'x' is there twice"),
+        ("x,\n1,2\n4,5\n", "FILE: a column with values has no name: give it one"),
     ],
 )
 def test_a_file_with_wrong_candidates_is_an_error_not_wrong_usage(tmp_path, text, message):
-    path = tmp_path / "configs.json"
+    path = tmp_path / ("configs.json" if text[0] in "[{" else "configs.csv")
     path.write_text(text)
     done = run(path, "--budget", 10, "--", "true", "{x}")
     assert done.exit_code == 1, done.stderr
@@ -296,23 +298,11 @@ def test_the_index_of_a_table_is_no_parameter(tmp_path, index):
     )
 
 
-def test_a_column_of_values_needs_a_name(tmp_path):
+def test_a_comma_at_the_end_of_each_line_makes_no_column(tmp_path):
     path = tmp_path / "configs.csv"
-    args = (path, "--budget", 10, "--", *PYTHON, "print(1)", "{parameters}")
-    path.write_text("x,\n1,2\n4,5\n")
-    done = run(*args)
-    assert done.exit_code == 1
-    assert done.stderr == f"Error: {path}: a column with values has no name: give it one\n"
-    path.write_text("x,\n1,\n4,\n")  # a comma at the end of each line
-    assert "no name" not in run(*args).stderr
-
-
-def test_a_column_that_is_there_twice_is_refused(tmp_path):
-    path = tmp_path / "configs.csv"
-    path.write_text("x,y,x\n1,2,3\n4,5,6\n")
-    done = run(path, "--budget", 10, "--", "true", "{x}")
-    assert done.exit_code == 1
-    assert f"{path}: the column 'x' is there twice" in done.stderr
+    path.write_text("x,\n1,\n4,\n")
+    program = ("--", *PYTHON, "print(1)", "{parameters}")
+    assert "no name" not in run(path, "--budget", 10, *program).stderr
 
 
 @pytest.mark.parametrize(
@@ -365,16 +355,6 @@ def test_an_interrupt_prints_what_is_known_or_names_the_store(tmp_path, configs,
         else:
             assert json.loads(done.stdout)["evaluations"] == 2
             assert "recorded only with --store" in done.stderr
-
-
-def test_a_program_that_ignores_its_seed_runs_once_an_instance(tmp_path):
-    path, instances = tmp_path / "configs.csv", tmp_path / "instances.txt"
-    path.write_text("x\n1\n2\n7\n")
-    instances.write_text("0.5\n0.25\n0.75\n")
-    given = (path, "--budget", 60, "--instances", instances, "--deterministic", "--json")
-    done = run(*given, "--", *PYTHON, SQUARE, "{x}", "{instance}")
-    assert json.loads(done.stdout)["evaluations"] == 9
-    assert not done.stderr
 
 
 def test_scores_have_no_configurations_to_write(scores, tmp_path):
