@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, get_args, overload
 
-from racer._checks import choice, is_one_of
+from racer._checks import choice, is_one_of, no_attribute
 from racer._numerics import as_json
 from racer.comparison.data import KINDS, ComparisonData, Named
 from racer.comparison.render.cite import bibtex
@@ -88,6 +88,9 @@ class Comparison(ComparisonData):
     """
 
     _added: tuple[AddedSection, ...] = ()
+
+    if not TYPE_CHECKING:  # it would allow any name
+        __getattr__ = no_attribute
 
     def to_frame(self) -> pd.DataFrame:
         """Return a copy of `pairs`."""

@@ -6,7 +6,7 @@ import reprlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from racer._checks import MOST_JOBS, did_you_mean, is_real, is_whole
+from racer._checks import MOST_JOBS, did_you_mean, instead, is_real, is_whole
 from racer.core.blocks import InstanceOrder
 from racer.deciders.f_race import FRace
 from racer.deciders.named import DECIDERS
@@ -54,31 +54,47 @@ _RUNTIME = ("limit", "slack", "par", "utility")
 class Setting:
     """One setting: its kind, meaning and values.
 
-    Numbers are at least `least`; one of the kind "number" is larger.
+    Numbers are at least `least`; one of the kind "number" is larger. `command` is the only one that
+    takes it, of `racer tune` and `racer race`.
     """
 
     kind: Kind
     says: str
     choices: tuple[str, ...] = ()
     least: float | None = None  # of a number
+    command: str = ""
 
 
 SETTINGS: Mapping[str, Setting] = {
-    "space": Setting("path", "Parameter file: irace's, or ending in .pcs or .json."),
-    "forbidden": Setting("path", "File of forbidden combinations, a line each (irace 3)."),
-    "digits": Setting("whole", "Decimals of reals, if the parameter file has none.", least=0),
+    "candidates": Setting(
+        "path", "Configurations to race: JSON list of objects, or CSV.", command="race"
+    ),
+    "space": Setting(
+        "path", "Parameter file: irace's, or ending in .pcs or .json.", command="tune"
+    ),
+    "forbidden": Setting(
+        "path", "File of forbidden combinations, a line each (irace 3).", command="tune"
+    ),
+    "digits": Setting(
+        "whole", "Decimals of reals, if the parameter file has none.", least=0, command="tune"
+    ),
     "instances": Setting("instances", "Folder of instances, or file with a line for each."),
     "instances_folder": Setting("path", "Folder of the files that the lines of instances name."),
     "test_instances": Setting(
-        "instances", "Held-out instances: folder, or file with a line for each."
+        "instances", "Held-out instances: folder, or file with a line for each.", command="tune"
     ),
-    "test_instances_folder": Setting("path", "Folder of the files that the held-out lines name."),
+    "test_instances_folder": Setting(
+        "path", "Folder of the files that the held-out lines name.", command="tune"
+    ),
     "default": Setting(
-        "path", "Table with the configuration in use now, which the tuning has to beat."
+        "path",
+        "Table with the configuration in use now, which the tuning has to beat.",
+        command="tune",
     ),
     "initial": Setting(
         "paths",
         "Table of configurations to begin with, or the store of an earlier run; or several.",
+        command="tune",
     ),
     "command": Setting("command", "Program and arguments, as for racer.Command."),
     "protocol": Setting(
@@ -97,12 +113,12 @@ SETTINGS: Mapping[str, Setting] = {
     ),
     "seed": Setting("whole", "Repeats the run.", least=0),
     "decider": Setting("text", "The rule that eliminates configurations.", (*DECIDERS, *TESTS)),
-    "elites": Setting("whole", "Configurations that survive a race.", least=1),
+    "elites": Setting("whole", "Configurations that survive a race.", least=1, command="tune"),
     "test_elites": Setting(
-        "whole", "Elites evaluated on held-out instances; default: all.", least=1
+        "whole", "Elites evaluated on held-out instances; default: all.", least=1, command="tune"
     ),
     "parallel_races": Setting(
-        "whole", "Races under way at once, at most, for over 16 workers.", least=1
+        "whole", "Races under way at once, at most, for over 16 workers.", least=1, command="tune"
     ),
     "first_test": Setting("whole", "Blocks before the first test.", least=1),
     "each_test": Setting("distance", "Blocks between tests, or growing.", least=1),
@@ -140,7 +156,7 @@ def checked(values: Mapping[str, Any], where: str, folder: Path) -> dict[str, An
 def _checked(name: str, value: Any, where: str, folder: Path) -> Any:
     setting = SETTINGS.get(name)
     if setting is None:
-        raise SettingError(f"{where}: {name!r} is no setting{did_you_mean(name, SETTINGS)}")
+        raise SettingError(f"{where}: {name!r} is no setting{instead(name, SETTINGS)}")
     fits, wanted, _ = _KINDS[setting.kind]
     if not fits(value):
         raise SettingError(f"{where}: {name} = {reprlib.repr(value)}: give {wanted}")
@@ -270,7 +286,7 @@ def json_schema() -> dict[str, Any]:
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "scenario.toml of racer tune",
+        "title": "scenario.toml of racer tune and racer race",
         "type": "object",
         "properties": properties,
         "additionalProperties": False,
