@@ -18,6 +18,7 @@ ORDER = (
     "errors",
     "_checks",
     "_files",
+    "direction",
     "seeding",
     "_numerics",
     "failures",

@@ -70,10 +70,10 @@ def test_what_is_said_always_holds():
         assert opposite.pairs.equals(found.pairs)
 
 
-def test_the_format_decides_where_the_name_says_nothing():
+def test_the_format_decides_before_the_names():
     table = pd.DataFrame(GOOD)
     table.attrs[LARGER_IS_BETTER] = True
-    assert racer.compare(table).direction == "larger is better, as in this format"
-    assert not Direction.of(["latency"], None, by_format=True).maximize
+    assert racer.compare(table).direction == "larger is better, as the file says"
+    assert Direction.of(["latency"], None, by_format=True).maximize
     with pytest.raises(racer.ScoresError, match="are larger scores better"):
         racer.compare(np.random.default_rng(0).random((5, 3)))

@@ -56,9 +56,7 @@ def main(draws: int, seed: int, csv_path: Path | None) -> None:
     print(f"{draws} draws, seed {seed}. Takes a few seconds.\n", flush=True)
     spread = bradley_terry(published.counts("table3b_wins"), draws=draws, seed=seed)
     missing = bradley_terry(published.missing_counts(), draws=draws, seed=seed)
-    rows = compare("table4_table6", spread, maximize=False) + compare(
-        "table7_missing", missing, maximize=False
-    )
+    rows = compare("table4_table6", spread) + compare("table7_missing", missing)
     for title, name in (
         ("Tables 4 and 6, from the win table 3b", "table4_table6"),
         ("Table 7b, xgb missing on two data sets, from 7a", "table7_missing"),

@@ -192,7 +192,7 @@ def targets(folder: Path) -> Iterator[Target]:
     yield Target("ablation", racer.ablation, {"of": tuned, **doing, "source": {"x": 0.0, "y": 1}})
     programs = {"programs": {"a": _program, "b": _program}, **eight, "rounds": 2}
     yield Target("bench", racer.bench, programs)
-    yield Target("compare", racer.compare, {"scores": pd.DataFrame(SCORES)})
+    yield Target("compare", racer.compare, {"scores": pd.DataFrame(SCORES), "maximize": False})
     tables = {"path": [*PATHS, None, "", "nowhere.csv", "/dev/null", "a\0b"]}  # not a folder
     yield Target("read_scores", lambda path: racer.read_scores(path), {}, tables)  # noqa: PLW0108
     yield from _values(folder)

@@ -109,7 +109,10 @@ def _recorded(
     from racer.scenario.score_files import read_scores, score_table  # noqa: PLC0415
 
     scores = read_scores(path, score=score)
-    direction = Direction.of(["score"], maximize, by_format=scores.attrs.get(LARGER_IS_BETTER))
+    try:
+        direction = Direction.of([], maximize, by_format=scores.attrs.get(LARGER_IS_BETTER))
+    except ScoresError as error:
+        raise SettingError(f"{path}: {error}") from None
     table = score_table(scores)
     complete = table.dropna()
     if complete.empty:

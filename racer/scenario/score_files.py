@@ -27,6 +27,7 @@ from racer.comparison.columns import (
     recognised,
     row_numbers,
 )
+from racer.direction import LARGER_IS_BETTER, larger_is_better
 from racer.errors import ScoresError, SettingError, warn
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ class _Row(NamedTuple):
     item: str | None  # what the record says of its item; None if nothing but its place
     instance: str
     score: float
+    larger: bool | None  # is better, as the file or the score's name says
 
 
 def read_scores(
@@ -104,12 +106,16 @@ def read_scores(
     Returns
     -------
     DataFrame
-        Columns ``algorithm``, ``instance``, ``score``: a row for each score that is known.
+        Columns ``algorithm``, ``instance``, ``score``: a row for each score that is known. Its
+        ``attrs["larger_is_better"]`` is there if the files say so: promptfoo's scores are larger,
+        lm-evaluation-harness's as the ``results_*.json`` beside the samples says, and all by the
+        name of the score, in a wide table of all its columns. `racer.compare` takes it from there.
 
     Raises
     ------
     ScoresError
-        A file that cannot be read, is none of these, or has no such score; a score twice.
+        A file that cannot be read, is none of these, or has no such score; a score twice; larger
+        scores are better in some of the files, and smaller in others.
 
     Examples
     --------
@@ -132,6 +138,14 @@ def read_scores(
     if frame.empty:
         what = "score" if score is None else f"score {score!r}"
         raise ScoresError(f"{', '.join(map(str, paths))}: there is no {what} in it")
+    first = {row[-1]: files[row[0]] for row in reversed(rows)}
+    if len(first) == 1:
+        frame.attrs = {LARGER_IS_BETTER: rows[0][-1]}
+    elif first.keys() >= {True, False}:
+        raise ScoresError(
+            f"{first[True]}: larger scores are better, but smaller ones in {first[False]}: give "
+            "files of one metric, or its name, score=.."
+        )
     return frame
 
 
@@ -249,6 +263,7 @@ def _of_promptfoo(path: Path, records: list[Record], score: str | None) -> Itera
         by = str(provider.get("label") or provider.get("id") or "?")
         who[record["promptIdx"]] = label, by
     twice = {column for column in who.values() if [*who.values()].count(column) > 1}
+    larger = larger_is_better(score or "") is not False
     for record in sorted(records, key=lambda record: (record["testIdx"], record["promptIdx"])):
         never_came = record.get("failureReason") == 2
         found = (record.get("namedScores") or {}).get(score) if score else record.get("score")
@@ -258,7 +273,7 @@ def _of_promptfoo(path: Path, records: list[Record], score: str | None) -> Itera
         column, index = who[record["promptIdx"]], record["promptIdx"]
         more = f" (column {index})" if column in twice else ""
         number = math.nan if never_came else _number(found, "score", where)
-        yield _Row((*column, more), _test_of(record), str(record["testIdx"]), number)
+        yield _Row((*column, more), _test_of(record), str(record["testIdx"]), number, larger)
 
 
 def _test_of(record: Record) -> str | None:
@@ -303,13 +318,26 @@ def _of_lm_eval(path: Path, records: list[Record], score: str | None) -> Iterato
         )
     metric, by = chosen[0]
     model, task = path.absolute().parent.name, _task_of(path)
+    larger = _said_of(path, task, metric)
     for record in records:
         if record["filter"] == by:
             name = f"{task}/{record['doc_id']}"
             number = _number(record.get(metric), metric, f"{path}, doc_id {record['doc_id']}")
             doc = record.get("doc_hash") or record.get("doc")
             item = f"{task}/{json.dumps(doc, sort_keys=True)}" if doc else None
-            yield _Row(model, item, name, number)
+            yield _Row(model, item, name, number, larger)
+
+
+def _said_of(path: Path, task: str, metric: str) -> bool | None:
+    """Return whether larger is better, by the results of lm_eval beside samples, or the name."""
+    for results in sorted(path.parent.glob("results*.json"), reverse=True):
+        document = _parsed(_text(results), str(results))
+        said = document.get("higher_is_better") if isinstance(document, dict) else None
+        of_task = said.get(task) if isinstance(said, dict) else None
+        larger = of_task.get(metric) if isinstance(of_task, dict) else None
+        if isinstance(larger, bool):
+            return larger
+    return larger_is_better(metric)
 
 
 def _number(value: Any, name: str, where: str) -> float:
@@ -326,9 +354,10 @@ def _of_csv(path: Path, columns: Columns) -> Iterator[_Row]:
         warn(f"{path}: {note}")
     found = tables.read_scores(table, roles, maximize=False, least=1)
     named = roles.data_set is not None
+    larger = larger_is_better(*([roles.score] if roles.score else found.algorithms))
     for algorithm, column in zip(found.algorithms, found.costs.T.tolist(), strict=True):
         for name, value in zip(found.data_sets, column, strict=True):
-            yield _Row(algorithm, name if named else None, name, value)
+            yield _Row(algorithm, name if named else None, name, value, larger)
 
 
 class CsvTable(NamedTuple):

@@ -72,18 +72,18 @@ def test_other_scores_are_not_those_of_the_store(tmp_path):
     path, store = tmp_path / "scores.csv", tmp_path / "race.db"
     table = pd.DataFrame(SCORES, columns=["A", "B"], index=[*"abcdefg"])
     table.to_csv(path)
-    first, again = (run(path, "--maximize", "-o", store, "--json") for _ in range(2))
+    first, again = (run(path, "--minimize", "-o", store, "--json") for _ in range(2))
     assert json.loads(first.stdout)["best"] == json.loads(again.stdout)["best"] == "A"
     assert not again.stderr
     table.mul([10, 1]).to_csv(path)
-    other = run(path, "--maximize", "-o", store, "--json")
+    other = run(path, "--minimize", "-o", store, "--json")
     assert (other.exit_code, other.stdout) == (1, "")
     assert other.stderr == (
         f"Error: the scores differ from those that the race in '{store}' has: give those, or "
         "another store\n"
     )
     table.iloc[:-1].to_csv(path)
-    fewer = run(path, "--maximize", "-o", store, "--budget", 14)
+    fewer = run(path, "--minimize", "-o", store, "--budget", 14)
     assert "number of instances is 6, but the race in" in fewer.stderr
     for command in ("check", "resume"):  # what works is the command again
         done = typed(command, store)
@@ -97,8 +97,8 @@ def test_a_store_without_a_digest_of_its_scores_goes_on(tmp_path, monkeypatch):
     with monkeypatch.context() as patched:  # as versions wrote it that recorded a function's name
         name = "racer.cli.race._recorded.<locals>.evaluate"
         patched.setattr("racer.store.contest.qualified_name", lambda item: name)
-        first = run(path, "--maximize", "-o", store, "--json")
-    again = run(path, "--maximize", "-o", store, "--json")
+        first = run(path, "--minimize", "-o", store, "--json")
+    again = run(path, "--minimize", "-o", store, "--json")
     assert again.exit_code == 0, again.output
     assert json.loads(first.stdout)["best"] == json.loads(again.stdout)["best"] == "A"
     assert f"was begun with evaluate={name} and goes on with recorded scores" in again.stderr
@@ -248,7 +248,7 @@ def test_what_does_not_go_together_is_refused(scores, args, message):
 
 
 def test_no_option_is_advised_that_it_does_not_have(scores):
-    done = run(scores, "--budget", 5, "--decider", "f-race")
+    done = run(scores, "--maximize", "--budget", 5, "--decider", "f-race")
     assert done.exit_code == 2
     advice = "before the first test are 20; raise the budget, or give fewer candidates"
     assert done.stderr.rstrip().endswith(advice)
@@ -263,7 +263,7 @@ def test_a_file_or_a_parameter_that_is_not_there_is_wrong_usage(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "message"),
+    ("text", "message"),
     [
         ("{", "FILE cannot be read"),
         ('{"x": 1}', "FILE is not a list of objects"),
@@ -330,7 +330,7 @@ def test_an_output_file_that_cannot_be_written_does_not_hide_the_answer(tmp_path
 def test_there_must_be_an_instance_with_all_scores(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("item,a,b\nx,1,\ny,,2\n")
-    done = run(path)
+    done = run(path, "--minimize")
     assert done.exit_code == 1
     assert "no instance has a score of each of a, b" in done.stderr
 
