@@ -22,20 +22,17 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+_LARGER = "maximize=True, where smaller is not better"
+_TIME = "deadline, in seconds for all, or timeout, in seconds for each evaluation"
 _ELSEWHERE: dict[str, tuple[str, ...]] = {
     name: tuple(advice)
     for names, *advice in (
         ("n_trials max_trials max_evals max_evaluations n_calls n_iter n_evals", "budget"),
         ("trials", "budget", "table"),
-        (
-            "max_time time_limit time_budget max_seconds wall_time",
-            "deadline, in seconds for all, or timeout, in seconds for each evaluation",
-        ),
-        (
-            "goal direction directions minimize mode higher_is_better larger_is_better greater_is_better",
-            "maximize=True, where smaller is not better",
-        ),
-        ("order", "instance_order", "maximize=True, where smaller is not better"),
+        ("max_time time_limit time_budget max_seconds wall_time", _TIME),
+        ("goal direction directions minimize mode", _LARGER),
+        ("higher_is_better larger_is_better greater_is_better", _LARGER),
+        ("order", "instance_order", _LARGER),
         ("random_state random_seed rng", "seed"),
         ("verbose verbosity show_progress progress_bar", "progress=True"),
         ("workers n_workers max_workers num_workers processes cores", "n_jobs", "jobs"),
@@ -54,11 +51,8 @@ _ELSEWHERE: dict[str, tuple[str, ...]] = {
         ("candidates configs configurations", "candidates", "space; racer.race takes candidates"),
         ("baseline reference", "control"),
         ("metric", "metrics, a mapping of names to directions", "score"),
-        (
-            "best_params best_config best_configuration best_candidate incumbent winner",
-            "best",
-            "ranking",
-        ),
+        ("best_params best_config best_configuration best_candidate", "best", "ranking"),
+        ("incumbent winner", "best", "ranking"),
         ("best_value best_score best_cost best_loss", "mean(result.best_index)"),
         ("best_trial best_id", "best_index"),
         ("trials_dataframe history cv_results_", "table"),

@@ -37,7 +37,7 @@ _SMALLER = {
 # words that may turn a name over: 1-shot accuracy, 1 - accuracy; tokens per second
 _UNCLEAR = re.compile(
     r"^\W*1(00)?\W*[-\u2212\u2013]|(\b|_)(not?|non|un|inverse|reciprocal|drop|decrease|degradation|"
-    r"difference|delta)(\b|_)|(/|\bper\b|_per_)\W*(s|sec|second|min|minute|h|hour)s?(\b|_)"
+    r"diff(erence)?|delta)(\b|_)|(/|\bper\b|_per_)\W*(s|sec|second|min|minute|h|hour)s?(\b|_)"
 )
 _NEGATED = re.compile(r"(?<!false.)(?<!true.)(neg|negative|minus|negated)(?=[\W_])[\W_]+")
 

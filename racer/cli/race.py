@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ from racer.scenario.scenario import Scenario, read_scenario
 from racer.scenario.settings import TESTS, checked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from racer.results.race import RaceResult
 
@@ -37,15 +38,10 @@ _OF_SCORES = {
 }
 
 
-def _options(command: Callable[..., Any]) -> Any:
-    """Add the settings of a scenario as options."""
-    return setting_options(command, "race")
-
-
 @click.command(cls=WithCommand, short_help="Find the best of given candidates.")
 @click.argument("path", metavar="FILE", type=click.Path(exists=True, path_type=Path))
 @click.option("--score", metavar="NAME", help="Which of several scores, as in racer compare.")
-@_options
+@partial(setting_options, name="race")
 @forms
 @click.pass_context
 def race(ctx: click.Context, /, path: Path, *, score: str | None, **options: Any) -> None:

@@ -26,7 +26,7 @@ from racer.errors import ObjectiveError, SettingError, StoreError
 from racer.scenario.irace_options import OPTIONS, THE_OPTIONS, from_irace, typed
 from racer.scenario.r_file import read_assignments
 from racer.scenario.scenario import STORE, USUAL, Scenario, read_scenario
-from racer.scenario.settings import SETTINGS, checked
+from racer.scenario.settings import SETTINGS, checked, takes
 from racer.scenario.skeleton import SKELETON, as_toml
 
 if TYPE_CHECKING:
@@ -167,10 +167,10 @@ def _option(name: str, setting: Setting, command: str) -> Any:
     return click.option(*flag, name, help=says, **more)
 
 
-def setting_options(command: Callable[..., Any], name: str) -> Any:
+def setting_options(command: Callable[..., Any], *, name: str) -> Any:
     """Add the settings that `racer NAME` takes as options."""
     for key, setting in reversed(list(SETTINGS.items())):
-        if setting.command in {"", name}:
+        if takes(name, key):
             command = _option(key, setting, name)(command)
     return command
 
@@ -182,7 +182,7 @@ def _scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
         flag = f"--{option.flag}"
         if option.flag and flag not in ours and name != "quiet":
             command = click.option(flag, f"{_IRACE}{name}", hidden=True)(command)
-    command = setting_options(command, "tune")
+    command = setting_options(command, name="tune")
     return click.argument("scenario", type=click.Path(exists=True, dir_okay=False), required=False)(
         command
     )

@@ -21,7 +21,7 @@ from racer.evaluate.objective import describe
 from racer.scenario.candidates import read_candidates
 from racer.scenario.irace_options import THE_OPTIONS, from_irace, merged
 from racer.scenario.r_file import read_assignments
-from racer.scenario.settings import SETTINGS, TESTS, checked
+from racer.scenario.settings import TESTS, checked, takes
 from racer.space.irace.table import read_configurations
 from racer.space.space import Space
 from racer.store.load import load_record
@@ -100,7 +100,7 @@ class Scenario:
         self, command: str, parameters: Collection[str] | None, switches: Mapping[str, str]
     ) -> dict[str, Any]:
         """Return the arguments that are the same for both commands."""
-        given = {n: v for n, v in self.settings.items() if SETTINGS[n].command in {"", command}}
+        given = {n: v for n, v in self.settings.items() if takes(command, n)}
         evaluate, instances = self.evaluate(switches), self.instances("instances")
         if isinstance(evaluate, Command):
             _check_command_line(evaluate, instances, parameters)

@@ -54,47 +54,37 @@ _RUNTIME = ("limit", "slack", "par", "utility")
 class Setting:
     """One setting: its kind, meaning and values.
 
-    Numbers are at least `least`; one of the kind "number" is larger. `command` is the only one that
-    takes it, of `racer tune` and `racer race`.
+    Numbers are at least `least`; one of the kind "number" is larger.
     """
 
     kind: Kind
     says: str
     choices: tuple[str, ...] = ()
     least: float | None = None  # of a number
-    command: str = ""
 
+
+_OF_TUNE = {
+    *("space", "forbidden", "digits", "test_instances", "test_instances_folder", "default"),
+    *("initial", "elites", "test_elites", "parallel_races"),
+}
 
 SETTINGS: Mapping[str, Setting] = {
-    "candidates": Setting(
-        "path", "Configurations to race: JSON list of objects, or CSV.", command="race"
-    ),
-    "space": Setting(
-        "path", "Parameter file: irace's, or ending in .pcs or .json.", command="tune"
-    ),
-    "forbidden": Setting(
-        "path", "File of forbidden combinations, a line each (irace 3).", command="tune"
-    ),
-    "digits": Setting(
-        "whole", "Decimals of reals, if the parameter file has none.", least=0, command="tune"
-    ),
+    "candidates": Setting("path", "Configurations to race: JSON list of objects, or CSV."),
+    "space": Setting("path", "Parameter file: irace's, or ending in .pcs or .json."),
+    "forbidden": Setting("path", "File of forbidden combinations, a line each (irace 3)."),
+    "digits": Setting("whole", "Decimals of reals, if the parameter file has none.", least=0),
     "instances": Setting("instances", "Folder of instances, or file with a line for each."),
     "instances_folder": Setting("path", "Folder of the files that the lines of instances name."),
     "test_instances": Setting(
-        "instances", "Held-out instances: folder, or file with a line for each.", command="tune"
+        "instances", "Held-out instances: folder, or file with a line for each."
     ),
-    "test_instances_folder": Setting(
-        "path", "Folder of the files that the held-out lines name.", command="tune"
-    ),
+    "test_instances_folder": Setting("path", "Folder of the files that the held-out lines name."),
     "default": Setting(
-        "path",
-        "Table with the configuration in use now, which the tuning has to beat.",
-        command="tune",
+        "path", "Table with the configuration in use now, which the tuning has to beat."
     ),
     "initial": Setting(
         "paths",
         "Table of configurations to begin with, or the store of an earlier run; or several.",
-        command="tune",
     ),
     "command": Setting("command", "Program and arguments, as for racer.Command."),
     "protocol": Setting(
@@ -113,12 +103,12 @@ SETTINGS: Mapping[str, Setting] = {
     ),
     "seed": Setting("whole", "Repeats the run.", least=0),
     "decider": Setting("text", "The rule that eliminates configurations.", (*DECIDERS, *TESTS)),
-    "elites": Setting("whole", "Configurations that survive a race.", least=1, command="tune"),
+    "elites": Setting("whole", "Configurations that survive a race.", least=1),
     "test_elites": Setting(
-        "whole", "Elites evaluated on held-out instances; default: all.", least=1, command="tune"
+        "whole", "Elites evaluated on held-out instances; default: all.", least=1
     ),
     "parallel_races": Setting(
-        "whole", "Races under way at once, at most, for over 16 workers.", least=1, command="tune"
+        "whole", "Races under way at once, at most, for over 16 workers.", least=1
     ),
     "first_test": Setting("whole", "Blocks before the first test.", least=1),
     "each_test": Setting("distance", "Blocks between tests, or growing.", least=1),
@@ -146,6 +136,11 @@ SETTINGS: Mapping[str, Setting] = {
     "jobs": Setting("jobs", "Evaluations at a time; -1: one for each core."),
     "store": Setting("path", "File that records everything; empty: none."),
 }
+
+
+def takes(command: str, name: str) -> bool:
+    """Return whether `racer tune` or `racer race` has a setting."""
+    return name not in ({"candidates"} if command == "tune" else _OF_TUNE)
 
 
 def checked(values: Mapping[str, Any], where: str, folder: Path) -> dict[str, Any]:

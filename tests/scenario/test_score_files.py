@@ -295,6 +295,58 @@ def test_a_file_for_each_model_is_named_by_records_or_else_by_the_file(tmp_path)
         racer.read_scores(path, path)
 
 
+UP, DOWN, ASKED = True, False, None
+
+
+@pytest.mark.parametrize(
+    ("kind", "metric", "higher", "larger"),
+    [
+        *[("promptfoo", name, {}, UP) for name in ("", "wit", "score", "accuracy", "x")],
+        *[("promptfoo", name, {}, DOWN) for name in ("latency", "cost_usd", "error rate")],
+        *[("lm_eval", name, {}, UP) for name in ("acc", "acc_norm", "exact_match", "bleu", "f1")],
+        *[("lm_eval", name, {}, DOWN) for name in ("word_perplexity", "ter", "brier_score")],
+        *[("lm_eval", name, {}, ASKED) for name in ("mc9", "likelihood_diff")],
+        *[("lm_eval", "mc9", {"mc9": said}, said) for said in (UP, DOWN, ASKED)],
+        *[("lm_eval", name, {"acc": UP, "ppl": DOWN}, name == "acc") for name in ("acc", "ppl")],
+        *[("lm_eval", "acc", {"acc": DOWN}, DOWN), ("lm_eval", "acc", {"acc": None}, UP)],
+        *[("lm_eval", "acc", {"acc": "yes"}, UP), ("lm_eval", "mc9", {"acc": UP}, ASKED)],
+        *[("csv", name, {}, UP) for name in ("accuracy (%)", "F1", "neg_log_loss")],
+        *[("csv", name, {}, DOWN) for name in ("loss", "time [s]", "PAR10", "tokens")],
+        *[("csv", name, {}, ASKED) for name in ("score", "1 - accuracy", "tokens/s", "value")],
+    ],
+)
+def test_which_way_is_up_by_the_file_or_its_score(tmp_path, kind, metric, higher, larger):
+    """Compared, and raced on, without a flag: the right way up, or asked about."""
+    for place, model in enumerate(("low", "high")):
+        rows = [(n, q, place + n / 10, model) for n, q in enumerate(QUESTIONS)]
+        if kind == "promptfoo":
+            named = [answer(n, q, v, provider=m, namedScores={metric: v}) for n, q, v, m in rows]
+            jsonl(tmp_path, f"{model}.jsonl", named)
+        elif kind == "lm_eval":
+            docs = [doc_record(n, q, metrics=[metric], **{metric: v}) for n, q, v, _ in rows]
+            jsonl(tmp_path / model, "samples_sums_2026-01-01T10-00-00.1.jsonl", docs)
+            results = tmp_path / model / "results_2026-01-01T10-00-00.1.json"
+            results.write_text(json.dumps({"higher_is_better": {"sums": higher}}))
+        else:
+            lines = [f"model,item,{metric}", *(f"{m},{q},{v}" for _, q, v, m in rows)]
+            (tmp_path / f"{model}.csv").write_text("\n".join(lines))
+    score = ["--score", metric] * (metric != "" and kind != "csv")
+    done = [typed(command, tmp_path, *score, "--json") for command in ("compare", "race")]
+    assert [one.exit_code for one in done] == [2 if larger is None else 0] * 2, done[1].output
+    if larger is None:
+        assert all("are larger scores better?" in one.stderr for one in done)
+        return
+    compared, raced = (json.loads(one.stdout) for one in done)
+    assert compared["maximize"] == larger
+    assert raced["best"] == ("high" if larger else "low")
+
+
+def test_scores_of_which_larger_and_smaller_are_better_are_not_put_together(csv):
+    paths = csv("item,accuracy\nx,1\ny,2\n", "a.csv"), csv("item,error\nx,1\ny,2\n", "b.csv")
+    with pytest.raises(racer.ScoresError, match=r"a\.csv: larger .* but smaller .*b\.csv"):
+        racer.read_scores(*paths)
+
+
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
 def test_what_excel_leaves_empty_is_left_out_of_csv(csv, mark):
     text = "data,a,b\nx,0.5,1\n,,\ny,0.25,2\n"
@@ -373,7 +425,7 @@ def test_the_page_runs_and_prints_what_it_says(monkeypatch, tmp_path, capsys):
     door_pages.run("racer.race(")
     assert [capsys.readouterr().out] == door_pages.blocks("text")
     lines = [line for block in door_pages.blocks("sh") for line in block.splitlines()]
-    shown = [line for line in lines if "--" in line and " -- " not in line]
+    shown = [line for line in lines if line.startswith("racer ") and " -- " not in line]
     assert len(shown) == 3
     for line in shown:
         done = typed(*line.split()[1:])
