@@ -21,9 +21,13 @@ SMALLER = (
     *("time", "cpuTime", "wall-clock time [s]", "runtime_ms", "seconds", "latency p95", "PAR10"),
     *("cost_usd", "total tokens", "regret", "optimality gap", "false positive rate", "perplexity"),
     *("negative_log_likelihood", "nll", "average rank", "number of failures", "makespan"),
+    *("false negative rate", "unsolved"),
 )
 ASKED = (
     *("score", "value", "result", "x", "performance", "y_1", "time to accuracy", "tokens saved"),
+    *("1 - accuracy", "100-AUC", "1-shot accuracy", "tokens/s", "steps per second"),
+    *("accuracy drop", "f1 difference"),
+    *("rank correlation", "true negative rate", "inverse error", "not solved", "bandwidth (bytes)"),
     *("error reduction", "cost per success", "objective", "fitness", "C4.5", "loss of accuracy"),
 )
 GOOD = {"good": [5.0, 6.0, 7.0, 5.5, 6.5, 8.0], "bad": [1.0, 2.0, 1.5, 2.5, 1.0, 2.0]}

@@ -49,7 +49,10 @@ def race(ctx: click.Context, /, path: Path, *, score: str | None, **options: Any
 
     FILE is a table of scores (CSV, wide or long; what promptfoo eval -o wrote; the folder of
     lm_eval --log_samples): the race looks at them instance by instance, and reports how few were
-    needed; from 0 to 1 they are compared by decider mean. Or, with a program at the end, -- ./solver {parameters} {instance} {seed}, FILE has the
+    needed; from 0 to 1 they are compared by decider mean. Whether larger scores are better the
+    file or the score's name says; where neither does, give --maximize or --minimize.
+
+    Or, with a program at the end, -- ./solver {parameters} {instance} {seed}, FILE has the
     candidates: a JSON list of objects, or CSV with a column for each parameter. Or it is a
     scenario.toml, as of racer tune, with candidates = "configs.csv".
 

@@ -111,22 +111,16 @@ def column_notes(
     if found.algorithm is not None:
         return []
     notes, data_set, fold = [], found.data_set, found.fold
-    if (
-        data_set not in {None, given.data_set, row_numbers(frame, given), *levels}
-        and is_numeric(frame[data_set])
-        and _ID.search(str(data_set)) is None
-    ):
-        is_called, is_first = (
-            bool(called(frame[[data_set]], DATA_SET)),
-            data_set == frame.columns[0],
-        )
+    meant = {None, given.data_set, given.fold, row_numbers(frame, given), *levels}
+    if data_set not in meant and is_numeric(frame[data_set]) and not _ID.search(str(data_set)):
+        is_called = bool(called(frame[[data_set]], DATA_SET))
         remedy = "rename it" if is_called else "put a column of names before it"
-        if not (is_called and is_first):
+        if not is_called or data_set != frame.columns[0]:
             notes.append(
                 f"Column {data_set!r}, of numbers, names the data sets and is not an algorithm; were "
                 f"it one, {remedy}."
             )
-    if fold not in {None, given.fold, *levels} and not repeats(frame, [str(data_set or fold)]):
+    if fold not in meant and not repeats(frame, [str(data_set or fold)]):
         notes.append(
             f"Column {fold!r} numbers folds or runs and is not an algorithm; were it one, rename it."
         )

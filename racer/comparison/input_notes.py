@@ -16,11 +16,7 @@ _SUMMARIES = re.compile(r"(mean|average|avg|median|std|sd|sum|total)( ranks?| sc
 
 
 def input_notes(
-    runs: NDArray[np.float64],
-    data_sets: Iterable[str],
-    *,
-    maximize: bool,
-    paired: bool = True,
+    runs: NDArray[np.float64], data_sets: Iterable[str], *, maximize: bool, paired: bool = True
 ) -> list[str]:
     """Return notes on costs (n, r, K)."""
     notes = [
@@ -29,7 +25,12 @@ def input_notes(
         if _SUMMARIES.fullmatch(re.sub(r"[\W_]+", " ", name).strip().casefold())
     ]
     if n_best := int(np.isneginf(runs).sum()):
-        notes.append(_best_of_all(n_best, maximize=maximize))
+        score, failed = ("inf", "-inf") if maximize else ("-inf", "inf")
+        many = f"1 score is {score}" if n_best == 1 else f"{n_best} scores are {score}"
+        notes.append(
+            f"{many}, with maximize={maximize} better than all others: if that is a failure, as in "
+            f"a race, give {failed} or leave it out."
+        )
     n, _, k = runs.shape
     if k > n and paired:
         notes.append(
@@ -37,13 +38,3 @@ def input_notes(
             "transpose the table if they are the algorithms."
         )
     return notes
-
-
-def _best_of_all(n: int, *, maximize: bool) -> str:
-    """Return the note on infinite scores that are better than all others."""
-    score, failed, setting = ("inf", "-inf", "True") if maximize else ("-inf", "inf", "False")
-    many = f"1 score is {score}" if n == 1 else f"{n} scores are {score}"
-    return (
-        f"{many}, with maximize={setting} better than all others: if that is a failure, as in a "
-        f"race, give {failed} or leave it out."
-    )

@@ -178,11 +178,6 @@ def test_what_names_the_data_sets_is_not_proposed_twice():
         read(frame[["A", "B", "notes"]])
 
 
-def test_a_column_of_numbers_called_like_a_label_is_an_algorithm():
-    scores = read(WIDE.rename(columns={"A": "model"}))
-    assert scores.algorithms == ("model", "B")
-
-
 @pytest.mark.parametrize("name", ["SEED", "run", "repeat", "block", "data", "Task ID", "fold_no"])
 @pytest.mark.parametrize("values", [[0.25, 0.5, 0.75], [0.5, 0.5, 0.7], [1.5, 2, 3]])
 def test_a_column_of_decimals_is_an_algorithm_whatever_its_name(name, values):
@@ -371,11 +366,6 @@ def test_decimals_of_a_database_are_numbers():
     long = decimals.rename(columns={"db": "name"}).melt("name", var_name="model")
     same(read(long), read(WIDE))
     same(read(decimals.assign(db=[Decimal(n) for n in (1, 2, 3)])), read(WIDE.assign(db=[1, 2, 3])))
-
-
-def test_failures_are_infinite():
-    assert read([[1, np.inf], [2, 3]]).n_failed == 1
-    assert read([[1, -np.inf], [2, 3]], maximize=True).n_failed == 1
 
 
 @pytest.mark.parametrize(

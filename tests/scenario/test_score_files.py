@@ -310,9 +310,6 @@ UP, DOWN, ASKED = True, False, None
         *[("lm_eval", name, {"acc": UP, "ppl": DOWN}, name == "acc") for name in ("acc", "ppl")],
         *[("lm_eval", "acc", {"acc": DOWN}, DOWN), ("lm_eval", "acc", {"acc": None}, UP)],
         *[("lm_eval", "acc", {"acc": "yes"}, UP), ("lm_eval", "mc9", {"acc": UP}, ASKED)],
-        *[("csv", name, {}, UP) for name in ("accuracy (%)", "F1", "neg_log_loss")],
-        *[("csv", name, {}, DOWN) for name in ("loss", "time [s]", "PAR10", "tokens")],
-        *[("csv", name, {}, ASKED) for name in ("score", "1 - accuracy", "tokens/s", "value")],
     ],
 )
 def test_which_way_is_up_by_the_file_or_its_score(tmp_path, kind, metric, higher, larger):
@@ -322,15 +319,12 @@ def test_which_way_is_up_by_the_file_or_its_score(tmp_path, kind, metric, higher
         if kind == "promptfoo":
             named = [answer(n, q, v, provider=m, namedScores={metric: v}) for n, q, v, m in rows]
             jsonl(tmp_path, f"{model}.jsonl", named)
-        elif kind == "lm_eval":
+        else:
             docs = [doc_record(n, q, metrics=[metric], **{metric: v}) for n, q, v, _ in rows]
             jsonl(tmp_path / model, "samples_sums_2026-01-01T10-00-00.1.jsonl", docs)
             results = tmp_path / model / "results_2026-01-01T10-00-00.1.json"
             results.write_text(json.dumps({"higher_is_better": {"sums": higher}}))
-        else:
-            lines = [f"model,item,{metric}", *(f"{m},{q},{v}" for _, q, v, m in rows)]
-            (tmp_path / f"{model}.csv").write_text("\n".join(lines))
-    score = ["--score", metric] * (metric != "" and kind != "csv")
+    score = ["--score", metric] * bool(metric)
     done = [typed(command, tmp_path, *score, "--json") for command in ("compare", "race")]
     assert [one.exit_code for one in done] == [2 if larger is None else 0] * 2, done[1].output
     if larger is None:
@@ -356,13 +350,6 @@ def test_what_excel_leaves_empty_is_left_out_of_csv(csv, mark):
             "x": {"a": 0.5, "b": 1.0},
             "y": {"a": 0.25, "b": 2.0},
         }
-
-
-def test_compare_takes_what_is_read():
-    frame = racer.read_scores(PROMPTFOO)
-    found = racer.compare(frame, "signed-rank", maximize=True)
-    assert found.ranking["algorithm"].iloc[0] == "The answer to {{question}} is {{right}}"
-    assert found.data_sets == ("0", "1", "2")
 
 
 @pytest.mark.parametrize(
