@@ -15,7 +15,6 @@ from racer.comparison.data import Method
 __all__ = ["claims", "contradictions"]
 
 METHODS = get_args(Method)[1:6]  # of a score for each algorithm and data set
-BLOCKS = (10, 30)
 
 
 def contradictions(result: Any) -> list[str]:
@@ -69,7 +68,7 @@ def claims(m: int, seed: int) -> pd.DataFrame:
 
     In the second table another algorithm is better than all of them by a standard deviation.
     """
-    costs = np.random.default_rng([seed, m]).normal(size=(BLOCKS[seed % len(BLOCKS)], m + 1))
+    costs = np.random.default_rng([seed, m]).normal(size=((10, 30)[seed % 2], m + 1))
     scores, rows = pd.DataFrame(costs, columns=[f"a{j}" for j in range(m + 1)]), []
     equals, better = scores.columns[1:], scores.assign(a0=scores["a0"] - 1.0)
     for name, table in {"equals": scores[equals], "equals and one better": better}.items():

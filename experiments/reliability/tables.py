@@ -108,9 +108,11 @@ def places(m: int, seed: int) -> dict[str, float]:
     for solved, coded in product((False, True), repeat=2):
         times = portfolio(np.random.default_rng([seed, m]), m, solved=solved)
         par10 = np.where(np.isinf(times), 10.0, times)
-        found = best_posterior(par10 if coded else times)
-        chances.append(found.probability_best)
-        order.append(int((par10.mean(axis=0) < par10[:, found.best].mean()).sum()) + 1)
+        ranking = racer.compare(pd.DataFrame(par10 if coded else times), "friedman").ranking
+        by_name = ranking.set_index("algorithm")["probability_best"]
+        chances.append(by_name[[str(j) for j in range(m)]].to_numpy())
+        means = par10.mean(axis=0)
+        order.append(int((means < means[chances[-1].argmax()]).sum()) + 1)
     return {"solvers": m, "place": max(order), "differ": float(np.ptp(chances, axis=0).max())}
 
 

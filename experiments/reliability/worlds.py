@@ -41,7 +41,6 @@ SPREADS = (0.1, 0.3, 1.0)  # of qualities, in standard deviations of the noise
 FAR = (3.0, 10.0, 100.0, 1000.0)
 ALIKE = 0.05
 FIRST_TEST = 5  # block of a crude race, which drops who is two standard errors behind
-PER_CANDIDATE = 25  # evaluations of a race
 RUNTIME = racer.Runtime(10.0, par=10.0)
 HELD_OUT = 40_000  # instances on which the PAR10 is computed
 OFFSETS = (0.0, 0.03, 0.1, 0.3)
@@ -79,8 +78,8 @@ def table(law: Law, rng: Generator, m: int) -> tuple[Floats, Floats]:
 
 
 def race(laws: Sequence[Law], rng: Generator, m: int, **settings: Any) -> tuple[Any, Floats]:
-    """Return a race in one of these worlds, and the best."""
-    budget = PER_CANDIDATE * m
+    """Return a race in one of these worlds, 25 evaluations for each candidate, and the best."""
+    budget = 25 * m
     costs, best = laws[int(rng.integers(len(laws)))](rng, m, budget // 2 + 1)
     seed = int(rng.integers(2**31))
     contest = racer.Race(range(m), budget=budget, seed=seed, **settings)
