@@ -239,7 +239,6 @@ READERS = {
 
 @pytest.mark.parametrize("name", READERS)
 def test_every_reader_says_that_outcomes_would_be_missing(killed, tmp_path, name, monkeypatch):
-
     monkeypatch.chdir(tmp_path)
     log = killed[1]
     path = with_log(killed, tmp_path, flipped(log, len(log) // 2))

@@ -200,14 +200,13 @@ def best_trials_by_evidence(study: Study, *, confidence: float = 0.95) -> Eviden
     maximize = is_maximized(study)
     seen = _seen(study)
     steps = sorted(_common_instances(seen))
-    compared = [trial for trial, values in seen if values.keys() >= set(steps)]
-    rows = [[values[step] for _, values in seen if values.keys() >= set(steps)] for step in steps]
+    compared, by_instance = zip(*(s for s in seen if s[1].keys() >= set(steps)), strict=True)
+    rows = [[values[step] for values in by_instance] for step in steps]
     costs = as_costs(np.array(rows), maximize=maximize)
     found = best_posterior(costs)
     chances = found.probability_best
     order = found.order
-    best = compared[order[0]]
-    values_of_best = next(values for trial, values in seen if trial is best)
+    best, values_of_best = compared[order[0]], by_instance[order[0]]
     equal = next(
         k
         for k in range(len(order), 0, -1)
@@ -303,7 +302,7 @@ def _of_instances(seen: list[_Seen], *, maximize: bool) -> list[_Seen]:
             "folds, call trial.report(value, step=instance) with the value of that one alone, and "
             "return the mean"
         )
-    values = from_running_means(as_costs(costs, maximize=maximize))
+    values = as_costs(from_running_means(costs), maximize=maximize)  # as they were reported
     return [
         (trial, {step: v for step, v in zip(steps, column, strict=True) if np.isfinite(v)})
         for (trial, _), column in zip(seen, values.T.tolist(), strict=True)

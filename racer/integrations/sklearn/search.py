@@ -74,8 +74,9 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
         y : array-like of shape (n_samples, n_output) or (n_samples,), optional
         **params
-            As in `GridSearchCV.fit`: `groups` (without `cv=`, folds keep them together), `sample_weight`, other parameters of the
-            estimator's `fit`, and with metadata routing those of splitter and scorers.
+            As in `GridSearchCV.fit`: `groups` (without `cv=`, folds keep them together),
+            `sample_weight`, other parameters of the estimator's `fit`, and with metadata routing
+            those of splitter and scorers.
 
         Returns
         -------
@@ -97,8 +98,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         self._validate_params()  # as they are now
         given = {name: getattr(self, name) for name in ("cv", "verbose", "pre_dispatch")}
         _check_pre_dispatch(given["pre_dispatch"])
-        has_groups = params.get("groups") is not None
-        folds = OneFold(self._splitter(y, has_groups=has_groups))
+        folds = OneFold(self._splitter(y, params.get("groups")))
         self._data = (X, y), params
         self.cv, self.pre_dispatch = folds, "all"
         self._shows = self.verbose >= 1
@@ -117,12 +117,12 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.n_splits_: int = len(folds.folds)
         return self
 
-    def _splitter(self, y: Any, *, has_groups: bool) -> Any:
-        """Return the splitter of the data: as many folds as five, four times, unless it is given."""
+    def _splitter(self, y: Any, groups: Any) -> Any:
+        """Return the splitter of the data: into twenty folds, unless it is given."""
         given = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         if self.cv is not None:
             return given
-        if has_groups:  # none is on both sides of a fold
+        if groups is not None:  # none is on both sides of a fold
             return GroupShuffleSplit(20, test_size=0.2, random_state=self._seed())
         stratified = isinstance(given, StratifiedKFold)
         repeated = RepeatedStratifiedKFold if stratified else RepeatedKFold
