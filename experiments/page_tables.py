@@ -132,17 +132,21 @@ def _samplers() -> str:
     return samplers.qualities(_recorded("tuner/samplers.csv"))
 
 
-def _reliability(kind: str = "") -> str:
+def _reliability() -> str:
     from experiments.reliability import tables  # noqa: PLC0415
 
-    if not kind:
-        return tables.lines(pd.read_csv(HERE / "reliability" / "bins.csv"))
+    return tables.lines(pd.read_csv(HERE / "reliability" / "bins.csv"))
+
+
+def _worlds(kind: str = "") -> str:
+    from experiments.reliability import tables  # noqa: PLC0415
+
     return tables.by_world(pd.read_csv(HERE / "reliability" / "worlds.csv"), kind)
 
 
 TABLES: dict[str, Callable[[], str]] = {
     "caps-tests": _caps,
-    "run-time-best": lambda: _reliability("run times"),
+    "run-time-best": lambda: _worlds("run times"),
     "highs-15": _highs,
     "sklearn-searches": _searches,
     "fold-errors": _fold_errors,
@@ -150,9 +154,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "frontier": _frontier,
     "prompts": _prompts,
     "reliability": _reliability,
-    "reliability-worlds": lambda: _reliability("tables"),
-    "failures": lambda: _reliability("failures"),
-    "folds-best": lambda: _reliability("folds"),
+    "reliability-kinds": _worlds,
     "sampler-best": _samplers,
     "reported-verdicts": lambda: part(_tunings("reported")[1], "algorithms|formulas"),
 }

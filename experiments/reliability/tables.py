@@ -1,8 +1,8 @@
 """How often P(best) is right: what is said of the candidates of many worlds, beside what is true.
 
 Of all candidates of all tables, those of which a probability between two edges was said are counted
-together. Where several are equally best, each is so with an equal part. The seeds are other ones than
-those on which the model was chosen.
+together. Where several are equally best, each is so with an equal part. Two constants of the model
+were chosen in worlds of these kinds, with other seeds.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ HERE = Path(__file__).parent
 FIRST_SEED = 20_000
 EDGES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 WIDE = (0.0, 0.05, 0.2, 0.5, 0.8, 0.95, 1.0)  # of a world, which has fewer tables
+ALL = "all"  # kinds, or worlds of a kind, together
 MANY = 100  # candidates of a bin that is shown, or may be the worst of a world
 EQUALS = (3, 5, 10)
 PORTFOLIOS = range(3, 16)  # numbers of solvers
@@ -117,7 +118,7 @@ def places(m: int, seed: int) -> dict[str, float]:
 
 
 @click.command("reliability")
-@number_option("--repetitions", 120, help="Tables of each world and size; of others a share.")
+@number_option("--repetitions", 150, help="Tables of each world and size; of others a share.")
 @jobs_option
 def main(repetitions: int, jobs: int) -> None:
     """Count how often P(best) is right; write bins.csv and worlds.csv of experiments/reliability."""
@@ -128,17 +129,18 @@ def main(repetitions: int, jobs: int) -> None:
     ]
     parallel = joblib.Parallel(n_jobs=jobs)
     rows = parallel(joblib.delayed(said)(*call) for call in calls)
-    pooled, found = [bins(rows).assign(kind="all")], []
+    pooled, found = [bins(rows).assign(kind=ALL)], []
     for kind, (sizes, _, worlds) in KINDS.items():
         of_kind = [row for row in rows if row.kind == kind]
         pooled.append(bins(of_kind).assign(kind=kind))
-        for world, m in product(worlds, (0, *sizes)):
-            some = [row for row in of_kind if row.world == world and m in (0, row.m)]
+        for world, m in product((*worlds, ALL), (0, *sizes)):
+            some = [row for row in of_kind if world in (ALL, row.world) and m in (0, row.m)]
             found.append({"kind": kind, "world": world, "m": m, **summary(some)})
     equals = product(EQUALS, range(math.ceil(0.3 * repetitions)))
     claimed = parallel(joblib.delayed(claims)(*call) for call in equals)
     shares = pd.concat(claimed).groupby(["table", "method"], sort=False).mean().reset_index()
-    named = pd.DataFrame([places(m, FIRST_SEED) for m in PORTFOLIOS])
+    drawn = product(PORTFOLIOS, range(math.ceil(0.1 * repetitions)))
+    named = pd.DataFrame([places(m, FIRST_SEED + k) for m, k in drawn])
     tables = {"bins": pd.concat(pooled), "worlds": pd.DataFrame(found)}
     for name, new in {**tables, "claims": shares, "portfolios": named}.items():
         new.to_csv(HERE / f"{name}.csv", index=False, float_format="%.5g")
@@ -146,28 +148,30 @@ def main(repetitions: int, jobs: int) -> None:
 
 
 def lines(found: pd.DataFrame) -> str:
-    """Return bins.csv as a table: a row for each bin, a column for each kind."""
+    """Return bins.csv as a table: a row for each bin, a column for all and for each kind."""
     where = np.digitize(found["said"], EDGES[1:-1])
     rows = []
     for k, (low, high) in enumerate(pairwise(EDGES)):
         cells = [f"{low:g} to {high:g}"]
-        for kind in KINDS:
+        for kind in (ALL, *KINDS):
             some = found[(where == k) & (found["kind"] == kind) & (found["candidates"] >= MANY)]
             cells += [f"{row.said:.2f} → {row.true:.2f}" for row in some.itertuples()] or ["-"]
         rows.append(cells)
-    return markdown(("said", *KINDS), rows)
+    return markdown(("said", ALL, *KINDS), rows)
 
 
-def by_world(found: pd.DataFrame, kind: str) -> str:
-    """Return worlds.csv of a kind as a table: the likeliest, the best, and sets by size."""
-    sizes, rows = KINDS[kind][0], []
-    for world, some in found[found["kind"] == kind].groupby("world", sort=False):
-        whole, *by_size = some.to_dict("records")
+def by_world(found: pd.DataFrame, kind: str = "") -> str:
+    """Return worlds.csv as a table, a row for each world of a kind, or for each kind."""
+    some = found[found["kind"] == kind] if kind else found[found["world"] == ALL]
+    sizes, rows = sorted({*some["m"]} - {0}), []
+    for name, of_sizes in some.groupby("world" if kind else "kind", sort=False):
+        by_size = of_sizes.set_index("m")
+        whole, sets = by_size.loc[0], by_size["set"].reindex(sizes)
         first = f"{whole['said']:.2f} → {whole['true']:.2f}"
-        sets = [f"{row['set']:.2f}" for row in by_size]
-        rows.append((str(world), first, f"{whole['worst']:+.2f}", f"{whole['log']:.2f}", *sets))
-    head = ("world", "of the likeliest: said → true", "worst bin", "log")
-    return markdown((*head, *(f"set, {m}" for m in sizes)), rows)
+        shown = ["-" if math.isnan(share) else f"{share:.2f}" for share in sets]
+        rows.append((str(name), first, f"{whole['worst']:+.2f}", f"{whole['log']:.2f}", *shown))
+    head = ("of the likeliest: said → true", "worst bin", "log P")
+    return markdown(("" if kind else "kind", *head, *(f"set, {m}" for m in sizes)), rows)
 
 
 def draw(found: pd.DataFrame) -> Figure:

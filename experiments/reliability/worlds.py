@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "best_of", "portfolio"]
 
-BLOCKS = (5, 10, 20, 50)
 SIZES = (3, 10, 40, 150)
 DECIDERS = ("bayesian-friedman", "f-race", "best-for-budget")
 SPREADS = (0.1, 0.3, 1.0)  # of qualities, in standard deviations of the noise
@@ -73,7 +72,7 @@ def left_by_race(costs: Floats) -> Floats:
 
 def table(law: Law, rng: Generator, m: int) -> tuple[Floats, Floats]:
     """Return a table of 5 to 50 blocks; every other one is as a crude race leaves it."""
-    costs, best = law(rng, m, int(rng.choice(BLOCKS)))
+    costs, best = law(rng, m, int(rng.choice((5, 10, 20, 50))))
     return left_by_race(costs) if rng.random() < 0.5 else costs, best
 
 
@@ -299,16 +298,13 @@ def tuning(formula: Callable[[Any], float], rng: Generator, m: int) -> tuple[Any
     return result, best
 
 
+_RUNS: dict[str, World] = {k: partial(race, [law], runtime=RUNTIME) for k, law in TIMED.items()}
 _ALL = [*LAWS.values(), *FAILING.values()]
 KINDS: dict[str, tuple[Sequence[int], float, dict[str, World]]] = {
     "tables": (SIZES, 1.0, {name: partial(table, law) for name, law in LAWS.items()}),
     "failures": (SIZES, 1.0, {name: partial(table, law) for name, law in FAILING.items()}),
     "races": (SIZES[:3], 1.0, {name: partial(race, _ALL, decider=name) for name in DECIDERS}),
-    "run times": (
-        SIZES[:3],
-        0.4,
-        {k: partial(race, [f], runtime=RUNTIME) for k, f in TIMED.items()},
-    ),
+    "run times": (SIZES[:3], 0.4, _RUNS),
     "folds": ((10,), 4.0, {name: partial(folds, widths) for name, widths in WIDTHS.items()}),
     "tunings": ((40, 120), 0.1, {name: partial(tuning, f) for name, f in FORMULAS.items()}),
 }

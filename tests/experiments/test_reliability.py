@@ -29,12 +29,14 @@ def test_what_is_said_is_counted_with_what_is_true(monkeypatch, tmp_path):
     )
     counted = (bins["true"] * bins["candidates"]).groupby(bins["kind"]).sum()
     assert counted["all"] == pytest.approx(counted.drop("all").sum(), rel=1e-3)
-    assert counted["all"] == pytest.approx(found.query("m == 0")["tables"].sum(), rel=1e-3)
-    assert {*found["world"]} == {world for _, _, some in KINDS.values() for world in some}
+    whole = found.query("m == 0 and world == 'all'")["tables"].sum()
+    assert counted["all"] == pytest.approx(whole, rel=1e-3)
+    assert {*found["world"]} == {"all"}.union(*(some for _, _, some in KINDS.values()))
     assert found["contradictions"].sum() == 0
     assert len(claims) == 2 * 5
     assert list(named["solvers"]) == list(range(3, 16))
-    assert tables.by_world(found, "failures").count("\n") == 1 + len(worlds.FAILING)
+    assert tables.by_world(found, "failures").count("\n") == 2 + len(worlds.FAILING)
+    assert tables.by_world(found).count("\n") == 1 + len(KINDS)
 
 
 @pytest.mark.parametrize(
