@@ -141,7 +141,7 @@ def bundle(
         "files": {name: known for name in names if (known := _hash(name, command["cwd"]))},
     }
     data = _packed(members | {"manifest.json": json.dumps(manifest, indent=1).encode()})
-    with written(path) as part:
+    with written(as_path(path, "path")) as part:
         Path(part).write_bytes(data)
     return hashlib.sha256(data).hexdigest()
 

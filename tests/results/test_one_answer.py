@@ -29,12 +29,17 @@ from playing import ONE_NUMBER, short
 from typed import typed
 
 import racer
-from experiments.reliability.answers import contradictions, is_noise
+from experiments.reliability.answers import contradictions
 from racer.results.base import likeliest
 from racer.stats import BestPosterior
 
 ROW = re.compile(r"#(\d+)(?:, eliminated)? +([<>]?[01]\.\d\d) ")
 SPACE = racer.Space({"x": racer.Real(0, 1), "k": racer.Categorical(["a", "b"])})
+
+
+def is_noise(config, instance, seed):
+    """Return a cost that has nothing to do with the configuration but that it is another."""
+    return float(np.random.default_rng([seed, int(1e9 * config["x"])]).normal())
 
 
 def fails_on_a_quarter(config, instance, seed):

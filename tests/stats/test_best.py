@@ -430,8 +430,6 @@ def test_it_is_a_frame():
 def test_bad_input_is_refused():
     with pytest.raises(ScoresError, match="no column"):
         best_posterior(np.empty((3, 0)))
-    with pytest.raises(SettingError, match=r"correlation=1\.0"):
-        best_posterior([[1.0, 2.0]], correlation=1.0)
     with pytest.raises(SettingError, match=r"level=1\.5"):
         best_posterior([[1.0, 2.0]]).credible_set(1.5)
 

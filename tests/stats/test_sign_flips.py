@@ -10,7 +10,6 @@ from scipy.linalg import null_space
 from scipy.stats import rankdata
 from sklearn.covariance import ledoit_wolf
 
-import racer
 from racer.seeding import rng_for
 from racer.stats import sign_flip_test, sign_flips
 from racer.stats.friedman import centred
@@ -79,12 +78,6 @@ def test_scores_may_be_large_where_they_are_good_and_unknown():
         result.p_value,
         result.mean_ranks.tolist(),
     )
-
-
-@pytest.mark.parametrize("settings", [{"flips": 99}, {"flips": 1e3}, {"seed": -1}])
-def test_settings_out_of_range_are_refused(settings):
-    with pytest.raises(racer.SettingError, match=next(iter(settings))):
-        sign_flip_test(TIES, **settings)
 
 
 @pytest.mark.parametrize("flips", [100, 101])
