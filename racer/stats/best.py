@@ -279,13 +279,14 @@ def _compared(
     near, mean = np.arange(len(sought)), np.zeros(len(sought))
     is_sample = n_blocks == np.inf  # else the mean of all blocks counts, not their ranks
     values = scores(costs, measure, ranked=is_sample)
-    for _ in range(_PASSES if kernels is None else 1):
+    for _ in range(_PASSES):
         effect, excess = far_behind(values)
         is_far = excess > 0.0
         mean[near] = effect - effect.min() + mean[near].min()
+        if not is_far.any() or not sought[near[~is_far]].any():
+            break
         if kernels is not None:  # who is far behind tells where others are: it counts as nearer
             values -= excess
-        if kernels is not None or not is_far.any() or not sought[near[~is_far]].any():
             break
         near = near[~is_far]  # ranks among these say more
         values = scores(costs[:, near], measure, ranked=is_sample)

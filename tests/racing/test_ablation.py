@@ -83,6 +83,21 @@ def test_the_path_takes_the_largest_gain_first_with_what_it_forces():
     assert list(result.frame["parameters"]) == ["x, n", "alg, q", "inert"]
 
 
+@pytest.mark.parametrize("n_without", [0, 3, 8])
+def test_without_noise_each_gain_is_sure(n_without):
+    """Of parameters that matter by far and by little, and of some that do not matter."""
+    weights = {"a": 10.0, "b": 9.0, "c": 2.0, "d": 0.2} | {f"n{i}": 0.0 for i in range(n_without)}
+    space = Space(dict.fromkeys(weights, Real(0.0, 1.0)), default=dict.fromkeys(weights, 0.0))
+    target, seeds = dict.fromkeys(weights, 1.0), range(8)
+    result = play(
+        Ablation(space, space.default, target, [0] * 8, seeds, budget=9999, seed=1),
+        lambda config, instance, seed: instance - sum(weights[n] * config[n] for n in weights),
+    )
+    helps = [row[3] for row in result._gains]
+    assert min(helps[:4]) > 0.99
+    assert helps[4:] == pytest.approx([0.5] * n_without, abs=0.05)
+
+
 def test_what_is_forbidden_falls_out():
     assert toward(SPACE, SPACE.default, TARGET, "inert") is None
     assert toward(SPACE, SPACE.default, TARGET, "x") == {"x": 2.0, "alg": "b", "n": 2, "inert": 0.0}
