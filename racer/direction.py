@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from racer.errors import ScoresError
+from racer.failures import penalty
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from numpy.typing import NDArray
 
 LARGER_IS_BETTER = "larger_is_better"  # in `attrs` of a frame of scores: by the file they are from
 
@@ -50,25 +53,31 @@ class Direction(NamedTuple):
 
     @classmethod
     def of(
-        cls, names: Iterable[str], maximize: bool | None, *, by_format: bool | None = None
+        cls,
+        metric: str | None,
+        maximize: bool | None,
+        *,
+        by_format: bool | None = None,
+        values: NDArray[np.float64] | None = None,
     ) -> Direction:
-        """Return the direction: as the caller says, else the file of the scores, else their names.
+        """Return the direction: as the caller says, the file of the scores, their name, or failures.
 
-        `names` are those of a metric, or of all columns that hold scores, which must agree.
+        Names of algorithms say nothing: a focal loss is one.
 
         Raises
         ------
         ScoresError
             Nothing says it: a question.
         """
-        names = list(names)
         larger, why = maximize, ""
         if larger is None:
             larger, why = by_format, ", as the file says"
         if larger is None:
-            larger, why = larger_is_better(*names), f", assumed of {names[0]!r}" if names else ""
+            larger, why = larger_is_better(metric or ""), f", assumed of {metric!r}"
+        if larger is None and values is not None:
+            larger, why = _by_failures(values), ", assumed of the failures"
         if larger is None:
-            what = repr(names[0]) if len(names) == 1 else "the scores"
+            what = "the scores" if metric is None else repr(metric)
             raise ScoresError(
                 f"are larger scores better? Nothing says it of {what}: give maximize=True or "
                 "maximize=False (--maximize or --minimize)"
@@ -76,13 +85,20 @@ class Direction(NamedTuple):
         return cls(larger, f"{'larger' if larger else 'smaller'} is better{why}")
 
 
-def larger_is_better(*names: str) -> bool | None:
-    """Return what names of scores say; None if that is nothing, or not the same."""
-    found = {_larger_is_better(name) for name in names}
-    return found.pop() if len(found) == 1 else None
+def _by_failures(values: NDArray[np.float64]) -> bool | None:
+    """Return what failures among values say: they are infinite, or a penalty such as PAR10.
+
+    A penalty is at least five times any other value, of which most differ: no grade is.
+    """
+    worst, others = penalty(values), values[np.isfinite(values)]
+    if worst is not None and len(set(others.tolist())) > len(others) / 2 and others.min() >= 0.0:
+        return False if worst >= 5.0 * others[others < worst].max() else None
+    high, low = bool(np.isposinf(values).any()), bool(np.isneginf(values).any())
+    return None if high == low else low
 
 
-def _larger_is_better(name: str) -> bool | None:
+def larger_is_better(name: str) -> bool | None:
+    """Return what the name of scores says; None if that is nothing."""
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).casefold()
     rest = _NEGATED.sub("", parted)
     words = set(re.findall(r"[^\W\d_]+\d*", f"{rest} {name.casefold()}"))  # cpuTime, and mIoU

@@ -41,9 +41,9 @@ def test_what_the_name_of_a_metric_says(names, said):
 
 
 @pytest.mark.parametrize("name", [*LARGER, *SMALLER, *ASKED])
-@pytest.mark.parametrize("form", ["frame", "wide", "file", "race"])
+@pytest.mark.parametrize("form", ["frame", "file", "race"])
 def test_a_table_is_ranked_that_way_or_asked_about(name, form, tmp_path):
-    """Long with the metric's name, wide with it in each column, a file; compared, or raced on."""
+    """Long with the metric's name, a file; compared, or raced on."""
     wide = pd.DataFrame(GOOD).rename_axis("problem")
     long = wide.melt(ignore_index=False, var_name="model", value_name=name).reset_index()
     path = tmp_path / "scores.csv"
@@ -54,15 +54,50 @@ def test_a_table_is_ranked_that_way_or_asked_about(name, form, tmp_path):
         assert (done.exit_code == 2) == (larger is None), done.output
         assert bool(question.search(done.stderr)) == (larger is None)
         return
-    table = long if form == "frame" else wide.add_prefix(f"{name} of ")
     if larger is None:
         with pytest.raises(racer.ScoresError, match=question):
-            racer.compare(table)
+            racer.compare(long)
         return
-    found = racer.compare(table)
+    found = racer.compare(long)
     assert found.maximize == larger
     assert ("good" in found.ranking["algorithm"][0]) == larger
     assert "assumed of" in str(found).splitlines()[1]
+
+
+@pytest.mark.parametrize("name", ["focal loss", "TimeGPT", "accuracy", "error", "rank SVM"])
+def test_names_of_algorithms_say_nothing(name):
+    table = pd.DataFrame(GOOD).add_prefix(f"{name} of ")
+    with pytest.raises(racer.ScoresError, match="are larger scores better"):
+        racer.compare(table)
+
+
+RNG = np.random.default_rng(0)
+TIMES = RNG.uniform(1.0, 9.0, (12, 3))
+GRADES = RNG.integers(0, 3, (12, 3)) / 10.0
+
+
+@pytest.mark.parametrize(
+    ("values", "failed", "said"),
+    [
+        (TIMES, np.inf, False),
+        (TIMES, 50.0, False),  # PAR10
+        (TIMES, 12.0, None),  # as accuracies of which some are 1 have it
+        (GRADES, 1.0, None),
+        (-TIMES, -np.inf, True),
+        (TIMES, 0.0, None),
+        (TIMES - 20.0, 500.0, None),
+    ],
+)
+def test_failures_say_it(values, failed, said):
+    values = values.copy()
+    values[[0, 1, 2, 3], [0, 1, 1, 2]] = failed
+    table = pd.DataFrame(values, columns=list("abc"))
+    if said is None:
+        with pytest.raises(racer.ScoresError, match="are larger scores better"):
+            racer.compare(table)
+    else:
+        words = racer.compare(table).direction
+        assert words == f"{'larger' if said else 'smaller'} is better, assumed of the failures"
 
 
 def test_what_is_said_always_holds():
@@ -78,6 +113,6 @@ def test_the_format_decides_before_the_names():
     table = pd.DataFrame(GOOD)
     table.attrs[LARGER_IS_BETTER] = True
     assert racer.compare(table).direction == "larger is better, as the file says"
-    assert Direction.of(["latency"], None, by_format=True).maximize
+    assert Direction.of("latency", None, by_format=True).maximize
     with pytest.raises(racer.ScoresError, match="are larger scores better"):
         racer.compare(np.random.default_rng(0).random((5, 3)))

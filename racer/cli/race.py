@@ -108,11 +108,11 @@ def _recorded(
     from racer.scenario.score_files import read_scores, score_table  # noqa: PLC0415
 
     scores = read_scores(path, score=score)
+    table, by_format = score_table(scores), scores.attrs.get(LARGER_IS_BETTER)
     try:
-        direction = Direction.of([], maximize, by_format=scores.attrs.get(LARGER_IS_BETTER))
+        direction = Direction.of(None, maximize, by_format=by_format, values=table.to_numpy())
     except ScoresError as error:
         raise SettingError(f"{path}: {error}") from None
-    table = score_table(scores)
     complete = table.dropna()
     if complete.empty:
         raise ScoresError(

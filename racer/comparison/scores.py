@@ -115,8 +115,8 @@ def read_scores(frame: Any, columns: Columns, *, maximize: bool | None, least: i
         frame, found = _by_index(frame, found)
     notes += column_notes(frame, columns, found, levels)
     wide = _widened(frame, found) if found.algorithm is not None else _labelled(frame, found)
-    names = map(str, wide.columns) if found.score is None else [found.score]
-    direction = Direction.of(names, maximize, by_format=by_format)
+    values = wide.to_numpy(dtype=np.float64)
+    direction = Direction.of(found.score, maximize, by_format=by_format, values=values)
     scores = _scores(wide, direction, least=least)
     notes += input_notes(scores.runs, scores.data_sets, maximize=direction.maximize)
     return replace(scores, notes=tuple(notes))
@@ -161,9 +161,9 @@ def read_unpaired(frame: Any, columns: Columns, *, maximize: bool | None) -> Sco
             raise ScoresError(
                 f"algorithm {name!r} has {size} score(s): unpaired samples need at least 2"
             )
-    named = [found.score] if found.score is not None else list(samples)
-    direction = Direction.of(named, maximize, by_format=by_format)
-    costs = as_costs(wide.to_numpy(dtype=np.float64), maximize=direction.maximize)
+    values = wide.to_numpy(dtype=np.float64)
+    direction = Direction.of(found.score, maximize, by_format=by_format, values=values)
+    costs = as_costs(values, maximize=direction.maximize)
     costs = with_ties(costs.reshape(1, -1)).reshape(costs.shape)
     notes += input_notes(costs[:, None], [], maximize=direction.maximize, paired=False)
     rows = tuple(map(str, wide.index))

@@ -354,7 +354,8 @@ def _of_csv(path: Path, columns: Columns) -> Iterator[_Row]:
         warn(f"{path}: {note}")
     found = tables.read_scores(table, roles, maximize=False, least=1)
     named = roles.data_set is not None
-    larger = larger_is_better(*([roles.score] if roles.score else found.algorithms))
+    only = found.algorithms[0] if len(found.algorithms) == 1 else ""  # a file of one model
+    larger = larger_is_better(roles.score or only)
     for algorithm, column in zip(found.algorithms, found.costs.T.tolist(), strict=True):
         for name, value in zip(found.data_sets, column, strict=True):
             yield _Row(algorithm, name if named else None, name, value, larger)
