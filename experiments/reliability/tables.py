@@ -1,7 +1,6 @@
-"""How often P(best) is right: what is said of the candidates of many worlds, beside what is true.
+"""How often P(best) is right: stated probabilities of candidates in many worlds, beside the truth.
 
-Of all candidates of all tables, those of which a probability between two edges was said are counted
-together. Where several are equally best, each is so with an equal part. Two constants of the model
+Candidates of all tables whose stated probability is between two edges are counted together. Where several are equally best, each is so with an equal part. Two constants of the model
 were chosen in worlds of these kinds, with other seeds.
 """
 
@@ -47,7 +46,7 @@ SMALLEST = 1e-3  # probability whose logarithm is taken
 
 
 class Said(NamedTuple):
-    """What was said of the candidates of a table, race, search or tuning, and what is true."""
+    """The stated P(best) of the candidates of a table, race, search or tuning, beside the truth."""
 
     kind: str
     world: str
@@ -59,7 +58,7 @@ class Said(NamedTuple):
 
 
 def said(kind: str, world: str, m: int, seed: int) -> Said:
-    """Return what is said in a world that is drawn."""
+    """Draw a table, race, search or tuning of a world, and return its stated P(best)."""
     rng = np.random.default_rng([seed, m, zlib.crc32(world.encode())])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", racer.RacerWarning)  # races may set blocks aside
@@ -76,7 +75,7 @@ def said(kind: str, world: str, m: int, seed: int) -> Said:
 
 
 def bins(rows: Sequence[Said], edges: Sequence[float] = EDGES) -> pd.DataFrame:
-    """Return by bin what was said on average, how often it was true, and of how many."""
+    """Return the mean stated probability, the share of the best and the candidates of each bin."""
     chances = np.concatenate([row.probability for row in rows])
     counted = pd.DataFrame({"said": chances, "true": np.concatenate([row.best for row in rows])})
     how = {"said": "mean", "true": "mean", "candidates": "sum"}
@@ -177,7 +176,7 @@ def by_world(found: pd.DataFrame, kind: str = "") -> str:
 
 
 def draw(found: pd.DataFrame) -> Figure:
-    """Draw what was said beside what was true, a line for each kind."""
+    """Draw the share of the best beside the stated probability, a line for each kind."""
     from matplotlib.figure import Figure  # noqa: PLC0415  (an extra)
 
     figure = Figure(figsize=(5.6, 5.2), layout="constrained")

@@ -108,7 +108,7 @@ def one_better(rng: Generator, m: int) -> Floats:
 
 
 def some_bad(many: int | None, low: float, high: float, rng: Generator, m: int) -> Floats:
-    """Return qualities of a narrow pool, of which so many (None: half) are low to high sd worse."""
+    """Return qualities of a narrow pool; `many` candidates (None: half) are `low` to `high` sd worse."""
     quality, k = 0.5 * rng.random(m), m // 2 if many is None else min(many, m - 1)
     quality[rng.permutation(m)[:k]] += rng.uniform(low, high, k)
     return quality

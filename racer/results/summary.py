@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from racer._checks import counted
 from racer._numerics import as_json, as_plain, related_probability, shown_probability
 from racer.core.objective import Constrained, Within
-from racer.deciders.bayesian_friedman import BayesianFriedman
+from racer.deciders.bayesian_friedman import agrees_with_posterior
 from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.mean import MeanRace
 from racer.deciders.named import name_of
@@ -172,17 +172,11 @@ def _gone_rivals(result: Result) -> str:
     listed = ", ".join(f"#{e.candidate}" for e in gone[:_MOST])
     listed += f" and {len(gone) - _MOST} more" * (len(gone) > _MOST)
     listed += " was eliminated" if len(gone) == 1 else " were eliminated"
-    if not _is_agreed(result):
+    if not agrees_with_posterior(result.rules.decider):
         return f"{listed} by the rule of {name_of(result.rules.decider)}: P(best) is another model."
     if all(e.reason == "indistinguishable" for e in gone):
         return f"{listed} beside another that is as good."
     return f"{listed} earlier; given all outcomes, {'it is' if len(gone) == 1 else 'they are'} not ruled out."
-
-
-def _is_agreed(result: Result) -> bool:
-    """Return whether its decider drops none that P(best) calls likely."""
-    decider = result.rules.decider
-    return isinstance(decider, BayesianFriedman) and decider.equalities == "each"
 
 
 def _eliminated_best(result: Result) -> str:
@@ -196,7 +190,7 @@ def _eliminated_best(result: Result) -> str:
     alike = rival is not None and round(chances[rival], 2) == round(chances[gone[-1].candidate], 2)
     likely = f"as likely the best as #{rival}" if alike else "the likeliest best nevertheless"
     rule = differs = ""
-    if not _is_agreed(result):  # by P(best), as it was then
+    if not agrees_with_posterior(result.rules.decider):  # by P(best), as it was then
         rule = f"by the rule of {name_of(result.rules.decider)}: "
         differs = "P(best) is another model, and "
     return (

@@ -302,17 +302,16 @@ def _compared(
     places = sum((part.weight * part.mean for part in parts), np.zeros(len(near)))
     mean += places.max() - mean[near].max()
     mean[near] = places
-    failing = failing_parts(costs, instances if generalize else None)
-    if kernels is not None and np.isposinf(costs).any():
+    has_failures = bool(np.isposinf(costs).any())
+    if kernels is not None and has_failures:
         # the few cells of each candidate do not tell in which part of the space some fail: all do
         failing = np.ones((len(sought), 1))
-        parts = [
-            part._replace(mean=part.mean + price)
-            for part in parts
-            for price in [_PRICE * _rates(costs, kernels)]
-        ]
-    elif np.isposinf(costs).any():  # who is far behind may be the best if all others fail
-        parts, near = [_with_others(part, near, mean) for part in parts], np.arange(len(sought))
+        price = _PRICE * _rates(costs, kernels)
+        parts = [part._replace(mean=part.mean + price) for part in parts]
+    else:
+        failing = failing_parts(costs, instances if generalize else None)
+        if has_failures:  # who is far behind may be the best if all others fail
+            parts, near = [_with_others(part, near, mean) for part in parts], np.arange(len(sought))
     at = np.flatnonzero(sought[near])
     probability = np.zeros(len(sought))
     probability[near[at]] = probability_least(

@@ -139,7 +139,7 @@ def test_it_races_configurations_of_a_program(tmp_path, name, text):
 ANSWER = """
 import sys, time
 x, limit = float(sys.argv[1]), 0.5
-time.sleep(60 if x == 4 else 0)
+time.sleep(60 if x == 4 else 0)  # hangs: the timeout ends it
 print(x)
 sys.exit(10 if x < 3 else 20 if x == 3 else 1)
 """

@@ -336,15 +336,19 @@ def test_threads_of_joblib_do_not_keep_the_program():
     code = """
     import joblib, os, signal, threading, time, racer
 
+    begun = threading.Event()
+
     def evaluate(config, instance, seed):
         if config:
+            begun.set()
             time.sleep(600)  # as long as the program lasts, in a thread that nothing can end
+        begun.wait()  # either may be the first of the block
         os.kill(os.getpid(), signal.SIGINT)
         return config
 
     with joblib.parallel_config(backend="threading"):
         try:
-            racer.race(range(4), evaluate, budget=60, n_jobs=2)
+            racer.race(range(2), evaluate, budget=60, n_jobs=2)
         except racer.RaceInterrupted as stop:
             print("interrupted", flush=True)
     """
