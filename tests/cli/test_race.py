@@ -150,7 +150,7 @@ def test_a_program_of_a_race_has_the_options_of_a_tuning(tmp_path):
     path, instances = tmp_path / "configs.csv", tmp_path / "instances"
     path.write_text("x\n1\n2\n3\n4\n5\n")
     instances.write_text("a\nb\nc\n")
-    options = ("--success-codes", "10,20", "--timeout", 1, "--retries", 1, "--first-test", 3)
+    options = ("--success-codes", "10,20", "--timeout", 4, "--retries", 1, "--first-test", 3)
     args = (path, "--budget", 60, "--deterministic", "--instances", instances, "--json")
     program = ("--", *PYTHON, ANSWER, "{x}", "{instance}")
     done = run(*args, *options, "--reads", "last-line", *program)
@@ -232,13 +232,13 @@ def test_a_scenario_is_raced_or_tuned(tmp_path):
         (["--", "true"], "no budget is named"),
         (["--decider", "front"], "--decider front is for several metrics"),
         (["--jobs", "3"], "--jobs is for a program"),
-        (["--deadline", "5"], "--deadline is for a program"),
+        (["--wall", "5"], "--wall is for a program"),
         (["--deterministic"], "--deterministic is for a program"),
         (["--configurations", "table.txt"], "--configurations is for a program"),
         (["--success-codes", "10"], "--success-codes is for a program"),
         (["--candidates", "x", "--", "true"], "--candidates is for a scenario.toml"),
         (["--jobs", "0", "--budget", "9", "--", "true"], "jobs = 0: give"),
-        (["--deadline", "0", "--", "true"], "deadline = 0.0: give"),
+        (["--wall", "0", "--", "true"], "wall = 0.0: give"),
     ],
 )
 def test_what_does_not_go_together_is_refused(scores, args, message):
