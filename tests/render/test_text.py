@@ -132,7 +132,7 @@ def test_a_notebook_shows_no_empty_box_before_a_result(monkeypatch):
     shown = []
     monkeypatch.setattr("rich.jupyter.display", lambda *what: shown.append(what))
     result = racer.race([1, 2], lambda c, i, s: c + s % 7, budget=20, seed=1, progress=True)
-    comparison = racer.compare(example_scores())
+    comparison = racer.compare(example_scores(), maximize=False)
     assert "P(best)" in str(result)
     assert str(comparison)
     assert not shown
