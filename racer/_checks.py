@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 
 _LARGER = "maximize=True, where smaller is not better"
-_TIME = (
-    "budget=racer.Budget(wall=..), in seconds for all, or limits=racer.Limits(timeout=..) for each"
-)
+_TIME = "budget=racer.Budget(wall=60), or limits=racer.Limits(timeout=60) for each evaluation"
 _WALL = "wall, in seconds for all, or timeout, in seconds for each evaluation"
 _LIMITS = "limits=racer.Limits(timeout=60, memory=2**30, retries=1)"
 _ELSEWHERE: dict[str, tuple[str, ...]] = {

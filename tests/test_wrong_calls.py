@@ -99,7 +99,7 @@ def called(call, *args):
 RACE, TUNE = called(racer.race, [1, 2], never), called(racer.tune, {}, never)
 COMPARE = called(racer.compare, [[1, 2]] * 6)
 LARGER = "; give maximize=True, where smaller is not better"
-TIME = "; give budget=racer.Budget(wall=..), in seconds for all, or limits=racer.Limits(timeout=..) for each"
+TIME = "; give budget=racer.Budget(wall=60), or limits=racer.Limits(timeout=60) for each evaluation"
 # Calls, what they are given, and the end of the message.
 MISTAKES = [
     (RACE, "bugdet", "race() got an unexpected keyword argument 'bugdet'; did you mean 'budget'?"),

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Budget"]
 
+_UNITS = {"seconds": "seconds", "wall": "seconds of wall time", "spend": "money"}
+
 
 @suggesting
 @dataclass(frozen=True, kw_only=True)
@@ -72,28 +74,18 @@ class Budget:
             raise BudgetError(
                 "Budget() is empty: give evaluations=, seconds=, wall=, spend=, or several of these"
             )
-        if self.evaluations is not None and (
-            not is_count(self.evaluations) or self.evaluations < 1
-        ):
-            raise BudgetError(
-                f"budget of {self.evaluations!r} evaluations: give a whole number >= 1"
-            )
-        for name, of in (
-            ("seconds", " seconds"),
-            ("wall", " seconds of wall time"),
-            ("spend", " money"),
-        ):
-            value = getattr(self, name)
-            if value is not None and (not is_real(value) or not 0.0 < float(value) < math.inf):
-                raise BudgetError(f"budget of {value!r}{of}: give a finite number > 0")
-        for name, kind in (
-            ("evaluations", int),
-            ("seconds", float),
-            ("wall", float),
-            ("spend", float),
-        ):
-            if getattr(self, name) is not None:  # as plain numbers, which a store can hold
-                object.__setattr__(self, name, kind(getattr(self, name)))
+        if self.evaluations is not None:
+            if not is_count(self.evaluations) or self.evaluations < 1:
+                raise BudgetError(
+                    f"budget of {self.evaluations!r} evaluations: give a whole number >= 1"
+                )
+            object.__setattr__(self, "evaluations", int(self.evaluations))
+        for name, unit in _UNITS.items():
+            if (value := getattr(self, name)) is not None:
+                if not is_real(value) or not 0.0 < float(value) < math.inf:
+                    raise BudgetError(f"budget of {value!r} {unit}: give a finite number > 0")
+                # as plain numbers, which a store can hold
+                object.__setattr__(self, name, float(value))
 
     def __str__(self) -> str:
         evaluations = [] if self.evaluations is None else [f"{self.evaluations} evaluations"]

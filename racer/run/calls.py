@@ -263,7 +263,8 @@ def tune(
 
     With fewer than 600 evaluations (with `deterministic`, fewer than the smallest races in series
     take), many candidates are evaluated on few instances each, and the promising ones on more; the
-    last 10 to 25 %, the more the larger the noise, are a race among the best four (or the elites of `search`).
+    last 10 to 25 %, the more the larger the noise, are a race among the best four (or so many as
+    `search` says).
 
     Parameters
     ----------
