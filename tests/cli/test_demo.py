@@ -19,8 +19,9 @@ run = partial(typed, env={"COLUMNS": "120"})
 
 
 def test_demo_ends_with_winner_survivors_and_savings():
-    result = run("demo", "--candidates", "4", "--budget", "60", "--jobs", "1", "--seed", "3")
-    assert result.exit_code == 0, result.output
+    result = run(
+        "demo", "--candidates", "4", "--budget", "60", "--jobs", "1", "--seed", "3", exits=0
+    )
     assert "Racing 4 configurations" in result.output
     assert re.search(r"^The (likeliest )?best is #\d of 4 candidates", result.output, re.MULTILINE)
     assert re.search(r"^ strategy +\w+$", result.output, re.MULTILINE)
@@ -46,8 +47,7 @@ def test_demo_offers_no_decider_of_several_metrics():
     ],
 )
 def test_what_cannot_work_is_said_before_anything_runs(args, message):
-    result = run("demo", *args)
-    assert result.exit_code == 2
+    result = run("demo", *args, exits=2)
     assert message in result.output
     assert "dropped" not in result.output
 

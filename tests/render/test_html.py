@@ -37,8 +37,7 @@ class Page(HTMLParser):
 
 def reported(path, tmp_path):
     output = tmp_path / "report.html"
-    done = typed("report", path, "-o", output)
-    assert done.exit_code == 0, done.output
+    done = typed("report", path, "-o", output, exits=0)
     assert done.stdout.strip() == str(output)
     text = output.read_text(encoding="utf-8")
     assert len(text) < 1_000_000
@@ -154,6 +153,5 @@ def test_a_result_reports_itself_with_its_utilisation(tmp_path):
 def test_a_page_that_cannot_be_written(tmp_path):
     path = tmp_path / "run.db"
     racer.race([1], lambda *_: 0, budget=10, store=path)
-    done = typed("report", path, "-o", tmp_path / "no" / "x.html")
-    assert done.exit_code == 1
+    done = typed("report", path, "-o", tmp_path / "no" / "x.html", exits=1)
     assert "cannot be written" in done.stderr

@@ -105,8 +105,7 @@ def test_a_bundle_takes_no_file_for_a_scenario_that_is_none(tmp_path):
     (tmp_path / "notes.txt").write_text("Nothing to be run\n")
     racer.race(POOL, evaluate, [1], budget=60, seed=1, store=tmp_path / "run.db")
     words = ["bundle", "run.db", "-o", "run.zip", "--scenario", "notes.txt"]
-    done = typed(*(str(tmp_path / word) if "." in word else word for word in words))
-    assert done.exit_code == 1
+    done = typed(*(str(tmp_path / word) if "." in word else word for word in words), exits=1)
     assert "notes.txt, line 1" in done.stderr
     assert not (tmp_path / "run.zip").exists()
 
@@ -216,8 +215,7 @@ def test_a_program_and_its_files_are_known_in_another_clone(tmp_path):
     words = ["verify", path, "--folder", str(tmp_path / "two")]
     assert typed(*words).output.startswith("Verified: ")
     (tmp_path / "two" / "small.txt").write_text("0.7")
-    changed = typed(*words)
-    assert changed.exit_code == 1
+    changed = typed(*words, exits=1)
     assert "NOT VERIFIED: small.txt is not the file that was used" in changed.output
 
 

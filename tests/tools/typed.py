@@ -7,9 +7,11 @@ from click.testing import CliRunner
 from racer.cli import main
 
 
-def typed(*words, **more):
-    """Return what a command of racer does."""
-    return CliRunner().invoke(main, [str(word) for word in words], **more)
+def typed(*words, exits=None, **more):
+    """Return what a command of racer does, whose exit code is the one that is named."""
+    done = CliRunner().invoke(main, [str(word) for word in words], **more)
+    assert exits in {None, done.exit_code}, done.output
+    return done
 
 
 def program(path, text):
