@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from processes import python
+
 ROOT = Path(__file__).parents[1]
 OUTSIDERS = {  # file: which of its tests
     "tests/deciders/test_outside_decider.py": "test_outside_decider",
@@ -22,15 +24,11 @@ def test_outsiders_do_not_notice_a_new_field():
     paths = os.pathsep.join([str(ROOT), str(ROOT / "tests" / "tools")])
     which = " or ".join(f"({words})" for words in OUTSIDERS.values())
     plugins = ["-p", "grown", "-p", "no:cacheprovider"]
-    found = subprocess.run(
-        [sys.executable, "-m", "pytest", *plugins, *OUTSIDERS, "-k", which],
+    found = python(
+        *("-m", "pytest", *plugins, *OUTSIDERS, "-k", which),
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        check=False,
     )
-    assert found.returncode == 0, found.stdout + found.stderr
     ran = found.stdout.replace("\\", "/")
     assert all(f"{name} ." in ran for name in OUTSIDERS), ran
 

@@ -1,13 +1,12 @@
 """`racer demo` and its fellows, as typed."""
 
 import re
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 
 import click
 import pytest
+from processes import python
 from typed import typed
 
 from racer.cli import main
@@ -53,12 +52,7 @@ def test_what_cannot_work_is_said_before_anything_runs(args, message):
 
 
 def test_as_a_module_that_imports_only_what_is_asked_for():
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "racer", "--version"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = python("-X", "importtime", "-m", "racer", "--version")
     assert done.stdout.startswith("racer, version ")
     assert "racer.cli.commands" in done.stderr
     assert "numpy" not in done.stderr

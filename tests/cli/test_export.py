@@ -64,20 +64,18 @@ def test_a_tuning_is_a_study(store, tmp_path):
     assert "is there already" in again.stderr
 
 
-def test_a_race_too(tmp_path):
-    path = tmp_path / "run.db"
+def test_a_race_too(tmp_path, path):
     racer.race(["a", "b"], lambda c, i, s: len(c), budget=30, seed=1, store=path)
     said("export", path, "--optuna", tmp_path / "study.log", exits=0)
     assert [t.user_attrs["config"] for t in loaded(tmp_path / "study.log").trials] == ["'a'", "'b'"]
 
 
-def test_a_race_to_a_front_is_a_study_with_several_directions(tmp_path):
+def test_a_race_to_a_front_is_a_study_with_several_directions(tmp_path, path):
     def evaluate(config, instance, seed):
         if config == 4:
             raise ValueError
         return {"error": config, "speed": -config + seed % 3, "other": 0.0}
 
-    path = tmp_path / "run.db"
     result = racer.race(
         [1, 2, 3, 4],
         evaluate,
@@ -100,8 +98,7 @@ def test_a_race_to_a_front_is_a_study_with_several_directions(tmp_path):
 
 
 @pytest.mark.parametrize("large", [10**30, 10**400])
-def test_a_number_too_large_for_optuna_is_text(tmp_path, large):
-    path = tmp_path / "run.db"
+def test_a_number_too_large_for_optuna_is_text(tmp_path, path, large):
     racer.race(
         [{"a": large, "b": large}, {"a": 3, "b": 2.5}],
         lambda c, i, s: s % 3,

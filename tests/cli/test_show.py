@@ -71,13 +71,12 @@ def test_it_shows_without_running(store, log, runner):
     assert not log.exists()
 
 
-def test_failures_are_counted_and_the_first_is_told(tmp_path):
+def test_failures_are_counted_and_the_first_is_told(path):
     def evaluate(config, instance, seed):
         if config == 2:
             raise ValueError("bad luck")
         return config + seed % 2
 
-    path = tmp_path / "race.db"
     racer.race([0, 1, 2], evaluate, budget=20, seed=1, store=path)
     out = " ".join(said("show", path).stdout.split())
     assert "5 failed, all of #2: ValueError: bad luck" in out
@@ -118,8 +117,7 @@ def test_it_gives_json_csv_and_a_table_of_configurations(store, tmp_path):
         assert f"'{option}': '-' is no name: give one" in dash.stderr
 
 
-def test_a_race_without_a_best(tmp_path):
-    path = tmp_path / "race.db"
+def test_a_race_without_a_best(path):
     racer.race([1, 2], lambda *_: 1.0, budget=20, seed=1, store=path)
     done = said("show", path)
     assert (done.exit_code, "No candidate can be called" in done.stdout) == (3, True)
@@ -192,9 +190,8 @@ def test_resume_and_ablation_use_the_recorded_jobs(runner, tmp_path, monkeypatch
     assert jobs == [-1, 1, -1, 1]
 
 
-def test_a_link_is_no_mark_of_this_user(runner, tmp_path, monkeypatch):
+def test_a_link_is_no_mark_of_this_user(runner, tmp_path, path, monkeypatch):
     """Where others may write to the folder of marks, they may link a name to a file of this user."""
-    path = tmp_path / "run.db"
     with monkeypatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path))
         command = racer.Command([str(runner), "{x}", "{instance}", "{seed}"])
@@ -214,8 +211,7 @@ def test_check_names_the_command_that_goes_on(store):
 
 
 @pytest.mark.filterwarnings("ignore:the .* ended after")
-def test_a_run_with_a_budget_of_seconds_is_given_more_of_them(runner, tmp_path):
-    path = tmp_path / "run.db"
+def test_a_run_with_a_budget_of_seconds_is_given_more_of_them(runner, path):
     command = racer.Command([runner, "{x}", "{instance}", "{seed}", "{parameters}"])
     given = {"budget": racer.Budget(seconds=1e-6), "first_test": 2, "seed": 1, "store": path}
     assert racer.tune(SPACE, command, [0, 1], **given).ended == "budget"
@@ -231,8 +227,7 @@ def test_a_run_with_a_budget_of_seconds_is_given_more_of_them(runner, tmp_path):
     assert load_record(path).result.rules.budgets[-1] == racer.Budget(seconds=1e-5)
 
 
-def test_a_function_is_not_in_the_store(tmp_path):
-    path = tmp_path / "race.db"
+def test_a_function_is_not_in_the_store(tmp_path, path):
     racer.race([1, 2], lambda config, instance, seed: config, budget=20, seed=1, store=path)
     done = said("resume", path, "--yes", exits=1)
     assert "go on with racer.resume(" in done.stderr

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from typed import typed
 
 from experiments.benavoli2015 import published, table1, table2, table3
 from experiments.benavoli2015.racing import (
@@ -38,9 +38,7 @@ SMALL = ["--repetitions", "2", "--settings", "100,0.1", "--jobs", "1"]
 
 def run(name, *arguments):
     """Run a command that must end well; return what it printed on stdout."""
-    result = CliRunner().invoke(COMMANDS[name], list(arguments), catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.stdout
+    return typed(*arguments, command=COMMANDS[name], exits=0).stdout
 
 
 def cells(text):
@@ -149,8 +147,7 @@ def test_no_pair_is_indistinguishable_before_384_observations():
     ],
 )
 def test_bad_input_is_refused_before_anything_runs(name, arguments, message):
-    result = CliRunner().invoke(COMMANDS[name], arguments)
-    assert result.exit_code == 2
+    result = typed(*arguments, command=COMMANDS[name], exits=2)
     assert message in " ".join(result.output.split())
     assert "Traceback" not in result.output
     assert ", seed " not in result.output
@@ -207,15 +204,6 @@ def test_same_seed_same_file_whatever_the_jobs(tmp_path):
 def test_one_repetition_has_no_standard_error():
     (line,) = cells(run("table3", "--repetitions", "1", "--settings", "100,0.1", "--jobs", "1"))
     assert "±" not in line[2]
-
-
-def test_sequential_halving_finds_the_best_where_noise_is_small():
-    assert {sequential_halving(NormalWorld(20, 1e-9), seed, 150) for seed in range(20)} == {0}
-    noisy = [
-        np.mean([sequential_halving(NormalWorld(20, 1.0), s, n) for s in range(300)])
-        for n in (20, 200, 2000)
-    ]
-    assert noisy[0] > noisy[1] > noisy[2]
 
 
 def test_the_shortcut_for_sequential_halving_is_as_good_as_the_decider():

@@ -111,8 +111,7 @@ def test_a_browser_runs_nothing_of_it(evil, tmp_path):
 
 @pytest.mark.filterwarnings("ignore:block .* is set aside:racer.RacerWarning")
 @pytest.mark.parametrize("kind", ["raced", "interrupted", "all-failed", "one-candidate"])
-def test_whatever_a_store_holds(tmp_path, kind):
-    path = tmp_path / "run.db"
+def test_whatever_a_store_holds(tmp_path, path, kind):
 
     def evaluate(config, instance, seed):
         if kind == "interrupted" and instance == 7:
@@ -133,8 +132,7 @@ def test_whatever_a_store_holds(tmp_path, kind):
     assert ("Figure 1." in text) is (kind != "one-candidate")
 
 
-def test_of_a_program_failures_have_command_lines(tmp_path):
-    path = tmp_path / "run.db"
+def test_of_a_program_failures_have_command_lines(tmp_path, path):
     command = racer.Command(["sh", "-c", "exit ${{#0}}", "{x}", "{instance}", "{seed}"])
     with pytest.warns(racer.RacerWarning, match="set aside"):
         result = racer.race([{"x": "a b"}, {"x": 2}], command, ["i 1"], budget=10, store=path)
@@ -150,8 +148,7 @@ def test_a_result_reports_itself_with_its_utilisation(tmp_path):
     assert re.search(r"s on the wall with 1 worker\(s\); workers were evaluating for \d+% of", text)
 
 
-def test_a_page_that_cannot_be_written(tmp_path):
-    path = tmp_path / "run.db"
+def test_a_page_that_cannot_be_written(tmp_path, path):
     racer.race([1], lambda *_: 0, budget=10, store=path)
     done = typed("report", path, "-o", tmp_path / "no" / "x.html", exits=1)
     assert "cannot be written" in done.stderr

@@ -146,9 +146,8 @@ def test_a_store_that_was_changed_is_noticed(made, tmp_path, statement):
         ("DELETE FROM candidates WHERE candidate > 3", "no candidate 4"),
     ],
 )
-def test_what_is_missing_of_a_tuning_that_ended_is_named(tmp_path, statement, missing):
+def test_what_is_missing_of_a_tuning_that_ended_is_named(path, statement, missing):
     kept = min(KEPT.glob("*/tuning.db"))
-    path = tmp_path / "run.db"
     shutil.copyfile(kept, path)
     assert check_store(path).verdicts == 6
     with closing(sqlite3.connect(path)) as connection, connection:

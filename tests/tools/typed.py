@@ -7,10 +7,10 @@ from click.testing import CliRunner
 from racer.cli import main
 
 
-def typed(*words, exits=None, **more):
-    """Return what a command of racer does, whose exit code is the one that is named."""
-    done = CliRunner().invoke(main, [str(word) for word in words], **more)
-    assert exits in {None, done.exit_code}, done.output
+def typed(*words, exits=None, command=main, **more):
+    """Return what a command does, of racer or another, whose exit code is the one that is named."""
+    done = CliRunner().invoke(command, [str(word) for word in words], **more)
+    assert exits in {None, done.exit_code}, (done.output, done.exception)
     return done
 
 
