@@ -206,6 +206,15 @@ def test_one_repetition_has_no_standard_error():
     assert "±" not in line[2]
 
 
+def test_sequential_halving_finds_the_best_where_noise_is_small():
+    assert {sequential_halving(NormalWorld(20, 1e-9), seed, 150) for seed in range(20)} == {0}
+    noisy = [
+        np.mean([sequential_halving(NormalWorld(20, 1.0), s, n) for s in range(300)])
+        for n in (20, 200, 2000)
+    ]
+    assert noisy[0] > noisy[1] > noisy[2]
+
+
 def test_the_shortcut_for_sequential_halving_is_as_good_as_the_decider():
     """With 32 candidates and 320 observations both spend 64 in each of five rounds."""
     world, seeds = NormalWorld(32, 1.0), range(60)
