@@ -1,7 +1,5 @@
 """A field added later to a public value breaks nobody's decider, executor or callback."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

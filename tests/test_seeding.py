@@ -1,7 +1,5 @@
 """Randomness is a function of what it is for, never of when it is drawn."""
 
-from __future__ import annotations
-
 import os
 
 import numpy as np

@@ -3,8 +3,6 @@
 Only public names are used here, as by somebody who has nothing but the package.
 """
 
-from __future__ import annotations
-
 import pytest
 from outside_decider import TooSlow
 

@@ -1,7 +1,5 @@
 """What holds for the deciders that spend a budget to its end."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

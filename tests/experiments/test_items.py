@@ -1,7 +1,5 @@
 """The study of races on items: it runs, and its pages show what it counted."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The measurements of the Optuna plugin, and its example."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from typed import typed

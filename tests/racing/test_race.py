@@ -1,7 +1,5 @@
 """One race: when it looks, when it ends, what its blocks are."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

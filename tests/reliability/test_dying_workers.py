@@ -1,7 +1,5 @@
 """A worker process that dies costs one cell; the others survive."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

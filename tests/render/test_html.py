@@ -1,7 +1,5 @@
 """The report: one page, all of it, for whatever a store holds, and nothing in it is code."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

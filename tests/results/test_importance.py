@@ -1,7 +1,5 @@
 """Importance: the parameters that matter first, nothing where too little is known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from playing import play

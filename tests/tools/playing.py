@@ -1,7 +1,5 @@
 """Playing races without running anything."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

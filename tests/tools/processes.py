@@ -1,7 +1,5 @@
 """Processes of a test: who is alive, who is below whom, and waiting for it to change."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

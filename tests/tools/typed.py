@@ -1,7 +1,5 @@
 """Commands as they are typed, and programs that they run."""
 
-from __future__ import annotations
-
 from click.testing import CliRunner
 
 from racer.cli import main

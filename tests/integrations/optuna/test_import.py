@@ -1,7 +1,5 @@
 """What importing the plugin needs, and says where that is missing."""
 
-from __future__ import annotations
-
 from processes import python
 
 

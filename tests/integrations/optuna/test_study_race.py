@@ -1,7 +1,5 @@
 """race_study: whom it asks, evaluates and tells, and how it goes on after whatever stopped it."""
 
-from __future__ import annotations
-
 import functools
 import math
 import os

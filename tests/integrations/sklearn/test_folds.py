@@ -1,7 +1,5 @@
 """One fold at a time, and what is needed to import any of it."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The searches as scikit-learn's users know them: what GridSearchCV does, on fewer fits."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import pickle
