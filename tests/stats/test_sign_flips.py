@@ -1,7 +1,5 @@
 """The test of equal mean ranks by sign flips of whole blocks."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
