@@ -31,7 +31,7 @@ def plotted(store, target):
     table = store.with_name("table.csv")
     table.write_text(TABLE)
     target = target.with_suffix(".png")
-    return command("compare", table, "--plot", target), target
+    return command("compare", "--minimize", table, "--plot", target), target
 
 
 OUTPUTS = {
@@ -40,7 +40,7 @@ OUTPUTS = {
 }
 
 
-@pytest.mark.parametrize("ending", ["", "-wal", ".lock"])
+@pytest.mark.parametrize("ending", ["", "-journal", ".lock"])
 def test_a_report_never_takes_the_place_of_a_store(store, ending):
     target = Path(f"{store}{ending}")
     target.touch()
