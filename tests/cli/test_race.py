@@ -148,9 +148,9 @@ sys.exit(10 if x < 3 else 20 if x == 3 else 1)
 def test_a_program_of_a_race_has_the_options_of_a_tuning(tmp_path):
     """A solver that says by its exit code what it found, and that may hang or fail."""
     path, instances = tmp_path / "configs.csv", tmp_path / "instances"
-    path.write_text("x\n1\n2\n3\n4\n5\n")
+    path.write_text("x\n1\n2\n3\n5\n6\n")
     instances.write_text("a\nb\nc\n")
-    options = ("--success-codes", "10,20", "--timeout", 1, "--retries", 1, "--first-test", 3)
+    options = ("--success-codes", "10,20", "--timeout", 600, "--retries", 1, "--first-test", 3)
     args = (path, "--budget", 60, "--deterministic", "--instances", instances, "--json")
     program = ("--", *PYTHON, ANSWER, "{x}", "{instance}")
     done = run(*args, *options, "--reads", "last-line", *program)
@@ -160,6 +160,10 @@ def test_a_program_of_a_race_has_the_options_of_a_tuning(tmp_path):
     failed = {at["candidate"]: at["failed"] for at in found["survivors"]}
     assert all(failed.get(candidate, 3) == 3 for candidate in (3, 4))
     assert not any(failed.get(candidate, 0) for candidate in (0, 1, 2))
+    path.write_text("x\n4\n4.0\n")  # these hang, and no other has so short a limit
+    done = run(*args, "--timeout", 0.2, "--retries", 0, *program)
+    assert done.exit_code == 3, done.output
+    assert "took more than 0.2 s" in done.output
 
 
 def test_an_exit_code_of_nearly_all_runs_is_named_with_the_option(tmp_path):
@@ -174,7 +178,7 @@ def test_an_exit_code_of_nearly_all_runs_is_named_with_the_option(tmp_path):
     advice = "if exit code 20 is a success, set success_codes = [10, 20] (--success-codes 10,20)"
     assert f"racer: 9 of 10 runs ended with exit code 20: {advice}" in done.stderr
     assert f"45 of 50 runs ended with exit code 20: {advice}" in " ".join(done.stdout.split())
-    assert done.exit_code == 3
+    assert done.exit_code == 3, done.output
     right = run(*args, "--success-codes", "10,20", *program)
     assert "best is #0" in right.stdout
     assert "exit code" not in right.output
@@ -187,7 +191,7 @@ def test_a_race_that_fails_as_a_whole_prints_no_empty_tables(tmp_path):
     path.write_text("x\n1\n2\n3\n")
     ends = "import sys; sys.exit(int(sys.argv[1]))"
     done = run(path, "--budget", 30, "--", *PYTHON, ends, "{x}")
-    assert done.exit_code == 3
+    assert done.exit_code == 3, done.output
     assert "No candidate can be called the best of 3." in done.stdout
     assert "Failures" in done.stdout
     for absent in ("P(best)", "Configurations", "Eliminations", "survivors", "Survivors"):
