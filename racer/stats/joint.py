@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike, NDArray
 
+_CELLS = 1 << 24  # weights kept, of 4 bytes
+
 
 @dataclass(frozen=True)
 class Statement:
@@ -256,7 +258,7 @@ def joint_comparisons(
         wins, rank_sums, np.where(swap, second, first), np.where(swap, first, second)
     )
 
-    sums = PairSums(draws, check_seed(seed))
+    sums = PairSums(draws, check_seed(seed), kept=_CELLS // draws)
     joint = running_joint(sums.hold(costs, ordered.better, ordered.worse), draws)
     above = sum(together > confidence for together in joint)
     statements = tuple(
