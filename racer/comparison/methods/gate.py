@@ -11,7 +11,7 @@ import numpy as np
 
 from racer.comparison.data import OmnibusTest
 from racer.comparison.methods.base import as_index, behind
-from racer.stats.friedman import RankSums, centred, iman_davenport_df
+from racer.stats.friedman import RankSums, iman_davenport_df
 from racer.stats.ranks import ranks_of
 from racer.stats.sign_flips import all_alike, signs
 
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
     from racer.comparison.methods.base import Analysis, Settings
     from racer.comparison.scores import Scores
+    from racer.stats.sign_flips import Flips
 
 _LEAST, _FLIPS = 1000, 10_000  # flips, as many as fit: all there are of up to 14 data sets
-_CHUNK = 64  # pairs at a time
+_CHUNK, _CELLS = 64, 1 << 22  # pairs, and their differences, at a time
 
 
 def gated(
@@ -57,25 +58,23 @@ def gated(
     return behind_gate
 
 
-def _flips(scores: Scores, settings: Settings) -> NDArray[np.float64]:
+def _flips(scores: Scores, settings: Settings) -> NDArray[np.float64] | Flips:
     """Return sign flips of the data sets, (k, n), enough for p-values at the level.
 
     They go to data sets in the order of their ranks, as the order of a table means nothing.
     """
     n, m = scores.costs.shape
-    # as many as take some seconds, and their signs some 200 MB
+    # as many as take some seconds
     fit = min(20_000_000, 3_000_000_000 // (m * (m - 1) // 2)) // n
     # at least five flips are at or below the level
     k = max(_LEAST, min(_FLIPS, fit), math.ceil(5 / settings.alpha))
     by_name = sorted(range(m), key=scores.algorithms.__getitem__)
     order = np.lexsort(_ranks(scores)[:, by_name].T)
-    flips = np.empty((min(k, 2 ** min(n - 1, 60)), n))
-    flips[:, order] = signs(n, k, settings.seed)
-    return flips
+    return signs(np.argsort(order), k, settings.seed)
 
 
 def omnibus_test(
-    scores: Scores, settings: Settings, flips: NDArray[np.float64] | None = None
+    scores: Scores, settings: Settings, flips: NDArray[np.float64] | Flips | None = None
 ) -> OmnibusTest:
     """Test "all perform alike" by sign flips of ranks; a missing score has the middle rank."""
     ranks = _ranks(scores)
@@ -93,7 +92,7 @@ def pairs_differ(
     scores: Scores,
     i: NDArray[np.intp],
     j: NDArray[np.intp],
-    flips: NDArray[np.float64],
+    flips: NDArray[np.float64] | Flips,
     alpha: float,
 ) -> NDArray[np.bool_]:
     """Return which pairs (k,) differ in ranks, by a step-down of the largest statistic over flips.
@@ -108,10 +107,10 @@ def pairs_differ(
     largest = np.zeros(len(flips))  # statistic of the weaker pairs, flip by flip
     p_values = np.empty(len(i))
     differences = partial(_differences, ranks, known)
-    for at in _chunks(np.arange(len(i))):
+    for at in _chunks(np.arange(len(i)), len(ranks)):
         size[at] = np.abs(differences(i[at], j[at]).sum(axis=0))
     order = np.argsort(size, kind="stable")
-    for at in _chunks(order):
+    for at in _chunks(order, len(ranks)):
         flipped = np.abs(flips @ differences(i[at], j[at]))
         flipped[:, 0] = np.maximum(flipped[:, 0], largest)
         flipped = np.maximum.accumulate(flipped, axis=1)
@@ -122,10 +121,11 @@ def pairs_differ(
     return (size > 0.0) & (p_values <= max(alpha, least) * (1.0 + 1e-9))
 
 
-def _chunks(places: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
-    """Yield a few places at a time."""
-    for start in range(0, len(places), _CHUNK):
-        yield places[start : start + _CHUNK]
+def _chunks(places: NDArray[np.intp], n: int) -> Iterator[NDArray[np.intp]]:
+    """Yield a few places at a time, of pairs with n differences each."""
+    step = min(_CHUNK, max(1, _CELLS // n))
+    for start in range(0, len(places), step):
+        yield places[start : start + step]
 
 
 def _differences(
@@ -139,12 +139,7 @@ def _differences(
 
 def _ranks(scores: Scores) -> NDArray[np.float64]:
     """Return centred ranks (n, m); a missing score has the middle rank, 0."""
-    ranks = np.zeros_like(scores.costs)
-    for row, cost, known in zip(ranks, scores.costs, scores.known, strict=True):
-        row[known] = _centred_ranks(cost[known])
-    return ranks
-
-
-def _centred_ranks(costs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the ranks of known costs (k,), measured from their middle."""
-    return centred(ranks_of(costs[None]))[0] if len(costs) else costs
+    _, levels = np.unique(scores.costs, return_inverse=True)  # NaN is the last
+    ranks = ranks_of(levels.reshape(scores.costs.shape))
+    middle = (scores.known.sum(axis=1, keepdims=True) + 1) / 2.0
+    return np.where(scores.known, ranks - middle, 0.0)
