@@ -19,6 +19,7 @@ from racer._checks import is_real
 from racer._files import as_path, read_bytes
 from racer.comparison import scores as tables
 from racer.comparison.columns import (
+    LONGEST,
     Columns,
     column_notes,
     is_numeric,
@@ -344,7 +345,7 @@ def _number(value: Any, name: str, where: str) -> float:
     """Return a score; ScoresError if it is no number."""
     if isinstance(value, bool) or is_real(value):
         return float(value)
-    raise ScoresError(f"{where}: {name} is {value!r}, not a number")
+    raise ScoresError(f"{where}: {name} is {reprlib.repr(value)}, not a number")
 
 
 def _of_csv(path: Path, columns: Columns) -> Iterator[_Row]:
@@ -419,7 +420,7 @@ def read_csv(path: Path) -> CsvTable:
     delimiter, (names, *rows) = _lines_of_csv(path)
     if len(names) == 1:
         raise ScoresError(
-            f"{path}: the header is one column, {names[0]!r}: separate columns by commas, "
+            f"{path}: the header is one column, {reprlib.repr(names[0])}: separate columns by commas, "
             "semicolons or tabs"
         )
     numbers = map(number_in, names)
@@ -492,7 +493,9 @@ def _has_spread(texts: Sequence[str]) -> bool:
 
 def _numbers(texts: Sequence[str]) -> tuple[list[str], list[float | None]]:
     """Return texts without spreads, and the numbers they are, be it with a decimal comma."""
-    found = [_WITH_SPREAD.sub(r"\1", text.strip()) for text in texts]
+    found = [text.strip() for text in texts]
+    if max(map(len, found)) <= LONGEST:  # else not all are numbers
+        found = [_WITH_SPREAD.sub(r"\1", text) for text in found]
     if any("," in text for text in found) and not any("." in text for text in found):
         found = [text.replace(",", ".") if _WITH_COMMA.fullmatch(text) else text for text in found]
     numbers = [*map(number_in, found)]
