@@ -34,7 +34,7 @@ FOLD = (
     *("seed", "randomseed", "randomstate", "trial"),
 )
 _AFTER = re.compile(r"(name|id|label|no|nr|number|index)$")  # a name's last word that adds nothing
-LONGEST = 100  # letters of a number
+_LONGEST = 100  # letters of a number
 # texts that say that there is no score
 _MISSING = frozenset({"", "nan", "na", "n/a", "null", "none", "?"})
 
@@ -188,16 +188,13 @@ def repeats(frame: pd.DataFrame, names: Sequence[str]) -> bool:
 
 def number_in(text: str) -> float | None:
     """Return the number that a text is, NaN for a missing one, None if no float is that."""
-    text = text.strip()
-    if len(text) > LONGEST:
-        return None
-    if text.casefold() in _MISSING:
+    if text.strip().casefold() in _MISSING:
         return float("nan")
     try:
         number = float(text)
     except ValueError:
         return None
-    return None if "_" in text or is_too_large(text) else number
+    return None if "_" in text or len(text) > _LONGEST or is_too_large(text) else number
 
 
 def is_too_large(text: str) -> bool:

@@ -19,7 +19,6 @@ from racer._checks import is_real
 from racer._files import as_path, read_bytes
 from racer.comparison import scores as tables
 from racer.comparison.columns import (
-    LONGEST,
     Columns,
     column_notes,
     is_numeric,
@@ -43,7 +42,7 @@ __all__ = ["read_csv", "read_scores", "score_table"]
 
 COLUMNS = ("algorithm", "instance", "score")
 _SIGN = r"\s*(?:±|\+/?-|\\pm)\s*"
-_WITH_SPREAD = re.compile(rf"([-+]?\d[\d.,eE+-]*?){_SIGN}[\d.,]+%?")  # 61.8 ± 1.2
+_WITH_SPREAD = re.compile(rf"([-+]?\d[\d.,eE+-]{{0,98}}?){_SIGN}[\d.,]+%?")  # 61.8 ± 1.2
 _WITH_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
 _WITH_MARK = re.compile(r"[-+]?\d*([.,])\d+(?:[eE][-+]?\d+)?")
 _WHOLE = re.compile(r"[-+]?\d+(\.0)?")  # also as a float is written
@@ -493,9 +492,7 @@ def _has_spread(texts: Sequence[str]) -> bool:
 
 def _numbers(texts: Sequence[str]) -> tuple[list[str], list[float | None]]:
     """Return texts without spreads, and the numbers they are, be it with a decimal comma."""
-    found = [text.strip() for text in texts]
-    if max(map(len, found)) <= LONGEST:  # else not all are numbers
-        found = [_WITH_SPREAD.sub(r"\1", text) for text in found]
+    found = [_WITH_SPREAD.sub(r"\1", text.strip()) for text in texts]
     if any("," in text for text in found) and not any("." in text for text in found):
         found = [text.replace(",", ".") if _WITH_COMMA.fullmatch(text) else text for text in found]
     numbers = [*map(number_in, found)]

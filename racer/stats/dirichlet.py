@@ -5,7 +5,6 @@ g_j ~ Gamma(1), the prior atom g_0 ~ Gamma(s) (Benavoli et al. 2015, eq. 7).
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,7 +46,7 @@ class PairSums:
     The weights of the first `kept` blocks are kept, those of later blocks drawn again when needed.
     """
 
-    def __init__(self, draws: int, seed: int, kept: int = sys.maxsize) -> None:
+    def __init__(self, draws: int, seed: int, kept: int | None = None) -> None:
         self._seed, self._draws, self._kept = seed, draws, kept
         self._gammas = RowBuffer(draws, np.float32)
 
@@ -92,7 +91,7 @@ class PairSums:
         self, costs: NDArray[np.float64], better: NDArray[np.intp], worse: NDArray[np.intp]
     ) -> Iterator[NDArray[np.float32]]:
         """Yield, some statements at a time, their sums in each draw; all costs, (n, m)."""
-        n = min(len(costs), self._kept)
+        n = len(costs[: self._kept])
         for block in range(len(self._gammas), n):
             self._gammas.append(gamma_weights(self._seed, block, self._draws))
         step = _CHUNK if n == len(costs) else _LARGER

@@ -18,6 +18,8 @@ from racer.stats.ranks import ranks_of
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    Signs = NDArray[np.float64] | "Flips"
+
 _MANY = 200  # candidates, above which an n x n system is solved, if that is smaller
 _CELLS = 1 << 22  # signs held at a time
 _LEAST = 1e-6  # of the shrinkage: keeps the matrix regular where all blocks rank alike
@@ -93,7 +95,7 @@ class Flips:
         return product
 
 
-def signs(places: NDArray[np.intp], flips: int, seed: int) -> NDArray[np.float64] | Flips:
+def signs(places: NDArray[np.intp], flips: int, seed: int) -> Signs:
     """Return all ways to flip n blocks, or so many random ones, (k, n); row 0 flips none.
 
     A block is flipped as its place says, of `places` (n,), whatever its number.
@@ -150,7 +152,7 @@ class FlipTest(NamedTuple):
     largest: bool
 
 
-def flip_test(ranks: NDArray[np.float64], flips: NDArray[np.float64] | Flips) -> FlipTest:
+def flip_test(ranks: NDArray[np.float64], flips: Signs) -> FlipTest:
     """Test centred ranks (n, m) by flips (k, n), k at most as many as there are.
 
     Row 0 of `flips` flips none. Where no random flip is as large, the p-value is the tail of the
@@ -177,12 +179,7 @@ class Alike(NamedTuple):
     p_value: float
 
 
-def all_alike(
-    ranks: NDArray[np.float64],
-    sums: RankSums,
-    flips: NDArray[np.float64] | Flips,
-    level: float,
-) -> Alike:
+def all_alike(ranks: NDArray[np.float64], sums: RankSums, flips: Signs, level: float) -> Alike:
     """Test centred ranks (n, m) by flips (k, n); with too few blocks for these, by their F as well."""
     with one_blas_thread():
         statistic, p_value, largest = flip_test(ranks, flips)

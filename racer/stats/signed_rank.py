@@ -352,8 +352,8 @@ class _Sums(NamedTuple):
         self, weights: NDArray[np.float32], cumulative: NDArray[np.float32]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the weight of pairs above and of pairs below, each of shape (draws,)."""
-        total = cumulative[-1]
-        above = np.einsum("ij,ij->j", weights, total - cumulative[self.above])
+        rest = cumulative[self.above]
+        above = np.einsum("ij,ij->j", weights, np.subtract(cumulative[-1], rest, out=rest))
         below = np.einsum("ij,ij->j", weights, cumulative[self.below])
         return above.astype(np.float64), below.astype(np.float64)
 

@@ -16,13 +16,13 @@ from racer.stats.ranks import ranks_of
 from racer.stats.sign_flips import all_alike, signs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
     from racer.comparison.methods.base import Analysis, Settings
     from racer.comparison.scores import Scores
-    from racer.stats.sign_flips import Flips
+    from racer.stats.sign_flips import Signs
 
 _LEAST, _FLIPS = 1000, 10_000  # flips, as many as fit: all there are of up to 14 data sets
 _CHUNK, _CELLS = 64, 1 << 22  # pairs, and their differences, at a time
@@ -58,7 +58,7 @@ def gated(
     return behind_gate
 
 
-def _flips(scores: Scores, settings: Settings) -> NDArray[np.float64] | Flips:
+def _flips(scores: Scores, settings: Settings) -> Signs:
     """Return sign flips of the data sets, (k, n), enough for p-values at the level.
 
     They go to data sets in the order of their ranks, as the order of a table means nothing.
@@ -73,9 +73,7 @@ def _flips(scores: Scores, settings: Settings) -> NDArray[np.float64] | Flips:
     return signs(np.argsort(order), k, settings.seed)
 
 
-def omnibus_test(
-    scores: Scores, settings: Settings, flips: NDArray[np.float64] | Flips | None = None
-) -> OmnibusTest:
+def omnibus_test(scores: Scores, settings: Settings, flips: Signs | None = None) -> OmnibusTest:
     """Test "all perform alike" by sign flips of ranks; a missing score has the middle rank."""
     ranks = _ranks(scores)
     n, m = ranks.shape
@@ -92,7 +90,7 @@ def pairs_differ(
     scores: Scores,
     i: NDArray[np.intp],
     j: NDArray[np.intp],
-    flips: NDArray[np.float64] | Flips,
+    flips: Signs,
     alpha: float,
 ) -> NDArray[np.bool_]:
     """Return which pairs (k,) differ in ranks, by a step-down of the largest statistic over flips.
@@ -107,10 +105,11 @@ def pairs_differ(
     largest = np.zeros(len(flips))  # statistic of the weaker pairs, flip by flip
     p_values = np.empty(len(i))
     differences = partial(_differences, ranks, known)
-    for at in _chunks(np.arange(len(i)), len(ranks)):
+    some = range(0, len(i), min(_CHUNK, max(1, _CELLS // len(ranks))))[1:]
+    for at in np.split(np.arange(len(i)), some):
         size[at] = np.abs(differences(i[at], j[at]).sum(axis=0))
     order = np.argsort(size, kind="stable")
-    for at in _chunks(order, len(ranks)):
+    for at in np.split(order, some):
         flipped = np.abs(flips @ differences(i[at], j[at]))
         flipped[:, 0] = np.maximum(flipped[:, 0], largest)
         flipped = np.maximum.accumulate(flipped, axis=1)
@@ -119,13 +118,6 @@ def pairs_differ(
     p_values[order[::-1]] = np.maximum.accumulate(p_values[order[::-1]])
     least = 0.5 ** (len(ranks) - 1)
     return (size > 0.0) & (p_values <= max(alpha, least) * (1.0 + 1e-9))
-
-
-def _chunks(places: NDArray[np.intp], n: int) -> Iterator[NDArray[np.intp]]:
-    """Yield a few places at a time, of pairs with n differences each."""
-    step = min(_CHUNK, max(1, _CELLS // n))
-    for start in range(0, len(places), step):
-        yield places[start : start + step]
 
 
 def _differences(
