@@ -328,8 +328,7 @@ def _ties(table: Scores) -> tuple[int, int]:
         np.add.at(sizes, (value, np.nonzero(table.known)[1]), 1)
         return _across(sizes), _across(sizes.sum(axis=0, keepdims=True))
     ordered, sizes = np.sort(table.costs, axis=1), table.known.sum(axis=1)  # NaN last
-    apart = range(1, len(table.algorithms))
-    ties = sum(int((ordered[:, d:] == ordered[:, :-d]).sum()) for d in apart)
+    ties = sum(int((ordered[:, d:] == ordered[:, :-d]).sum()) for d in range(1, ordered.shape[1]))
     return ties, int((sizes * (sizes - 1) // 2).sum())
 
 

@@ -282,8 +282,7 @@ def median_of_runs(runs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the median of the known runs, (n, r, K) to (n, 1, K)."""
     known = (~np.isnan(runs)).sum(axis=1, keepdims=True)
     ordered = np.sort(runs, axis=1)  # NaN last
-    places = np.maximum(known - 1, 0) // 2, known // 2
-    low, high = (np.take_along_axis(ordered, at, axis=1) for at in places)
+    low, high = (np.take_along_axis(ordered, at, 1) for at in (abs(known - 1) // 2, known // 2))
     with np.errstate(invalid="ignore"):  # half-way between -inf and inf: unknown
         return np.where(low == high, low, low / 2.0 + high / 2.0)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from racer.stats.ranks import ranks_of
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    Signs = NDArray[np.float64] | "Flips"
+    Signs: TypeAlias = "NDArray[np.float64] | Flips"
 
 _MANY = 200  # candidates, above which an n x n system is solved, if that is smaller
 _CELLS = 1 << 22  # signs held at a time

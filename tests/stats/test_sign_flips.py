@@ -84,6 +84,16 @@ def test_the_signs_of_a_block_are_drawn_as_ever(flips):
     assert sign_flips.flips_of(3, flips, 7).tolist() == [1, *drawn[1:]]
 
 
+def test_flips_that_are_not_kept_are_drawn_again(monkeypatch):
+    ranks = centred(rankdata(np.random.default_rng(1).normal(size=(50, 4)), axis=1))
+    kept = sign_flips.signs(np.arange(50)[::-1], 200, seed=1)
+    monkeypatch.setattr(sign_flips, "_CELLS", 3_000)
+    drawn = sign_flips.signs(np.arange(50)[::-1], 200, seed=1)
+    assert isinstance(drawn, sign_flips.Flips)
+    np.testing.assert_array_equal(drawn @ ranks, kept @ ranks)
+    assert sign_flips.flip_test(ranks, drawn) == sign_flips.flip_test(ranks, kept)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_fewer_blocks_than_candidates_need_only_a_system_of_the_blocks(seed, monkeypatch):
     rng = np.random.default_rng(seed)

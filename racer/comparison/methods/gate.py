@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import partial, wraps
+from functools import wraps
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -104,13 +104,12 @@ def pairs_differ(
     size = np.empty(len(i))
     largest = np.zeros(len(flips))  # statistic of the weaker pairs, flip by flip
     p_values = np.empty(len(i))
-    differences = partial(_differences, ranks, known)
     some = range(0, len(i), min(_CHUNK, max(1, _CELLS // len(ranks))))[1:]
     for at in np.split(np.arange(len(i)), some):
-        size[at] = np.abs(differences(i[at], j[at]).sum(axis=0))
+        size[at] = np.abs(_differences(ranks, known, i[at], j[at]).sum(axis=0))
     order = np.argsort(size, kind="stable")
     for at in np.split(order, some):
-        flipped = np.abs(flips @ differences(i[at], j[at]))
+        flipped = np.abs(flips @ _differences(ranks, known, i[at], j[at]))
         flipped[:, 0] = np.maximum(flipped[:, 0], largest)
         flipped = np.maximum.accumulate(flipped, axis=1)
         p_values[at] = (flipped >= size[at] * (1.0 - 1e-9)).mean(axis=0)
@@ -132,6 +131,6 @@ def _differences(
 def _ranks(scores: Scores) -> NDArray[np.float64]:
     """Return centred ranks (n, m); a missing score has the middle rank, 0."""
     _, levels = np.unique(scores.costs, return_inverse=True)  # NaN is the last
-    ranks = ranks_of(levels.reshape(scores.costs.shape))
+    ranks = ranks_of(levels.reshape(scores.costs.shape).astype(np.float64))
     middle = (scores.known.sum(axis=1, keepdims=True) + 1) / 2.0
     return np.where(scores.known, ranks - middle, 0.0)

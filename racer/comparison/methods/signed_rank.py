@@ -44,8 +44,7 @@ def signed_rank(scores: Scores, settings: Settings) -> Analysis:
         first, second = (i, j) if result.estimate >= 0.5 else (j, i)
         sides.append((first, second))
         rows.append(_row(result, settings.alpha, turned=first == j))
-    met = encounters(names, costs, *places(sides))
-    frame = pd.concat([met, pd.DataFrame(rows)], axis=1)
+    frame = pd.concat([encounters(names, costs, *places(sides)), pd.DataFrame(rows)], axis=1)
     frame = frame.sort_values("estimate", ascending=False, kind="stable", ignore_index=True)
     if settings.control is None:
         standing = np.nanmean(theta, axis=1)
