@@ -246,7 +246,9 @@ def joint_comparisons(
     for row in costs:  # wins[i, j]: blocks in which i has a smaller cost than j
         wins += row[:, None] < row
 
-    standing = np.lexsort([*ranks[::-1], rank_sums])  # not by column, but for copies
+    # not by column, but for copies; ranks as bytes have their order
+    keys = [*zip(rank_sums, (row.tobytes() for row in ranks.T.astype(">f8")), strict=True)]
+    standing = np.array(sorted(range(m), key=keys.__getitem__))
     first, second = standing[np.stack(np.triu_indices(m, 1))]
     if control is not None:
         if whole(control, "control", least=0) >= m:

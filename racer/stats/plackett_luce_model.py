@@ -288,7 +288,6 @@ def plackett_luce(
     rng = rng_for(seed, "ties") if ties == "random" else None
     rankings = (rank_costs(row, float(tolerance), rng) for row in costs)
     posterior, model = sample([ChoiceModel(gather(rankings, k), alpha)], draws, seed)
-    is_ranked = (costs < np.inf).any(axis=1) & ((~np.isnan(costs)).sum(axis=1) > 1)
     weights = np.exp(model.log_weights(posterior.draws))
     weights /= weights.sum(axis=1, keepdims=True)
     order = np.argsort(-weights.mean(axis=0), kind="stable")
@@ -297,7 +296,7 @@ def plackett_luce(
         ranking=tuple(known_as[i] for i in order),
         weights=frozen(weights),
         prior=frozen(alpha),
-        n_rankings=int(is_ranked.sum()),
+        n_rankings=int(((costs < np.inf).any(axis=1) & ((~np.isnan(costs)).sum(axis=1) > 1)).sum()),
         n_absent=int(np.isnan(costs).sum()),
         n_failed=int(np.isposinf(costs).sum()),
         ties=ties,
