@@ -120,12 +120,12 @@ def places(m: int, seed: int) -> dict[str, float]:
 
 def together(counted: pd.DataFrame) -> pd.DataFrame:
     """Return the bins of all kinds as one."""
-    where = np.digitize(counted["said"], EDGES[1:-1])
-    sums = counted.assign(
-        said=counted.eval("said * candidates"), true=counted.eval("true * candidates")
+    shares = ["said", "true"]
+    sums = (
+        counted[shares].mul(counted["candidates"], axis=0).assign(candidates=counted["candidates"])
     )
-    found = sums.groupby(where)[["said", "true", "candidates"]].sum()
-    return found.assign(said=found.eval("said / candidates"), true=found.eval("true / candidates"))
+    found = sums.groupby(np.digitize(counted["said"], EDGES[1:-1])).sum()
+    return found.assign(**found[shares].div(found["candidates"], axis=0))
 
 
 @click.command("reliability")
@@ -154,8 +154,9 @@ def main(repetitions: int, kind: str | None, jobs: int) -> None:
         for name, new in tables.items():
             before = pd.read_csv(HERE / f"{name}.csv").query("kind != @ALL and kind != @kind")
             tables[name] = pd.concat([before, new])
+    order = [*KINDS].index
     for name, new in tables.items():
-        tables[name] = new.sort_values("kind", kind="stable", key=lambda x: x.map([*KINDS].index))
+        tables[name] = new.sort_values("kind", kind="stable", key=lambda names: names.map(order))
     tables["bins"] = pd.concat([together(tables["bins"]).assign(kind=ALL), tables["bins"]])
     equals = product(EQUALS, range(math.ceil(0.3 * repetitions)))
     claimed = parallel(joblib.delayed(claims)(*call) for call in equals)
