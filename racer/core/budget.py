@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import is_count, is_real, suggesting
+from racer.core.prices import checked_prices
 from racer.errors import BudgetError
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ class Budget:
     ------
     BudgetError
         Nothing given, or a number that is not positive.
+    SettingError
+        Prices that are neither numbers nor a function.
 
     Examples
     --------
@@ -80,6 +83,7 @@ class Budget:
                     f"budget of {self.evaluations!r} evaluations: give a whole number >= 1"
                 )
             object.__setattr__(self, "evaluations", int(self.evaluations))
+        object.__setattr__(self, "prices", checked_prices(self.prices))
         for name, unit in _UNITS.items():
             if (value := getattr(self, name)) is not None:
                 if not is_real(value) or not 0.0 < float(value) < math.inf:

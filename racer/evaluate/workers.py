@@ -74,11 +74,14 @@ class Workers:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n", check_jobs(self.n))
+        if self.executor is not None:
+            _submitter(self.executor)
         if self.executor is not None and self.n < 0:
             raise SettingError(
                 f"Workers({self.n}, executor=..): give how many it has, or leave n out"
             )
-        if self.ahead != "auto" and not (is_whole(self.ahead) and int(self.ahead) >= 0):
+        is_auto = isinstance(self.ahead, str) and self.ahead == "auto"
+        if not is_auto and not (is_whole(self.ahead) and int(self.ahead) >= 0):
             raise SettingError(
                 f'ahead={self.ahead!r}: give "auto", or a number of blocks, 0 for none'
             )

@@ -378,7 +378,7 @@ def tune(
         "instances": instances,
         "initial": _loaded(initial),
         "test_instances": test_instances,
-        **asdict(search or Search()),
+        **asdict(Search.of(search)),
         "instance_order": instance_order,
         "decider": decider,
         "budget": budget,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import reprlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import suggesting, whole
+from racer.errors import SettingError
 from racer.tuner.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -55,6 +57,13 @@ class Search:
         for name, value in vars(self).items():
             if value is not None:
                 object.__setattr__(self, name, whole(value, name, least=1))
+
+    @classmethod
+    def of(cls, given: Search | None) -> Search:
+        """Return the settings, the default ones for None; SettingError for another object."""
+        if not isinstance(given, Search | None):
+            raise SettingError(f"search={reprlib.repr(given)}: give racer.Search(elites=3)")
+        return given or cls()
 
 
 @dataclass(frozen=True)

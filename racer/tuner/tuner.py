@@ -141,7 +141,7 @@ class Tuner(AskTell):
             instances=self.instances,
             test_instances=self.test_instances,
             initial=_with_default(space, _checked(space, with_results(space, initial))),
-            search=search or Search(),
+            search=Search.of(search),
             rules=self.rules,
             first_test=self.rules.least_blocks(n_instances),
             stream=stream,
