@@ -7,6 +7,7 @@ import contextlib
 import functools
 import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -410,7 +411,7 @@ def test_all_races_share_one_loop():
     ("how", "error", "message"),
     [
         ({"limits": racer.Limits(memory=2**30)}, SettingError, "memory is of a process"),
-        ({"n_jobs": object()}, SettingError, "an executor and a coroutine function"),
+        ({"n_jobs": ThreadPoolExecutor(1)}, SettingError, "an executor and a coroutine function"),
         ({"n_jobs": -1}, SettingError, "n_jobs=-1 counts cores"),
         (
             {"runtime": racer.Runtime(1.0)},

@@ -3,6 +3,7 @@
 import itertools
 import math
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -92,7 +93,7 @@ def test_without_a_budget_the_workers_have_nine_tenths_of_the_time():
     with pytest.raises(racer.BudgetError, match=r"no budget: give budget=1000 \(evaluations\) or"):
         module.budget_within(None, racer.Workers())
     with pytest.raises(racer.BudgetError, match=r"Budget\(wall=..\) with an executor needs"):
-        budget(executor=object())
+        budget(executor=ThreadPoolExecutor(1))
     for wrong in (0, math.nan):
         with pytest.raises(racer.BudgetError, match=f"budget of {wrong} seconds of wall time"):
             racer.Budget(wall=wrong)
