@@ -35,7 +35,7 @@ Ahead = int | Literal["auto"]
 @suggesting
 @dataclass(frozen=True)
 class Workers:
-    """Where evaluations run, and how far free workers go ahead.
+    """Choose where evaluations run, and how far free workers go ahead.
 
     Parameters
     ----------
@@ -75,11 +75,11 @@ class Workers:
     def __post_init__(self) -> None:
         object.__setattr__(self, "n", check_jobs(self.n))
         if self.executor is not None:
-            _submitter(self.executor)
-        if self.executor is not None and self.n < 0:
-            raise SettingError(
-                f"Workers({self.n}, executor=..): give how many it has, or leave n out"
-            )
+            _submitter(self.executor)  # refuses what is none
+            if self.n < 0:
+                raise SettingError(
+                    f"Workers({self.n}, executor=..): give how many it has, or leave n out"
+                )
         is_auto = isinstance(self.ahead, str) and self.ahead == "auto"
         if not is_auto and not (is_whole(self.ahead) and int(self.ahead) >= 0):
             raise SettingError(

@@ -13,6 +13,7 @@ from racer.core.budget import Budget
 from racer.errors import BudgetError, CandidateError, SettingError, StoreError
 from racer.evaluate.limits.limits import Limits
 from racer.evaluate.outcome import bounded
+from racer.evaluate.workers import Workers
 from racer.racing.ablation import Ablation
 from racer.results.tuning import TuneResult
 from racer.run.job import Job
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from racer.evaluate.engines import Cluster
     from racer.evaluate.objective import Objective
     from racer.evaluate.outcome import Outcome
-    from racer.evaluate.workers import Workers
     from racer.results.ablation import AblationResult
 
 __all__ = ["ablation"]
@@ -131,7 +131,7 @@ def ablation(
     job = Job(
         evaluate,
         Limits.of(limits),
-        n_jobs=n_jobs,
+        workers=Workers.of(n_jobs),
         store=store,
         progress=progress,
         callbacks=callbacks,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from racer._checks import suggests
 from racer.evaluate.limits.limits import Limits
+from racer.evaluate.workers import Workers
 from racer.run.job import Job
 from racer.store.load import load_record
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from racer.deciders.decider import Decider, Schedule
     from racer.evaluate.engines import Cluster
     from racer.evaluate.objective import Objective
-    from racer.evaluate.workers import Workers
     from racer.results.base import Result
     from racer.results.race import RaceResult
     from racer.results.tuning import TuneResult
@@ -216,7 +216,7 @@ def race(
     job = Job(
         evaluate,
         Limits.of(limits),
-        n_jobs=n_jobs,
+        workers=Workers.of(n_jobs),
         store=store,
         progress=progress,
         callbacks=callbacks,
@@ -396,7 +396,7 @@ def tune(
     job = Job(
         evaluate,
         Limits.of(limits),
-        n_jobs=n_jobs,
+        workers=Workers.of(n_jobs),
         store=store,
         progress=progress,
         callbacks=callbacks,

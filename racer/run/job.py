@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from racer.core.contest import Contest, Kind
     from racer.core.events import Callback
-    from racer.evaluate.engines import Cluster
     from racer.evaluate.limits.limits import Limits
     from racer.evaluate.objective import Objective
     from racer.evaluate.workers import Pool
@@ -44,14 +43,14 @@ R = TypeVar("R", bound=ContestResult)
 class Job:
     """How a contest is evaluated, recorded and shown: the arguments that all calls share.
 
-    `employ` makes other workers than those of `n_jobs`;
+    `employ` makes a pool in place of that of `workers`;
     `rehearses`: the values of the first blocks are looked at.
     """
 
     evaluate: Any
     limits: Limits
     _: KW_ONLY
-    n_jobs: int | Cluster | Workers = 1
+    workers: Workers
     store: str | PathLike[str] | None = None
     progress: bool = False
     callbacks: Sequence[Callback] = ()
@@ -65,12 +64,13 @@ class Job:
         Of a new one without a budget, that is what the workers can do until the deadline; that of a
         recorded one may grow by a longer deadline.
         """
-        where = Workers.of(self.n_jobs)
         with opened(self.store) as file:
             held = file.reader if file is not None and file.holds_a_race else None
             budget, wall, prices = Budget.parted(given["budget"])
-            if budget is None and (held is None or (wall is not None and where.executor is None)):
-                found = budget_within(wall, where)
+            if budget is None and (
+                held is None or (wall is not None and self.workers.executor is None)
+            ):
+                found = budget_within(wall, self.workers)
                 if held is None or may_grow_to(held, found):
                     budget = found
             given = {**given, "budget": budget} | ({} if prices is None else {"prices": prices})
@@ -101,12 +101,12 @@ class Job:
                 if display is not None:
                     display.release()
                 took = {"wall": 0.0, "busy": concluded.unused.seconds}
-                provenance |= {"workers": number_of(self._workers(contest)), **took}
+                provenance |= {"workers": number_of(self._pool(contest)), **took}
                 found: R = replace(concluded, provenance=provenance)
                 return found
         with sense_made_of(store.path) if store and store.holds_a_race else nullcontext():
             contest.ask()  # a tuner samples its first candidates now
-        workers, ahead = self._workers(contest), Workers.of(self.n_jobs).ahead
+        workers, ahead = self._pool(contest), self.workers.ahead
         if ahead == "auto" and is_coroutine_function(self.evaluate):
             # a coroutine that hangs takes as long as many others
             ahead = 4 * workers.capacity
@@ -134,7 +134,7 @@ class Job:
 
     def _recorded(self) -> Mapping[str, Any]:
         """Return what a store keeps of how a contest is evaluated: the jobs of a program, too."""
-        jobs = Workers.of(self.n_jobs).n
+        jobs = self.workers.n
         has_jobs = isinstance(self.evaluate, Command) and jobs != 1
         return asdict(self.limits) | ({"jobs": jobs} if has_jobs else {})
 
@@ -150,10 +150,10 @@ class Job:
                 f"{runtime.limit:g} s, is reached: leave it out, or give a larger one"
             )
 
-    def _workers(self, contest: Contest[Any]) -> Pool:
+    def _pool(self, contest: Contest[Any]) -> Pool:
         if self.employ is not None:
             return self.employ(contest)
-        return pool(contest, self.evaluate, self.limits, n_jobs=self.n_jobs)
+        return pool(contest, self.evaluate, self.limits, n_jobs=self.workers)
 
 
 def _check_output(contest: Contest[Any]) -> None:
@@ -181,7 +181,7 @@ def pool(
     evaluate: Objective,
     limits: Limits,
     *,
-    n_jobs: int | Cluster | Workers,
+    n_jobs: int | Workers,
 ) -> Pool:
     """Return the workers for a contest; ObjectiveError if `evaluate` cannot be called."""
     description = contest.description()

@@ -10,6 +10,7 @@ from racer._checks import suggests
 from racer.core.budget import Budget
 from racer.errors import SettingError, StoreError, warn
 from racer.evaluate.limits.limits import Limits
+from racer.evaluate.workers import Workers
 from racer.run.job import Job
 from racer.store.contest import (
     IN_SECONDS,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from racer.deciders.decider import Decider
     from racer.evaluate.engines import Cluster
     from racer.evaluate.objective import Objective
-    from racer.evaluate.workers import Workers
     from racer.results.race import RaceResult
     from racer.results.tuning import TuneResult
     from racer.space.space import Space
@@ -150,7 +150,7 @@ def resume(
         job = Job(
             evaluate,
             Limits(**limits),
-            n_jobs=n_jobs,
+            workers=Workers.of(n_jobs),
             progress=progress,
             callbacks=callbacks,
         )

@@ -217,7 +217,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         job = Job(
             fits.fit,
             fits.limits,
-            n_jobs=Workers(ahead=0),
+            workers=Workers(ahead=0),
             progress=self._shows,
             employ=lambda contest: fits.employ(contest.configs),
             rehearses=False,
