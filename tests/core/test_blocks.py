@@ -29,19 +29,6 @@ def test_given_instances_come_as_they_stand():
     assert instances(Stream(3, seed=1, order="given"), 7) == [0, 1, 2, 0, 1, 2, 0]
 
 
-def test_a_block_has_its_seed_whatever_was_asked_before():
-    stream = Stream(3, seed=1)
-    assert stream.place(100) == Stream(3, seed=1).place(100)
-    assert [stream.place(b).seed for b in range(9)] == [block_seed(1, b) for b in range(9)]
-
-
-def test_without_instances_there_are_only_seeds():
-    stream = Stream(None, seed=4)
-    assert instances(stream, 3) == [None] * 3
-    assert stream.length is None
-    assert len({stream.place(block).seed for block in range(50)}) == 50
-
-
 def test_deterministic_ones_are_used_once():
     stream = Stream(5, seed=1, deterministic=True)
     assert stream.length == 5

@@ -60,12 +60,6 @@ def test_fewer_deterministic_instances_need_a_smaller_budget():
         Race(range(4), ["a", "b"], budget=8)
 
 
-def test_a_single_candidate_needs_no_budget():
-    race = Race([1], budget=1)
-    assert race.ask() == ()
-    assert race.ended == Ended.ONE_CANDIDATE
-
-
 @pytest.mark.parametrize(("seconds", "blocks"), [(30.0, 10), (29.9, 9), (2.0, 1), (0.001, 1)])
 def test_seconds_are_counted_as_recorded(racing, seconds, blocks):
     race = Race([1, 2, 3], budget=Budget(seconds=seconds), decider=racing.Scripted(), first_test=1)

@@ -127,18 +127,13 @@ def test_the_first_pair_of_duplicates_is_named_with_the_configuration():
     ("items", "advice"),
     [
         pytest.param(iter([1, 2]), r"list_iterator: give list\(candidates\)", id="iterator"),
-        pytest.param((x for x in (1, 2)), r"generator: give list\(candidates\)", id="generator"),
-        pytest.param({"a": 1}.values(), r"give list\(candidates\)", id="view"),
         pytest.param({"a": 1}, "dict: give a list", id="dict"),
         pytest.param({1, 2}, "set: give a list", id="set"),
-        pytest.param({"a": 1}.keys(), "dict_keys: give a list", id="keys"),
         pytest.param("abc", "str: give a list", id="str"),
-        pytest.param(b"abc", "bytes: give a list", id="bytes"),
         pytest.param(
             pd.DataFrame({"x": [1, 2]}), r"give candidates.to_dict\('records'\)", id="frame"
         ),
         pytest.param(pd.Series([1, 2]), r"Series: give list\(candidates\)", id="series"),
-        pytest.param(3, "int: give", id="number"),
         pytest.param(None, "NoneType: give", id="None"),
         pytest.param(np.array(3), "ndarray: give", id="array without axes"),
         pytest.param([], "empty: give at least one", id="empty list"),

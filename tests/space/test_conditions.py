@@ -52,8 +52,6 @@ BASE = {"algo": "as", "heat": "medium", "n": 4, "x": 0.5}
         (round(Param("x") * 4.4) == 2, True),
         (abs(Param("n") - 9) == 5, True),
         (2 ** Param("n") == 16, True),
-        (10 % Param("n") == 2, True),
-        (10 // Param("n") == 2, True),
         (math.floor(Param("x")) == 0, True),
         (math.ceil(Param("x")) == 1, True),
         (math.trunc(-Param("x")) == 0, True),
@@ -86,7 +84,6 @@ def test_a_parameter_exists_when_its_condition_holds(condition, exists):
         (Param("algo") + 1 == 2, "cannot be compared"),
         ({"child": 1}, "are circular: child -> child"),
         (lambda config: True, "is a function, which cannot be stored"),
-        ("algo == 'as'", "give {parameter: value or list of values} or an expression"),
         ({}, "give {parameter: value or list of values} or an expression"),
     ],
 )
@@ -103,14 +100,6 @@ def test_levels_that_fall_are_compared_with_a_level_only(condition):
         space_when(condition, **FALLING)
     space = space_when(Param("falling") < 2, **FALLING)
     assert "child" in space.check({**BASE, "falling": 3, "child": 1})
-
-
-def test_a_cycle_is_named():
-    with pytest.raises(SettingError, match=r"are circular: (a -> b -> a|b -> a -> b)"):
-        Space(
-            {"a": Integer(1, Param("b")), "b": Integer(1, 3)},
-            conditions={"b": Param("a") > 2},
-        )
 
 
 def test_and_or_not_and_chains_are_refused_with_a_way_out():
@@ -170,12 +159,6 @@ def test_bounds_depend_on_other_parameters():
     assert all(2 * c["low"] <= c["high"] <= 6 for c in configs)
     with pytest.raises(CandidateError, match="no value for 'high': its range has its low above"):
         space.check({"low": 4, "high": 6})
-
-
-def test_a_range_that_leaves_no_value_says_why():
-    space = Space({"a": Integer(0, 9), "b": Real(Param("a"), 9, log=True)})
-    with pytest.raises(CandidateError, match="no value for 'b': its range has no logarithm"):
-        space.check({"a": 0, "b": 1})
 
 
 def test_bounds_that_never_leave_a_value_are_refused():

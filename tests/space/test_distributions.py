@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from racer import Categorical, Integer, Ordinal, Param, Real, SettingError, Space
+from racer import Integer, Ordinal, Param, Real, SettingError, Space
 
 distributions = pytest.importorskip("optuna.distributions")
 
@@ -26,18 +26,6 @@ def test_all_distributions_come_in_and_out_again():
     assert space.parameters["stepped"] == Real(0.1, 0.7, step=0.2)
     assert space.parameters["layers"] == Integer(1, 9, step=2)
     assert space.to_optuna() == ALL
-
-
-def test_what_is_sampled_is_in_the_distributions():
-    space = Space(ALL)
-    for config in space.sample(100, seed=0):
-        for name, distribution in ALL.items():
-            assert distribution._contains(distribution.to_internal_repr(config[name]))
-
-
-def test_distributions_stand_beside_parameters():
-    space = Space({"a": ALL["kind"], "b": Real(0, 1)}, conditions={"b": {"a": True}})
-    assert space.parameters["a"] == Categorical(("a", 1, 2.5, True, None))
 
 
 def test_what_distributions_cannot_say():

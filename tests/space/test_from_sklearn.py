@@ -16,16 +16,13 @@ def parameter(given):
     [
         (stats.uniform(2.0, 3.0), Real(2.0, 5.0)),
         (stats.loguniform(1e-3, 10.0), Real(1e-3, 10.0, log=True)),
-        (stats.reciprocal(1e-3, 10.0), Real(1e-3, 10.0, log=True)),
         (stats.randint(1, 5), Integer(1, 4)),
         (["a", None, True], Categorical(["a", None, True])),
         ([1, 10, 100], Ordinal([1, 10, 100])),
         (np.array([3.0, 2.0, 1.0]), Ordinal([1.0, 2.0, 3.0])),
         ([5, 1, 3], Categorical([5, 1, 3])),
         ([0, 1], Categorical([0, 1])),
-        ([2, 2], Categorical([2])),
         ([(10,), (20, 5)], Categorical([(10,), (20, 5)])),
-        (range(3), Ordinal([0, 1, 2])),
     ],
 )
 def test_lists_and_distributions(given, made):
@@ -36,7 +33,6 @@ def test_lists_and_distributions(given, made):
     "given",
     [
         stats.expon(scale=3.0),
-        stats.norm(),
         stats.beta(2, 5),
         stats.loguniform(1.0, 10.0, loc=-0.999),  # not a range of logarithms
         stats.loguniform(1.0, 10.0, loc=-1.0),
@@ -100,11 +96,8 @@ def test_several_dicts_are_conditions():
     ("given", "says"),
     [
         ({}, "give a dict"),
-        ([], "give a dict"),
         (3, "give a dict"),
         ({"x": 3}, "x: 3: give a list of values"),
-        ({"x": "abc"}, "x: 'abc': give a list"),
-        ({"x": []}, "x: .*give a list"),
         ({"x": np.random.RandomState(0)}, "x: .*give a list"),
         ([{"x": [1]}, {"x": [1, 2]}], "no parameter separates"),
         (

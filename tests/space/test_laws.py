@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 from random_spaces import built, spaces
 
-from racer import Categorical, Integer, Real, Space
+from racer import Integer, Real, Space
 from racer.core.pool import as_pool
 from racer.space.vectors import choice_counts, vectors_around
 
@@ -134,10 +134,3 @@ def test_whole_numbers_of_any_size_survive(low, width, step, log):
     if log or step == 1:
         for bound in (low, low + width):
             assert space.decode(space.encode({"n": bound})) == {"n": bound}
-
-
-@pytest.mark.parametrize("method", ["uniform", "lhs"])
-def test_the_same_seed_gives_the_same_configurations(method):
-    space = Space({"x": Real(0, 1), "kind": Categorical(["a", "b"])})
-    assert space.sample(9, seed=4, method=method) == space.sample(9, seed=4, method=method)
-    assert space.sample(9, seed=4, method=method) != space.sample(9, seed=5, method=method)

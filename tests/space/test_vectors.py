@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from racer import Categorical, Integer, Ordinal, Param, Real, Space
+from racer import Categorical, Integer, Ordinal, Real, Space
 from racer.space.vectors import choice_counts, vectors_around
 
 
@@ -58,9 +58,3 @@ def test_what_the_parent_lacks_is_uniform():
     x = [c["x"] for c in near(space, {"k": "a"}, 1.0, n=4000) if "x" in c]
     assert len(x) > 1800
     assert np.histogram(x, 4, (0, 1))[0] / len(x) == pytest.approx([0.25] * 4, abs=0.03)
-
-
-def test_bounds_that_depend_on_another_parameter_are_kept():
-    space = Space({"n": Integer(1, 100), "m": Integer(1, Param("n"))})
-    for config in near(space, {"n": 100, "m": 100}, 0.2, n=200):
-        assert 1 <= config["m"] <= config["n"]
