@@ -8,7 +8,6 @@ import pytest
 from playing import eliminated, play_table
 from scipy import stats
 
-import racer
 from racer.deciders import BayesianBest, SequentialHalving
 from racer.simulate import HeavyTailedWorld, UnequalInstancesWorld, play
 
@@ -51,18 +50,6 @@ def test_ranks_ignore_what_keeps_the_order_within_blocks():
     bent = np.exp(costs) * np.random.default_rng(3).uniform(1, 1e6, size=(600, 1))
     assert eliminated(race(costs)) == eliminated(race(bent))
     assert eliminated(race(costs, by="mean")) != eliminated(race(bent, by="mean"))
-
-
-def test_those_that_tie_with_one_that_stays_stay(table):
-    """Among equals there is no least probable one: nobody goes, and nobody is best."""
-    result = race(np.ones((600, 9)))
-    assert (result.ended, result.best, eliminated(result)) == (racer.Ended.ALL_EQUAL, None, ())
-    costs = some_costs(4)
-    costs = np.column_stack([costs, costs[:, 3], costs[:, 3]])  # the worst, three times
-    for blocks, room, gone in ((25, 4, set()), (40, 3, {3, 4, 5})):
-        verdict = table.decide(BayesianBest(), costs[:blocks], budget=600)
-        assert verdict.evidence["room"] == room
-        assert {drop.candidate for drop in verdict.dropped} == gone
 
 
 @pytest.mark.thorough

@@ -43,24 +43,6 @@ def test_it_races_and_is_shown(capsys):
     assert "dropped #2, too slow, against #1 (seconds " in capsys.readouterr().err
 
 
-def test_a_race_with_it_is_resumed_from_its_store(path):
-    whole = racer.race(POOL, evaluate, range(9), **SETTINGS)
-    with pytest.raises(RuntimeError, match="stopped"):
-        racer.race(POOL, evaluate, range(9), store=path, callbacks=[stop_after(20)], **SETTINGS)
-    resumed = racer.race(POOL, evaluate, range(9), store=path, **SETTINGS)
-    assert resumed.eliminations.equals(whole.eliminations)
-    assert resumed.survivors == whole.survivors
-    assert resumed.evaluations == whole.evaluations
-    again = racer.resume(path, evaluate, decider=TooSlow())
-    assert again.eliminations.equals(whole.eliminations)
-
-
-def test_another_setting_of_it_is_refused(path):
-    racer.race(POOL, evaluate, range(9), store=path, **SETTINGS)
-    with pytest.raises(racer.StoreError, match="decider is "):
-        racer.race(POOL, evaluate, range(9), store=path, **{**SETTINGS, "decider": TooSlow(9.0)})
-
-
 def test_a_tuning_with_it_is_resumed_from_its_store(tmp_path):
     space = racer.Space({"x": racer.Real(1.0, 9.0)})
 

@@ -52,16 +52,6 @@ def noisy(means, n=80, seed=0, noise=1.0):
 FRONT = [[0, 3], [1, 1], [3, 0], [3, 3], [2, 3]]
 
 
-@pytest.mark.parametrize("decider", ["front", "bayesian-front"])
-def test_the_dominated_leave_and_the_front_stays(decider):
-    race = raced(noisy(FRONT), decider=decider)
-    assert sorted(race.alive) == [0, 1, 2]
-    assert race.ended is racer.Ended.SETTLED
-    drops = race.result().eliminations
-    assert set(drops["candidate"]) == {3, 4}
-    assert set(drops["reason"]) == {"dominated"}
-
-
 @pytest.mark.parametrize("n_equal", [1, 2])
 def test_a_race_to_the_front_ends_when_it_is_settled(n_equal):
     """Six on the front and six behind; with equals on it, who is on the front stays open."""
@@ -139,14 +129,6 @@ def test_the_cheapest_within_a_tolerance(bounds):
     assert race.result().evaluations < (0.8 if bounds is None else 0.6) * costs[..., 0].size
     race = raced(costs, how, Constrained("a", b=("<=", 0.35)))
     assert race.result().best == 1
-
-
-def test_noisy_prices_and_no_acceptable_candidate():
-    costs = noisy([[0, 5], [1, 0], [3, 0]], 100)
-    assert raced(costs, None, Within("a", b=1.0)).result().best == 1
-    none = raced(costs, None, Constrained("a", b=("<=", -4)))
-    assert none.result().probability_best[0] < 0.05
-    assert sum(none.result().probability_best.values()) < 0.5
 
 
 @pytest.mark.thorough

@@ -51,22 +51,16 @@ def race(answer, **settings):
 
 
 UNUSABLE = {
-    "nothing": (lambda alive: None, "decide() returned None"),
     "no state": (lambda alive: verdict(alive)[1], "decide() returned Verdict("),
-    "a list": (lambda alive: [*verdict(alive)], "decide() returned ["),
-    "no verdict": (lambda alive: (None, [2]), "[2] is not a Verdict"),
     "a plain tuple": (lambda alive: (None, ((), 0, np.zeros(5), {}, False)), "is not a Verdict"),
     "eliminated already": (
         lambda alive: verdict(alive, dropped=(drop(3),)),
         "it eliminates candidate 3, which is eliminated already, or never was",
     ),
-    "beyond": (lambda alive: verdict(alive, dropped=(drop(7),)), "it eliminates candidate 7"),
-    "negative": (lambda alive: verdict(alive, dropped=(drop(-1),)), "it eliminates candidate -1"),
     "no number": (
         lambda alive: verdict(alive, dropped=(drop("c"),)),
         "it eliminates candidate 'c', which is not a number",
     ),
-    "a fraction": (lambda alive: verdict(alive, dropped=(drop(1.0),)), "candidate 1.0, which is"),
     "twice": (
         lambda alive: verdict(alive, dropped=(drop(1), drop(1))),
         "it eliminates a candidate twice",
@@ -76,16 +70,13 @@ UNUSABLE = {
         "it eliminates all 5 candidates",
     ),
     "not a Drop": (lambda alive: verdict(alive, dropped=(3,)), "3 is not a Drop"),
-    "one Drop": (lambda alive: verdict(alive, dropped=drop()), "is not a tuple of Drops"),
     "an iterator": (lambda alive: verdict(alive, dropped=iter(())), "is not a tuple of Drops"),
-    "no drops": (lambda alive: verdict(alive, dropped=None), "dropped=None is not a tuple"),
     "best": (lambda alive: verdict(alive, best=42), "best=42 is not among the candidates"),
     "best is true": (lambda alive: verdict(alive, best=True), "best=True is not among"),
     "short": (
         lambda alive: verdict(alive, standing=np.zeros(3)),
         "`standing` has shape (3,) for 5 candidates",
     ),
-    "a table": (lambda alive: verdict(alive, standing=np.zeros((1, 5))), "has shape (1, 5)"),
     "NaN": (
         lambda alive: verdict(alive, standing=[0, math.inf, 1, math.nan, -math.inf]),
         "`standing` has a NaN",
@@ -98,7 +89,6 @@ UNUSABLE = {
     ),
     "unknown opponent": (lambda alive: verdict(alive, dropped=(drop(against=5),)), "against 5,"),
     "itself": (lambda alive: verdict(alive, dropped=(drop(against=1),)), "against 1,"),
-    "reason": (lambda alive: verdict(alive, dropped=(drop(reason=3),)), "the reason 3 is not text"),
     "no reason": (lambda alive: verdict(alive, dropped=(drop(reason=""),)), "the reason ''"),
     "measure": (
         lambda alive: verdict(alive, dropped=(drop(measure=None),)),
@@ -200,7 +190,6 @@ def judged(answer):
         (True, "True is not a Drop"),
         (drop(0), "candidate 0, which is"),
         (drop(3, against=3), "against 3,"),
-        (drop(3, against=9), "against 9,"),
     ],
 )
 def test_a_judgement_is_checked_as_well(answer, problem):
