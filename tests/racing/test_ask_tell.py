@@ -25,7 +25,6 @@ from racer import (
     Tuner,
 )
 from racer.deciders import Decider, Verdict
-from racer.seeding import block_seed
 
 LAWS = settings(max_examples=15, deadline=None, derandomize=True)
 
@@ -45,15 +44,6 @@ def test_a_contest_is_neither_pickled_nor_copied(copied, begun):
             contest.ask()
         with pytest.raises(RaceStateError, match="can be neither pickled nor copied: make another"):
             copied(contest)
-
-
-def test_ask_returns_a_cell_for_everyone_alive():
-    race = Race(["a", "b", "c"], ["i", "j"], budget=30, seed=1)
-    cells = race.ask()
-    assert sorted((cell.candidate, cell.config) for cell in cells) == [(0, "a"), (1, "b"), (2, "c")]
-    assert {(cell.block, cell.instance, cell.seed) for cell in cells} == {
-        (0, "i", block_seed(1, 0))
-    }
 
 
 class Breaks(Decider):

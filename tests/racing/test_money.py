@@ -233,16 +233,6 @@ def test_the_plan_follows_the_money_where_prices_differ():
     assert result.best == 0
 
 
-def test_nothing_goes_ahead_of_what_has_to_be_paid():
-    race = Race(range(4), budget=Budget(spend=100.0, prices=[1.0] * 4))
-    assert race.ask()
-    assert list(race.ahead(3)) == []
-    assert list(Race(range(4), budget=100).ahead(3)) == []
-    plain = Race(range(4), budget=100)
-    plain.ask()
-    assert len(list(plain.ahead(3))) == 12
-
-
 def test_what_was_spent_is_in_the_result_and_in_each_event():
     events = []
     race = Race(["a", "b"], budget=Budget(spend=16.0), callbacks=[events.append], first_test=2)

@@ -17,7 +17,7 @@ from racer import (
     RacerWarning,
     SettingError,
 )
-from racer.deciders import AnytimeRace, BayesianFriedman, Decider, FRace, TRace, Verdict
+from racer.deciders import AnytimeRace, BayesianFriedman, Decider, TRace, Verdict
 from racer.seeding import block_seed
 
 LAWS = settings(max_examples=20, deadline=None, derandomize=True)
@@ -54,19 +54,6 @@ def test_looks_are_at_first_test_then_at_every_each_test_and_at_the_end(
     assert [look for look, _, _ in decider.looks] == looks
     shown = [len(costs) for _, _, costs in decider.looks]
     assert shown == np.diff([0, *looks]).tolist()
-
-
-def test_the_last_look_can_still_drop(racing):
-    race = Race([1, 2, 3], decider=racing.Scripted({7: [2]}), budget=21, first_test=5, each_test=50)
-    result = racing.play(race, config_of)
-    assert [(e.block, e.candidate) for e in eliminated(result)] == [(6, 2)]
-    assert result.survivors == (0, 1)
-    assert result.ended == Ended.BUDGET
-
-
-def test_a_last_look_that_leaves_one_decides(racing):
-    race = Race([1, 2], decider=racing.Scripted({7: [1]}), budget=14, first_test=5, each_test=50)
-    assert racing.play(race, config_of).ended == Ended.DECIDED
 
 
 def test_with_fewer_instances_than_first_test_the_only_look_is_at_the_end(racing):
@@ -271,16 +258,6 @@ def test_two_that_always_fail_tie_and_the_third_wins(racing, decider):
     assert result.probability_best[2] > 0.9
 
 
-@pytest.mark.parametrize("maximize", [False, True])
-def test_a_failed_cell_ranks_last_in_its_block(racing, maximize):
-    decider = racing.Scripted()
-    race = Race([1, 2, 3], decider=decider, budget=15, maximize=maximize)
-    racing.play(race, lambda cell: None if cell.candidate == cell.block % 3 else cell.config)
-    for block, costs in enumerate(np.concatenate([costs for _, _, costs in decider.looks])):
-        assert costs[block % 3] == np.inf
-        assert np.isfinite(np.delete(costs, block % 3)).all()
-
-
 # -- blocks
 
 
@@ -338,17 +315,6 @@ def test_candidates_and_instances_are_checked_by_name():
     with pytest.raises(CandidateError, match="candidates 0 and 1"):
         Race([1, 1.0], budget=100)
     assert Race([1, 2], ["a", "a"], budget=100).instances == ("a", "a")
-
-
-def test_deciders_come_by_name_or_as_objects(racing):
-    by_name = racing.play(Race(range(5), decider="f-race", budget=100, seed=1), racing.noisy)
-    as_object = racing.play(Race(range(5), decider=FRace(), budget=100, seed=1), racing.noisy)
-    assert racing.content(by_name) == racing.content(as_object)
-    default = racing.play(Race(range(5), budget=100, seed=1), racing.noisy)
-    named = racing.play(
-        Race(range(5), decider=BayesianFriedman(), budget=100, seed=1), racing.noisy
-    )
-    assert racing.content(default) == racing.content(named)
 
 
 def test_a_function_in_the_wrong_place_is_told_the_order():

@@ -5,7 +5,7 @@ import pytest
 
 import racer
 from racer import Ended, Race, RaceEnded
-from racer.deciders import AnytimeRace, Decider, Drop, Verdict
+from racer.deciders import Decider, Drop, Verdict
 
 
 class Resigned(Decider):
@@ -93,11 +93,6 @@ def test_undecided_says_more_than_that_budget_or_instances_are_spent(racing, set
     assert racing.play(race, config_of).ended == Ended.UNDECIDED
 
 
-def test_an_undecided_last_look_says_so(racing):
-    race = Race([1, 2], decider=Resigned(7), budget=14, each_test=50)
-    assert racing.play(race, config_of).ended == Ended.UNDECIDED
-
-
 def test_min_survivors_decide_first(racing):
     costs = np.random.default_rng(5).normal([0.0, 0.0, 0.0, 9.0], size=(40, 4))
     race = Race(range(4), decider="anytime", budget=160, min_survivors=3)
@@ -105,29 +100,3 @@ def test_min_survivors_decide_first(racing):
     assert result.ended == Ended.DECIDED
     assert len(result.survivors) == 3
     assert 3 not in result.survivors
-
-
-def test_a_race_of_equals_ends_before_its_budget_and_says_why(capsys):
-    noise = np.random.default_rng(1).normal(size=(60, 3))
-    result = racer.race(
-        range(3),
-        lambda config, instance, seed: noise[instance, config],
-        range(60),
-        budget=180,
-        decider=AnytimeRace(),
-        deterministic=True,
-        seed=1,
-        progress=True,
-    )
-    assert result.ended == Ended.UNDECIDED
-    assert len(result.survivors) == 3
-    assert result.best is not None
-    assert 100 < result.evaluations < 180
-    assert capsys.readouterr().err.endswith(Ended.UNDECIDED.message + "\n")
-
-
-def test_a_budget_in_seconds_is_spent(racing):
-    costs = np.random.default_rng(1).normal(size=(60, 3))
-    race = Race(range(3), decider="anytime", budget=racer.Budget(seconds=30.0))
-    result = racing.play(race, lambda cell: costs[cell.block, cell.candidate])
-    assert result.ended == Ended.BUDGET
