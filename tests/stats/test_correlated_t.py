@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from racer import ScoresError, SettingError
+from racer import ScoresError
 from racer.stats import correlated_t_test
 
 RNG = np.random.default_rng(0)
@@ -63,21 +63,6 @@ def test_the_unit_does_not_matter_where_squares_overflow(unit):
     assert np.array_equal(found.equivalent, usual.equivalent)
     assert np.array_equal(found.best, usual.best)
     assert found.means == pytest.approx(usual.means * unit, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("settings", "says"),
-    [
-        ({"correlation": 1.0}, "correlation=1.0"),
-        ({"correlation": -0.1}, "correlation=-0.1"),
-        ({"correlation": 0.1, "rope": -1.0}, "rope=-1.0"),
-        ({"correlation": 0.1, "rope": np.inf}, "rope=inf"),
-        ({"correlation": 0.1, "draws": 5}, "draws=5"),
-    ],
-)
-def test_settings_are_checked(settings, says):
-    with pytest.raises(SettingError, match=says):
-        correlated_t_test(SCORES, **settings)
 
 
 def test_scores_are_checked():

@@ -157,11 +157,8 @@ def test_there_is_no_scale_to_choose(in_one_unit):
     np.testing.assert_allclose(other.estimates, unit * found.estimates, rtol=1e-9)
 
 
-def test_units_direction_and_order_of_the_two_change_nothing_else(in_one_unit):
+def test_direction_and_order_of_the_two_change_nothing_else(in_one_unit):
     x, y, found = in_one_unit
-    larger = hierarchical_t_test(1024 * x, 1024 * y, correlation=RHO, rope=1024 * ROPE)
-    assert larger.mean == found.mean
-    assert larger.estimate == 1024 * found.estimate
     turned = hierarchical_t_test(-x, -y, correlation=RHO, rope=ROPE, maximize=True)
     assert turned.next_data_set == found.next_data_set
     swapped = hierarchical_t_test(y, x, correlation=RHO, rope=ROPE)

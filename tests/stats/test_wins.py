@@ -146,10 +146,3 @@ class TestBadInput:
     def test_counts(self, wins, ties, message):
         with pytest.raises(ScoresError, match=message):
             WinTable(wins, ties)
-
-    @pytest.mark.parametrize(
-        "settings", [{"tolerance": -1}, {"threshold": np.inf}, {"local_rope": "both"}]
-    )
-    def test_settings(self, settings):
-        with pytest.raises(SettingError, match=next(iter(settings))):
-            win_table([[1.0, 2.0]], **settings)
