@@ -59,10 +59,6 @@ def test_what_never_returns_a_number_is_refused_before_anything_runs(evaluate, w
 # The same error everywhere
 
 
-def typo(config, instance, seed):
-    return config["x"] + 1
-
-
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("stored", [False, True])
 def test_a_first_block_that_fails_by_one_error_at_one_line_stops_the_race(tmp_path, n_jobs, stored):
@@ -88,12 +84,6 @@ def test_a_first_block_that_fails_by_one_error_at_one_line_stops_the_race(tmp_pa
         result = racer.race(range(4), evaluate, **settings)
         assert result.failures.empty
         assert result.best == 0
-
-
-def test_a_run_of_races_is_stopped_too():
-    space = racer.Space({"y": racer.Real(0, 1)})
-    with pytest.raises(ObjectiveError, match=r"first block.*KeyError: 'x' \(in typo, .*:\d+\)"):
-        racer.tune(space, typo, budget=300, seed=1)
 
 
 def test_failures_that_differ_do_not_stop_a_race():

@@ -11,7 +11,6 @@ from racer import Cell
 from racer.evaluate import transport
 from racer.evaluate.attempt import Task, here
 from racer.evaluate.transport import LoadTask, MissingTask, Transport
-from racer.evaluate.workers import outcomes_of, workers_for
 
 CELL = Cell(0, 0, 2, None, 1)
 
@@ -76,18 +75,6 @@ def test_a_worker_keeps_those_of_the_last_runs():
     assert len(transport._tasks) == 2
     assert arrive(partial(runs[0], CELL))[1] == MissingTask(here())
     assert arrive(partial(runs[2], CELL))[1].value == 2.0
-
-
-def test_workers_get_what_they_lack():
-    data = bytes(1_000_000)
-
-    def evaluate(config, instance, seed):
-        return float(config + len(data))
-
-    cells = [Cell(0, c, c, None, 1) for c in range(12)]
-    with workers_for(evaluate, range(12), None, n_jobs=2) as workers:
-        values = {cell.config: outcome.value for cell, outcome in outcomes_of(workers, cells)}
-    assert values == {c: c + 1_000_000.0 for c in range(12)}
 
 
 def test_a_very_large_one_is_warned_about():

@@ -95,20 +95,6 @@ def test_one_bad_evaluation_costs_one_cell(backend, n_jobs, more):
         check_hostile(outcomes_of(workers, cells_for(configs)), configs)
 
 
-def test_retries_happen_in_worker_processes_too(tmp_path):
-    def evaluate(config, instance, seed):
-        mark = tmp_path / str(config)
-        if not mark.exists():
-            mark.touch()
-            raise ValueError("first attempt")
-        return config
-
-    once = outcomes_of(workers_for(evaluate, [1, 2], None, n_jobs=2), cells_for([1, 2]))
-    assert [outcome.status for outcome in once] == ["failed", "failed"]
-    again = workers_for(evaluate, [3, 4], None, n_jobs=2, limits=racer.Limits(retries=1))
-    assert [outcome.value for outcome in outcomes_of(again, cells_for([3, 4]))] == [3.0, 4.0]
-
-
 def test_legacy_generators_give_the_same_numbers_everywhere():
     def evaluate(config, instance, seed):
         import random

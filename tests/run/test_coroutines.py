@@ -14,8 +14,6 @@ from instant import instant_loop
 
 import racer
 from racer.evaluate.executor import SPARE
-from racer.run.drive import drive
-from racer.run.job import pool
 from racer.store.load import check_store
 
 pytestmark = pytest.mark.filterwarnings("ignore::racer.errors.RacerWarning")
@@ -120,12 +118,6 @@ def test_a_limit_of_calls_changes_neither_the_result_nor_the_name():
 
 async def plain_async(config, instance, seed):
     return plain(config, instance, seed)
-
-
-def test_a_contest_can_be_driven_without_race():
-    race = racer.Race(range(4), budget=60, seed=1)
-    workers = pool(race, plain_async, racer.Limits(), n_jobs=3)
-    assert told(drive(race, workers)) == told(racer.race(range(4), plain, budget=60, seed=1))
 
 
 class Stopping:

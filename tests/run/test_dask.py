@@ -25,7 +25,6 @@ from executors import (
 from processes import wait_for
 
 import racer
-from racer.evaluate import actors
 from racer.evaluate.workers import workers_for
 from racer.run.drive import drive
 
@@ -105,24 +104,6 @@ def test_a_client_that_would_wait_for_itself_is_refused(client, monkeypatch):
     monkeypatch.undo()
 
 
-@pytest.mark.thorough
-def test_an_evaluation_that_kills_its_worker_costs_its_own_cell(executor, monkeypatch):
-    def deadly(config, instance, seed):
-        import os
-
-        if config == 2:
-            os._exit(1)
-        return config
-
-    monkeypatch.setattr(actors, "_ALLOWED", 0)
-    result = racer.race(
-        range(4), deadly, [0], deterministic=True, first_test=1, budget=4, n_jobs=executor
-    )
-    assert result.failures[["candidate", "status"]].to_numpy().tolist() == [[2, "killed"]]
-    assert result.failures["message"].item().startswith("WorkerLostError: 2 workers died with it: ")
-    assert result.table[[0, 1, 3]].to_numpy().tolist() == [[0, 1, 3]]
-
-
 def test_finished_tasks_are_released(cluster, executor, monkeypatch):
     # Dask may log that a future was cancelled by us, and a record that is kept holds the future
     monkeypatch.setattr(logging.getLogger("tornado.application"), "disabled", True)
@@ -146,34 +127,6 @@ def test_finished_tasks_are_released(cluster, executor, monkeypatch):
     )
     assert result.evaluations >= 48
     wait_for_at_most(0)
-
-
-@pytest.mark.thorough
-@pytest.mark.filterwarnings("ignore:Sending large graph:UserWarning")
-def test_a_large_evaluate_is_sent_to_each_worker_not_with_each_cell(client, executor, tmp_path):
-    arrivals = tmp_path / "arrivals"
-
-    class Large:
-        def __init__(self):
-            self.data = bytes(11_000_000)
-
-        def __call__(self, config, instance, seed):
-            return float(config + seed % 7)
-
-        def __setstate__(self, state):
-            import os
-
-            with arrivals.open("a") as file:
-                file.write(f"{os.getpid()}\n")
-            self.__dict__ |= state
-
-    client.wait_for_workers(2)
-    with pytest.warns(racer.RacerWarning, match="evaluate is 11 MB, which each worker is sent"):
-        result = racer.race(range(8), Large(), n_jobs=executor, **SETTINGS | {"budget": 60})
-    assert result.failures.empty
-    workers = arrivals.read_text().split()
-    assert len(workers) == len(set(workers)) <= 2
-    assert str(os.getpid()) not in workers  # Dask's scheduler is here
 
 
 @pytest.mark.thorough

@@ -121,23 +121,6 @@ def test_a_front_of_known_candidates():
         assert f" value {' '.join(map(str, result.leaders))} " in survivors
 
 
-def test_what_is_said_of_a_candidate_that_is_sought():
-    prices = [1.0, 2.0, 3.0, 4.0]
-    wrong = [0.6, 0.3, 0.28, 0.28]
-
-    def answer(config, instance, seed):
-        right = np.random.default_rng([seed, config]).random() > wrong[config]
-        return {"wrong": float(not right), "price": prices[config]}
-
-    how = {"wrong": Metric(bounds=(0, 1)), "price": Metric(exact=True)}
-    for objective in (Within("price", wrong=0.1), racer.Constrained("price", wrong=("<=", 0.45))):
-        result = racer.race(range(4), answer, budget=8000, seed=2, metrics=how, objective=objective)
-        assert result.best == 1
-        assert result.probability_best[1] > 0.9
-        assert repr(objective) in result.verdict[0]
-        assert set(result.eliminations["reason"]) <= {"inferior", "unacceptable"}
-
-
 def test_the_first_mapping_without_metrics_says_what_to_give(tmp_path):
     calls = []
 

@@ -266,15 +266,6 @@ def test_a_tuning_never_spends_more_than_its_budget(prices, more):
     assert result.survivors
 
 
-def test_a_tuning_goes_on_where_it_stopped_and_with_more_money(tmp_path):
-    path = tmp_path / "tuning.db"
-    given = {"seed": 3, "store": path}
-    first = racer.tune(SPACE, tuned, range(9), budget=Budget(spend=100.0), **given)
-    more = racer.tune(SPACE, tuned, range(9), budget=Budget(spend=200.0), **given)
-    assert first.spent <= 100.0 < 180.0 < more.spent <= 200.0
-    assert story(racer.load(path)) == story(more)
-
-
 def test_a_tuning_in_which_all_is_free_ends():
     with pytest.warns(racer.RacerWarning, match="cost nothing"):
         result = racer.tune(

@@ -7,10 +7,8 @@ import inspect
 import io
 import json
 import os
-import pickle
 import re
 
-import pandas as pd
 import pytest
 from objectives import bowl
 from playing import play
@@ -27,33 +25,11 @@ def tune(**settings):
     return racer.tune(SPACE, bowl, [0.0, 10.0, 20.0], **{**SETTINGS, **settings})
 
 
-def test_it_finds_a_good_configuration():
-    result = tune(budget=600)
-    assert result.evaluations == 600
-    assert result.best["x"] ** 2 + result.best["y"] ** 2 < 0.3
-    assert result.seconds > 0
-
-
 def test_its_defaults_are_those_of_a_race():
     defaults = inspect.signature(racer.race).parameters
     for name, parameter in inspect.signature(racer.tune).parameters.items():
         if name in defaults and name not in ("instances", "decider", "instance_order"):
             assert parameter.default == defaults[name].default
-
-
-def test_limits_and_retries_reach_the_evaluations():
-    attempts = []
-
-    def fail(config, instance, seed):
-        attempts.append(config)
-        if len(attempts) % 4:
-            raise ValueError("no luck")
-        raise ValueError("no luck either")  # another line: else the run would be stopped
-
-    with pytest.warns(racer.RacerWarning, match=r"is set aside: .*no luck"):
-        result = racer.tune(SPACE, fail, budget=84, seed=1, limits=racer.Limits(retries=1))
-    assert (result.best, result.ended) == (None, Ended.ALL_FAILED)
-    assert len(attempts) == 2 * result.evaluations
 
 
 @pytest.mark.parametrize(
@@ -141,13 +117,6 @@ def noisy(config, instance, seed):
 
 
 LINE = racer.Space({"x": racer.Real(-5, 5)})
-
-
-def test_a_result_can_be_pickled():
-    result = racer.tune(LINE, noisy, budget=100, seed=1, callbacks=[lambda event: None])
-    again = pickle.loads(pickle.dumps(result))
-    assert again.best == result.best
-    pd.testing.assert_frame_equal(again.scores, result.scores)
 
 
 def test_a_result_stays_what_it_was_when_it_was_taken():
