@@ -375,26 +375,6 @@ def test_an_evaluation_may_use_joblib_itself(n_jobs):
     assert joblib.Parallel(n_jobs=2)([joblib.delayed(abs)(-1)] * 2) == [1, 1]
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_race_in_a_thread_that_ends_does_no_harm_to_the_next(n_jobs):
-    def evaluate(config, instance, seed):
-        return config
-
-    for limits in (None, racer.Limits(60)):
-        results = []
-
-        def race(limits=limits, results=results):
-            results.append(racer.race([1, 2], evaluate, budget=20, n_jobs=n_jobs, limits=limits))
-
-        thread = threading.Thread(target=race)
-        thread.start()
-        thread.join()
-        race()
-        assert [result.best for result in results] == [1, 1]
-        assert all(result.failures.empty for result in results)
-
-
 # What counts as memory
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sqlite3
-import warnings
 from contextlib import closing
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -83,20 +82,6 @@ def test_what_changes_nothing_may_change(recorded, stores):
         given = {**stores.SETTINGS, **settings}
         result = racer.race(pool, stores.evaluate, **given, store=recorded.path)
         assert stores.content(result) == recorded.content
-
-
-@pytest.mark.parametrize(
-    "larger", [61, racer.Budget(evaluations=60, seconds=None), racer.Budget(evaluations=10**9)]
-)
-def test_a_larger_budget_is_allowed(recorded, stores, larger):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", racer.RacerWarning)
-        plain = racer.race(stores.POOL, stores.evaluate, **{**stores.SETTINGS, "budget": 200})
-        racer.resume(
-            recorded.path, stores.evaluate, budget=min(200, racer.Budget.of(larger).evaluations)
-        )
-        result = racer.resume(recorded.path, stores.evaluate, budget=200)
-    assert stores.content(result) == stores.content(plain)
 
 
 @pytest.mark.filterwarnings("ignore:block .* is set aside")

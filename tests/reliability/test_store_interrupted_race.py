@@ -203,11 +203,3 @@ def test_larger_budgets_one_after_another_are_one_large_budget(tmp_path, stores,
     assert stores.content(resumed) == stores.content(plain)
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT count(*) FROM ending").fetchone() == (1,)
-
-
-def test_one_candidate_is_a_race_too(tmp_path, stores):
-    path = Path(tmp_path / "run.db")
-    first = racer.race(["only"], stores.evaluate, budget=10, seed=1, store=path)
-    again = racer.resume(path, stores.evaluate)
-    assert stores.content(first) == stores.content(again)
-    assert [row[:2] for row in stores.rows(path, "ending")] == [("one-candidate", "[]")]

@@ -1,7 +1,6 @@
 """Where limits and the store meet, and what a signal must not leave in the record."""
 
 import functools
-import itertools
 import os
 import signal
 import sqlite3
@@ -16,7 +15,6 @@ from objectives import hang, misbehaving  # which workers can import
 
 import racer
 from racer.deciders.named import DECIDERS
-from racer.evaluate import attempt
 from racer.store.load import check_store
 
 POSIX = pytest.mark.skipif(not hasattr(os, "fork"), reason="limits need a fork")
@@ -72,14 +70,6 @@ def test_what_reached_a_limit_is_recorded_as_that_and_resumed(tmp_path):
 
 
 @POSIX
-def test_what_hangs_is_recorded_with_its_limit(tmp_path):
-    path = tmp_path / "run.db"
-    hang_on(path)
-    assert statuses(path) == ["timeout"] * 4
-    assert check_store(path).settings["timeout"] == 0.5
-
-
-@POSIX
 def test_another_limit_is_refused_and_the_same_written_otherwise_is_not(tmp_path):
     settings = {"budget": 12, "deterministic": True, "seed": 1, "store": tmp_path / "run.db"}
     recorded = functools.partial(racer.race, ["dies", "ok"], misbehaving, INSTANCES, **settings)
@@ -108,37 +98,6 @@ def test_a_failure_that_a_signal_may_have_made_is_not_recorded(tmp_path, number)
     resumed = racer.resume(path, evaluate)
     assert seen(resumed) == seen(racer.race(range(3), evaluate, INSTANCES, **settings))
     assert len(resumed.failures) == 0
-
-
-def test_a_reader_in_the_same_process_leaves_the_locks_alone(tmp_path, monkeypatch):
-    """Were the file opened and closed past SQLite, its locks would be dropped."""
-    monkeypatch.setattr(attempt, "_clock", itertools.count().__next__)  # a commit for each
-    path, counts = tmp_path / "run.db", []
-    viewer = (
-        "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]);"
-        "print(c.execute('SELECT count(*) FROM outcomes').fetchone()[0]); c.close()"
-    )
-
-    def view(event):
-        if isinstance(event, racer.BlockCompleted):
-            check_store(path)
-            shown = subprocess.run(
-                [sys.executable, "-c", viewer, path], capture_output=True, text=True, check=True
-            )
-            counts.append((int(shown.stdout), event.evaluations))
-
-    racer.race(
-        range(4),
-        lambda config, instance, seed: config * instance + (seed % 7),
-        [1.0, 2.0],
-        budget=12,
-        first_test=3,
-        seed=1,
-        store=path,
-        callbacks=[view],
-    )
-    assert len(counts) == 3
-    assert all(shown == evaluated for shown, evaluated in counts)
 
 
 @POSIX

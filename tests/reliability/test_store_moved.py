@@ -75,17 +75,6 @@ def test_it_is_noticed_and_what_was_recorded_is_saved(tmp_path, stores, how):
         assert check_store(path).candidates == 2
 
 
-def test_what_was_moved_and_its_place_can_both_be_used(tmp_path, stores):
-    path = tmp_path / "run.db"
-    with pytest.raises(racer.StoreError, match="was moved, deleted or replaced"):
-        racer.race(POOL, objective(lambda: moved(path)), **SETTINGS, store=path)
-    plain = racer.race(POOL, objective(list), **SETTINGS)
-    assert len(stores.rows(tmp_path / "other.db")) <= CALL + 2
-    for name in ("other.db", "run.db"):
-        again = racer.race(POOL, objective(list), **SETTINGS, store=tmp_path / name)
-        assert stores.content(again) == stores.content(plain)
-
-
 @pytest.mark.parametrize("replace", [False, True])
 def test_without_its_lock_a_writer_stops(tmp_path, stores, replace):
     """Else a second one could begin beside it."""

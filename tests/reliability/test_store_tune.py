@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import shutil
 import signal
@@ -16,9 +15,8 @@ from objectives import evaluate  # which workers can import
 from typed import typed
 
 import racer
-from racer import Budget, Categorical, Integer, Ordinal, Param, Real, Space, StoreError
+from racer import Categorical, Integer, Ordinal, Param, Real, Space, StoreError
 from racer.core.rules import Rules
-from racer.evaluate import attempt
 from racer.store.load import check_store
 
 pytestmark = [
@@ -126,10 +124,6 @@ def test_a_run_that_has_ended_is_read_and_nothing_evaluated(recorded):
     assert content(result) == recorded.content
 
 
-def test_n_jobs_change_nothing_on_a_store(tmp_path, plain):
-    assert content(tune(tmp_path / "run.db", n_jobs=2)) == plain
-
-
 def test_with_a_larger_budget_it_goes_on_from_its_end(recorded):
     larger = racer.resume(recorded.path, evaluate, budget=90)
     assert larger.evaluations == 90
@@ -144,17 +138,6 @@ def test_with_a_larger_budget_it_goes_on_from_its_end(recorded):
         assert content(racer.resume(recorded.path, evaluate, budget=budget)) == content(largest)
     assert content(tune(recorded.path, budget=110)) == content(largest)
     assert check_store(recorded.path).problems == []
-
-
-def test_a_budget_of_seconds_goes_on_by_the_recorded_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(attempt, "_clock", itertools.count().__next__)  # each takes a second
-    path, calls = tmp_path / "run.db", []
-    with pytest.raises(racer.RaceInterrupted):
-        tune(path, function=stopping(60, calls), budget=Budget(seconds=120.0))
-    result = racer.resume(path, evaluate)
-    assert result.seconds == result.evaluations == 120
-    assert content(racer.resume(path, evaluate)) == content(result)
-    assert check_store(path).problems == []
 
 
 CHANGES = [  # those of a race are in test_store_changed_settings.py
