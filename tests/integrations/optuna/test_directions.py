@@ -219,19 +219,3 @@ def test_another_objective_on_a_raced_study_is_refused():
         raced(study, budget=80, objective=racer.Pareto("score", "error"))
     with pytest.raises(racer.SettingError, match="another"):
         raced(study, budget=80, metrics={"error": racer.Metric("min", exact=True), "score": "max"})
-
-
-def test_a_number_where_metrics_are_asked_for_is_refused_at_once():
-    calls = []
-
-    def number(config, instance, seed):
-        calls.append(config)
-        return 1.0
-
-    study = new()
-    with pytest.raises(racer.ObjectiveError, match="metrics="):
-        raced(study, evaluate=number)
-    assert len(calls) == 1
-    study = optuna.create_study()
-    with pytest.raises(racer.ObjectiveError, match="several metrics"):
-        race_study(study, evaluate, range(N), suggest=suggest, budget=60)

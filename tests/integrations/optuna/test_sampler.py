@@ -5,7 +5,6 @@ import math
 import pickle
 import re
 import threading
-from collections import Counter
 
 import numpy as np
 import optuna
@@ -334,14 +333,6 @@ def test_a_parameter_that_is_new_or_has_a_new_range_is_drawn_around_the_elites_t
 
 
 # --- several threads
-
-
-def test_the_first_trials_fill_the_space_also_in_several_threads():
-    study = optuna.create_study(sampler=RacingSampler(seed=1, n_startup_trials=12))
-    study.optimize(branching, n_trials=12, n_jobs=4)
-    cells = sorted(int((math.log10(t.params["rate"]) + 4) * 3) for t in study.trials)
-    assert cells == list(range(12))
-    assert Counter(t.params["kind"] for t in study.trials) == {"a": 4, "b": 4, None: 4}
 
 
 def test_a_choice_that_a_running_trial_has_is_not_untried():

@@ -136,13 +136,3 @@ def test_two_processes_share_a_study_and_one_is_killed(url, ask):
     assert reloaded(url, study).trials[zombie.number].intermediate_values == (
         zombie.intermediate_values
     )
-
-
-@shared
-def test_a_zombie_that_is_better_than_all_prunes_nobody(url):
-    study = study_in(open_storage(url))
-    zombie = study.ask()
-    for instance in range(N):
-        zombie.report(-1000.0, instance)
-    take_part(reloaded(url, study), Evaluate(-1), 1)
-    assert reloaded(url, study).trials[1].state == TrialState.COMPLETE

@@ -190,18 +190,6 @@ def test_any_sampler(sampler):
     assert abs(study.trials[evidence.best].params["x"]) < 1.5
 
 
-def test_conditional_parameters():
-    def conditional(trial):
-        if trial.suggest_categorical("kind", ["a", "b"]) == "a":
-            return {"x": trial.suggest_float("x", -5.0, 5.0)}
-        return {"x": float(trial.suggest_int("n", 1, 4))}
-
-    study = optuna.create_study(sampler=TPESampler(seed=2))
-    evidence = raced(study, suggest=conditional, budget=400)
-    assert evidence.probability
-    assert {"x", "n"} <= {name for trial in study.trials for name in trial.params}
-
-
 def test_jobs_give_the_same_study():
     one, other = in_order(), in_order()
     raced(one, decider=AnytimeRace(), budget=150)
@@ -337,20 +325,6 @@ def test_one_success_is_enough_to_go_on():
     calls = []
     raced(in_order(), evaluate=once, budget=100)
     assert len(calls) > 25
-
-
-@pytest.mark.parametrize("answer", [None, "0.5", (1.0, 2.0)])
-def test_what_is_no_number_stops_the_study_at_the_first_instance(answer):
-    study, calls = in_order(), []
-
-    def evaluate(config, instance, seed):
-        calls.append(instance)
-        return answer
-
-    with pytest.raises(racer.ScoresError, match=r"all 5 evaluations failed.*not a number"):
-        raced(study, evaluate=evaluate)
-    assert len(calls) == 5
-    assert {t.state for t in study.trials} == {TrialState.FAIL}
 
 
 @pytest.mark.parametrize(
@@ -650,18 +624,6 @@ def test_a_trial_that_was_asked_for_and_no_more_is_taken_up(monkeypatch, theirs_
     assert evidence.probability[first + 2] > 0.0  # x = 0 was evaluated on all
 
 
-@pytest.mark.parametrize("suggested", [False, True])
-def test_trials_of_others_are_not_taken_up(suggested):
-    study = in_order()
-    raced(study, budget=60)
-    theirs = study.ask()
-    if suggested:
-        theirs.suggest_float("x", -5.0, 5.0)
-    raced(study, budget=120)
-    assert study.trials[theirs.number].state == TrialState.RUNNING
-    assert "racer:race" not in study.trials[theirs.number].user_attrs
-
-
 def test_a_suggest_that_fails_when_it_goes_on_fails_its_trial(monkeypatch):
     study = in_order()
     with monkeypatch.context() as patched:
@@ -720,18 +682,6 @@ def test_a_crash_at_any_write_changes_nothing_where_the_sampler_ends(monkeypatch
         raced(study, instances=INSTANCES[:4], budget=60, trials=2)
 
     crash_everywhere(monkeypatch, new, race, after)
-
-
-def test_a_grid_that_has_grown_is_raced_with_a_larger_budget():
-    def race(budget, grid):
-        study.sampler = optuna.samplers.GridSampler({"x": grid}, seed=1)
-        raced(study, instances=INSTANCES[:4], budget=budget)
-
-    study = optuna.create_study()
-    race(60, [0.0, 1.0])
-    assert {trial.params["x"] for trial in study.trials} == {0.0, 1.0}
-    race(90, [0.0, 1.0, 2.0, 3.0])
-    assert {trial.params["x"] for trial in study.trials} == {0.0, 1.0, 2.0, 3.0}
 
 
 def test_an_error_of_the_sampler_after_a_trial_comes_through(monkeypatch):
