@@ -67,21 +67,6 @@ def test_a_decider_without_a_fault_passes(decider):
     check_decider(decider)
 
 
-class DropsTheGone(DropWorst):
-    def start(self, setting):
-        return [np.zeros(setting.n_candidates), ()]
-
-    def decide(self, state, blocks):
-        state[0], verdict = super().decide(state[0], blocks)
-        state[1] += verdict.dropped
-        return state, replace(verdict, dropped=state[1])
-
-
-class ForgetsTheFailed(DropWorst):
-    def verdict(self, blocks, standing):
-        return replace(super().verdict(blocks, standing), standing=standing[standing < 1e8])
-
-
 class NumbersByPosition(DropWorst):
     """Takes positions in `Blocks.candidates` for candidates: right until the first has left."""
 
@@ -165,8 +150,6 @@ class MisspellsCapped(DropWorst):
 @pytest.mark.parametrize(
     ("decider", "table", "problem"),
     [
-        (DropsTheGone(), "a clear winner", "eliminated already"),
-        (ForgetsTheFailed(), "failed cells (+inf)", "`standing` has shape"),
         (
             NamesTheBestByPosition(),
             "the first leave, the last is best",

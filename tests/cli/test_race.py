@@ -195,16 +195,6 @@ def test_a_race_that_fails_as_a_whole_prints_no_empty_tables(tmp_path):
         assert absent not in done.stdout
 
 
-def test_run_time_is_a_cost_with_penalties(tmp_path):
-    path = tmp_path / "configs.csv"
-    path.write_text("x\n0.001\n0.002\n9\n")
-    program = ("--", *PYTHON, "print(__import__('sys').argv[1])", "{x}", "{bound}")
-    done = run(path, "--budget", 20, "--runtime", 2, "--json", *program)
-    found = json.loads(done.stdout)
-    assert "PAR10" in found["survivors"][0]["criterion"]
-    assert found["best"] == {"x": "0.001"}
-
-
 def test_a_scenario_is_raced_or_tuned(tmp_path):
     (tmp_path / "configs.csv").write_text("x,y\n1,0\n2,0\n7,1\n")
     (tmp_path / "p.txt").write_text('x "" r (0, 9)\ny "" r (0, 1)\n')

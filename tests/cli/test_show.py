@@ -71,18 +71,6 @@ def test_it_shows_without_running(store, log, runner):
     assert not log.exists()
 
 
-def test_failures_are_counted_and_the_first_is_told(path):
-    def evaluate(config, instance, seed):
-        if config == 2:
-            raise ValueError("bad luck")
-        return config + seed % 2
-
-    racer.race([0, 1, 2], evaluate, budget=20, seed=1, store=path)
-    out = " ".join(said("show", path).stdout.split())
-    assert "5 failed, all of #2: ValueError: bad luck" in out
-    assert "5 of them failed" in out
-
-
 def test_a_table_of_configurations_that_are_no_dicts_is_refused(tmp_path):
     store = tmp_path / "race.db"
     racer.race(range(3), lambda c, *_: float(c), budget=30, seed=1, store=store)

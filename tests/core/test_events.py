@@ -74,18 +74,6 @@ def test_a_race_of_one_candidate_ends_with_an_event_too(racing):
     assert events == [RaceEnded(Ended.ONE_CANDIDATE, eliminated=())]
 
 
-def test_all_callbacks_are_called(racing):
-    one, other = [], []
-    race = Race([1, 2], budget=10, callbacks=[one.append, other.append])
-    racing.play(race, racing.noisy)
-    assert one == other != []
-
-
-class Watcher:
-    async def __call__(self, event):
-        raise AssertionError
-
-
 async def coroutine(event):
     raise AssertionError
 
@@ -98,7 +86,6 @@ def generator(event):
     ("callback", "kind"),
     [
         (coroutine, "a coroutine function"),
-        (Watcher(), "a coroutine function"),
         (functools.partial(coroutine), "a coroutine function"),
         (generator, "a generator"),
     ],

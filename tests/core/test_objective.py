@@ -46,10 +46,6 @@ def test_the_first_metric_of_the_objective_is_the_value():
     assert Rules(budget=9, metrics=HOW, objective="error").maximize is False
 
 
-def test_one_metric_needs_no_objective():
-    assert Aim.of({"score": "max"}, None).objective == "score"
-
-
 def test_directions_are_turned_into_costs_and_failures_cost_all_metrics():
     told = [
         racer.Outcome("ok", 0.25, metrics={"error": 0.25, "score": 3.0}),

@@ -141,8 +141,6 @@ def test_no_pair_is_indistinguishable_before_384_observations():
         (["--settings", "31,1"], "'31,1' is not one of '30,1', '50,1'"),
         (["--settings", " "], "give at least one"),
         (["--repetitions", "0"], "0 is not in the range x>=1"),
-        (["--jobs", "0"], "0 is not in the range x>=1"),
-        (["--seed", "-1"], "-1 is not in the range x>=0"),
         (["--csv", "no/such/directory/t.csv"], "there is no directory"),
     ],
 )

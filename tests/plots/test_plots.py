@@ -166,17 +166,6 @@ def test_a_histogram_ends_where_its_draws_do():
     assert len(plots.posterior([0.5]).patches) >= 60
 
 
-def test_axes_given_are_drawn_on():
-    from matplotlib.figure import Figure
-
-    ax = Figure().add_subplot()
-    assert plots.posterior([0.2, 0.6], ax=ax) is ax
-    assert plots.simplex([[0.2, 0.3, 0.5]], "abc", ax=ax) is ax
-    assert plots.critical_difference("ab", [1, 2], np.eye(2), ax=ax) is ax
-    assert plots.intervals("a", [1], [0], [2], ax=ax) is ax
-    assert bayesian_sign_test([1, 2], [2, 2]).plot(ax=ax) is ax
-
-
 def ranked(m):
     return st.tuples(
         st.lists(st.sampled_from([1.0, 1.5, 2.0, 3.0, 4.5]), min_size=m, max_size=m),

@@ -39,13 +39,6 @@ def decided():
     return racer.race([1, 2, 3], lambda c, instance, seed: c + seed % 7, budget=90, seed=1)
 
 
-def test_best_is_a_configuration_of_the_user(result):
-    assert result.best == {"x": 1}
-    assert result.best_index == 1
-    assert result.config(2) == {"x": 3}
-    assert result.survivors == (1, 0)
-
-
 def test_scores_are_blocks_by_candidates(result):
     table = result.table
     assert table.shape == (len(result.blocks), 3)
@@ -54,14 +47,6 @@ def test_scores_are_blocks_by_candidates(result):
     assert pd.isna(table.loc[1, 2])
     assert table.loc[0, 2] == pytest.approx(3, abs=0.1)
     assert table.count().sum() == result.evaluations - len(result.failures)
-
-
-def test_who_is_out_has_no_score(racing):
-    race = Race([1, 2, 3], decider=racing.Scripted({2: [0]}), budget=12, first_test=2)
-    result = racing.play(race, lambda cell: cell.config)
-    assert result.table[0].isna().tolist() == [False, False, True, True, True]
-    assert not result.table[[1, 2]].isna().any(axis=None)
-    assert result.blocks["evaluated"].tolist() == [3, 3, 2, 2, 2]
 
 
 def test_configurations_that_are_left_out_are_counted(racing):
@@ -166,11 +151,6 @@ def test_probabilities_of_all_candidates_sum_to_one(result):
     assert result.probability_best[1] > 0.8  # who has not failed yet may
     assert all(type(p) is float for p in result.probability_best.values())
     assert result.best_index == result.credible_set[0] == result.leaders[0]
-
-
-def test_probabilities_are_even_between_equals(racing):
-    result = racing.play(Race([1, 2, 3, 4], budget=20), lambda cell: 1.0)
-    assert result.probability_best == pytest.approx(dict.fromkeys(range(4), 0.25))
 
 
 def test_repr_says_how_it_ended(result):

@@ -179,10 +179,8 @@ def zipped(members, method=zipfile.ZIP_STORED):
     ("data", "why"),
     [
         (b"", "it is no bundle"),
-        (b"PK" * 200, "it is no bundle"),
         (zipped([("run.db", b"\0" * 10**7)], zipfile.ZIP_DEFLATED), "compressed"),
         (zipped([("../run.db", b""), ("manifest.json", b"{}")]), "not as racer.bundle wrote it"),
-        (zipped([("run.db", b""), ("manifest.json", b"{}")]), "not as racer.bundle wrote it"),
         (zipped((f"{i}", b"") for i in range(1000)), "it is no bundle"),
         (packed({"run.db": b"", "manifest.json": b"[" * 10**5}), "not as racer.bundle wrote it"),
         (packed({"run.db": b"", "manifest.json": b"[]"}), "not as racer.bundle wrote it"),

@@ -110,10 +110,8 @@ def test_files_of_a_folder_stay_one_argument_for_a_runner_of_irace(folder):
     [
         ("spcae = 'x'", SettingError, "'spcae' is no setting; did you mean 'space'"),
         ("budget = 'x'", SettingError, "budget = 'x': give a whole number"),
-        ("budget = true", SettingError, "budget = True: give a whole number"),
         ("decider = 'f-rase'", SettingError, "did you mean 'f-race'"),
         ("command = 'x'", SettingError, "give a list of text, the program first"),
-        ("command = []", SettingError, "give a list of text"),
         ("deterministic = 1", SettingError, "give true or false"),
         ("budget = ", SettingError, "is not TOML"),
         ("", SettingError, "no parameters are named"),
@@ -172,9 +170,7 @@ def test_a_function_is_imported_from_the_present_folder(folder, monkeypatch):
     ("text", "why"),
     [
         ("def f(c, i, s) return 1\n", r"SyntaxError: .* \(my_mistake.py, line 1\)"),
-        ("if 1:\n\tx = 1\n        y = 2\n", r"TabError: .* \(my_mistake.py, line 3\)"),
         ("\nf = g\n", r"NameError: name 'g' is not defined \(in <module>, .*my_mistake.py:2\)"),
-        ("f = 1 / 0\n", r"ZeroDivisionError: .* \(in <module>, .*my_mistake.py:1\)"),
         ("import json\njson.loads('{')\n", r"JSONDecodeError: .*my_mistake.py:2\)"),
         ("import sys\nsys.exit(3)\n", r"SystemExit: 3 \(in <module>, .*my_mistake.py:2\)"),
         ("import no_such\n", r"No module named 'no_such' \(in <module>, .*my_mistake.py:1\)"),
