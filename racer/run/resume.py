@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 from racer._checks import suggests
 from racer.errors import SettingError, StoreError, warn
 from racer.evaluate.limits.limits import Limits
-from racer.run.job import Job
+from racer.run.job import Job, how_to_evaluate
 from racer.store.contest import (
     IN_SECONDS,
     contest_from_store,
-    decode_setting,
     is_used_up,
     recorded_budgets,
 )
@@ -148,10 +147,7 @@ def resume(
             "prices": prices,
         }
         given = {name: value for name, value in given.items() if value is not None}
-        how = {
-            n: decode_setting(file.path, n, recorded.settings[n])
-            for n in ("retries", *Limits._fields)
-        }
+        how = how_to_evaluate(**{n: recorded.settings[n] for n in ("retries", *Limits._fields)})
         job = Job(
             evaluate,
             how,
