@@ -91,6 +91,8 @@ class Store:
             raise StoreError(
                 f"store {self.path!r}: there is no directory {str(folder)!r}; give the path of a file"
             )
+        with explained(self.path), suppress(FileNotFoundError):
+            os.stat(f"{self._file}-journal")  # noqa: PTH116  (an error if the name is too long)
         _ = contents_of(self._file)  # what is not a store gets no lock beside it
         with self._exit:
             self._lock()
