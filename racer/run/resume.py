@@ -6,7 +6,7 @@ import os
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from racer._checks import suggests
+from racer._entry import entry
 from racer.core.budget import Budget
 from racer.errors import SettingError, StoreError, warn
 from racer.evaluate.limits.limits import Limits
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["resume"]
 
 
-@suggests
+@entry
 def resume(
     store: str | PathLike[str],
     evaluate: Objective,

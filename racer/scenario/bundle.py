@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racer._checks import whole
+from racer._entry import entry
 from racer._files import as_path, read_bytes, sha256_of, written
 from racer.errors import SettingError, StoreError
-from racer.evaluate.attempt import evaluate_cell, generators_put_back
+from racer.evaluate.attempt import evaluate_cell
 from racer.evaluate.objective import seeded
 from racer.evaluate.outcome import Cell
+from racer.evaluate.process_state import process_put_back
 from racer.scenario.scenario import read_scenario
 from racer.seeding import check_seed
 from racer.store.contest import contest_from_store
@@ -72,6 +74,7 @@ class Verification(NamedTuple):
         )
 
 
+@entry
 def bundle(
     store: str | os.PathLike[str],
     path: str | os.PathLike[str],
@@ -146,6 +149,7 @@ def bundle(
     return hashlib.sha256(data).hexdigest()
 
 
+@entry
 def verify(
     path: str | os.PathLike[str],
     evaluate: Objective | None = None,
@@ -235,7 +239,7 @@ def _differences(result: Any, evaluate: Any, drawn: Any) -> list[str]:
     if evaluate is None:
         raise SettingError("again= needs the objective of the run: give evaluate=")
     runtime, found = result.rules.runtime, []
-    with generators_put_back():
+    with process_put_back():
         for row in drawn.itertuples():
             instance = None if result.instances is None else result.instances[row.instance]
             config, limits = result.configs[row.candidate], {"bound": runtime and runtime.limit}

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from racer._entry import entry
 from racer._files import as_path
 from racer.core.events import Ended
 from racer.errors import RacerError, StoreError
@@ -46,6 +47,7 @@ class Recorded(NamedTuple):
     is_ours: bool = False
 
 
+@entry
 def load(store: str | PathLike[str]) -> AnyResult:
     """Return the result of a race, a tuning or an ablation from its store, without running anything.
 
