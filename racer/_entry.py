@@ -5,6 +5,7 @@ from __future__ import annotations
 import decimal
 import functools
 import inspect
+import sys
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from types import FunctionType
@@ -66,7 +67,7 @@ def public_room(room: dict[str, Any]) -> None:
             entries(value)
         elif isinstance(value, FunctionType):
             room[name] = own_mode(value)
-            room[name].__module__ = room["__name__"]  # where pickle finds it
+            setattr(sys.modules[value.__module__], name, room[name])  # where pickle finds it
 
 
 def users_mode() -> dict[str, Any]:

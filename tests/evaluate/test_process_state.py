@@ -3,6 +3,7 @@
 import decimal
 import locale
 import os
+import pickle
 import random
 import subprocess
 import sys
@@ -174,3 +175,9 @@ def test_a_fork_that_returns_drives_no_race(raises, evaluate):
     code = FORKS.format(raises=raises, evaluate=evaluate)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=True)
     assert done.stdout == b"over\n"
+
+
+@pytest.mark.parametrize("room", [racer.stats, racer.simulate, racer.plots])
+def test_public_functions_can_be_pickled(room):
+    for value in (getattr(room, name) for name in room.__all__):
+        assert pickle.loads(pickle.dumps(value)) is value
