@@ -180,6 +180,7 @@ def test_a_budget_of_seconds_is_not_overspent_by_the_first_block():
     )
     with pytest.warns(racer.RacerWarning, match="before the first test"):
         play(tuner, lambda cell: racer.Outcome("ok", 1.0, seconds=1.0))
+    # as told
     assert tuner.result().seconds <= 5.0
     assert tuner.ended is racer.Ended.BUDGET  # too early to say that all are equal
 
