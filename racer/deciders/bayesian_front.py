@@ -12,6 +12,7 @@ from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
 from racer.deciders.parts.gates import Evidence, Gate, Omnibus, as_gate
 from racer.deciders.parts.ranking import RunningRanks
 from racer.deciders.parts.several import required_goal
+from racer.deciders.parts.verdicts import drops
 from racer.errors import SettingError
 from racer.stats.several import Means, on_front
 
@@ -141,16 +142,7 @@ class BayesianFront(Decider):
         jointly = np.logical_and.accumulate(~fronts[:, order], axis=1).mean(axis=0)
         gone = order[: np.count_nonzero(jointly > self.confidence)]
         stay = np.delete(np.arange(len(candidates)), gone)
-        found = []
-        for i in gone.tolist():
-            worse = (drawn[:, [i]] > drawn[:, stay]).all(axis=2).mean(axis=0)
-            found.append(
-                Drop(
-                    int(candidates[i]),
-                    "dominated",
-                    against=int(candidates[stay[int(worse.argmax())]]),
-                    probability=float(1.0 - fronts[:, i].mean()),
-                    measure="posterior",
-                )
-            )
-        return tuple(found)
+        worse = [(drawn[:, [i]] > drawn[:, stay]).all(axis=2).mean(axis=0) for i in gone.tolist()]
+        against = stay[np.argmax(worse, axis=1)] if worse else gone
+        out = 1.0 - fronts[:, gone].mean(axis=0)
+        return drops(candidates, gone, "dominated", against, out, "posterior")

@@ -11,7 +11,7 @@ import numpy as np
 from racer._checks import check_draws, check_fraction
 from racer._numerics import RowBuffer
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
-from racer.deciders.parts.verdicts import best_of
+from racer.deciders.parts.verdicts import best_of, drops
 from racer.failures import FailedCells
 from racer.seeding import rng_for
 from racer.stats.correlated_t import (
@@ -146,13 +146,6 @@ class CorrelatedTRace(Decider):
         )
         joint = np.logical_and.accumulate(drawn > -self.rope, axis=1).mean(axis=0)
         chosen = places[: np.count_nonzero(joint > self.confidence)]
-        return tuple(
-            Drop(
-                int(state.candidates[place]),
-                "inferior" if gap[place] > self.rope else "indistinguishable",
-                against=int(state.candidates[leader]),
-                probability=float(probability[place]),
-                measure="posterior",
-            )
-            for place in chosen.tolist()
-        )
+        is_worse = (gap[chosen] > self.rope).tolist()
+        reasons = ["inferior" if worse else "indistinguishable" for worse in is_worse]
+        return drops(state.candidates, chosen, reasons, leader, probability[chosen], "posterior")

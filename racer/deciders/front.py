@@ -9,10 +9,11 @@ import numpy as np
 
 from racer._checks import check_fraction, flag
 from racer.deciders.decider import Blocks, Decider, Drop, Goal, Setting, Verdict
-from racer.deciders.parts.e_processes import Bets, ShiftedBets, as_e_values, with_frozen
+from racer.deciders.parts.e_processes import Bets, as_e_values, with_frozen
 from racer.deciders.parts.horizon import Horizon
 from racer.deciders.parts.plans import blocks_left, used_after
 from racer.deciders.parts.several import exact_means, required_goal
+from racer.deciders.parts.verdicts import drops
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +31,7 @@ class _State:
     goal: Goal
     setting: Setting
     candidates: NDArray[np.intp]
-    bets: list[Bets | ShiftedBets | None]  # one per metric; None: known exactly
+    bets: list[Bets | None]  # one per metric; None: known exactly
     horizon: Horizon | None
     log_e_eliminated: Floats  # (m,), of the sum of E_ij over eliminated j, weights included
     sums: Floats  # (m, d), of the costs of successful cells
@@ -149,7 +150,7 @@ class FrontRace(Decider):
             setting,
             np.arange(m),
             [
-                None if exact else ShiftedBets(m, margin) if margin else Bets(m)
+                None if exact else Bets(m, margin)
                 for exact, margin in zip(goal.exact, goal.margins, strict=True)
             ],
             horizon,
@@ -215,38 +216,29 @@ class FrontRace(Decider):
         """Drop candidates with sufficient evidence against them, strongest first, never all."""
         needed, m = self._needed(len(against)), len(against)
         order = [i for i in np.argsort(-against, kind="stable").tolist() if against[i] >= needed]
-        stays, drops = np.ones(m, dtype=np.bool_), []
+        stays, gone = np.ones(m, dtype=np.bool_), []
         for i in order[: m - 1]:
             if any(state.goal.margins):  # two may each be nowhere worse than the other
                 here = np.logaddexp.reduce(state.log_e[i][stays])
                 if np.logaddexp(state.log_e_eliminated[i], here) < needed:
                     continue
             stays[i] = False
-            drops.append(i)
-        found = []
-        for i in drops:
-            evidence = np.where(stays, state.log_e[i], -np.inf)
-            found.append(
-                Drop(
-                    int(state.candidates[i]),
-                    "dominated",
-                    against=int(state.candidates[int(evidence.argmax())]),
-                    probability=float(as_e_values(against[i])),
-                    measure="e-value",
-                )
-            )
-        return tuple(found)
+            gone.append(i)
+        out = np.array(gone, dtype=np.intp)
+        opponents = np.where(stays, state.log_e[out], -np.inf).argmax(axis=1)
+        values = as_e_values(against[out])
+        return drops(state.candidates, out, "dominated", opponents, values, "e-value")
 
     def _is_settled(self, state: _State) -> bool:
         """Return whether each one left is known to be better than each other in some metric."""
         m, d = len(state.candidates), state.goal.n_metrics
         found = np.full((m, m), -np.inf)  # of "i is better than j in some metric"
         for k, bets in enumerate(state.bets):
-            if isinstance(bets, Bets):
-                found = np.logaddexp(found, bets.log_e().T)
-            elif bets is None:
+            if bets is None:
                 means = exact_means(state.sums[:, k], state.counts)
                 found = np.where(means[:, None] < means[None, :], np.inf, found)
+            elif not bets.margin:
+                found = np.logaddexp(found, bets.log_e().T)
         np.fill_diagonal(found, np.inf)
         return bool((found - np.log(d) >= self._needed(1)).all())
 

@@ -10,8 +10,9 @@ import numpy as np
 
 from racer._checks import check_fraction, flag, is_real
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.parts.e_processes import as_e_values, with_frozen
 from racer.deciders.parts.mean_bets import MeanBets, difference_bounds
-from racer.deciders.parts.verdicts import best_of
+from racer.deciders.parts.verdicts import best_of, drops
 from racer.errors import SettingError
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_LARGEST = float(np.log(np.finfo(np.float64).max))
 _REPLACED = 0.1  # of alpha, with a margin: for replacing the candidate that stands for others
 _ROUNDING = 1e-9  # of the width of the bounds
 
@@ -42,9 +42,7 @@ class _State:
         kept = np.searchsorted(self.candidates, candidates)
         if len(kept) == len(self.candidates):
             return
-        gone = np.delete(np.arange(len(self.candidates)), kept)
-        frozen = np.logaddexp.reduce(self.log_e[np.ix_(kept, gone)], axis=1)
-        self.log_e_eliminated = np.logaddexp(self.log_e_eliminated[kept], frozen)
+        self.log_e_eliminated = with_frozen(self.log_e_eliminated, self.log_e, kept)
         self.bets.keep(kept)
         self.sums, self.candidates = self.sums[kept], candidates
 
@@ -184,8 +182,7 @@ class MeanRace(Decider):
         first = int(means.argmin())
         out = total >= needed
         out[first] = False
-        found: list[Drop] = []
-        anchor, near = first, None
+        anchor = first
         if self.margin:
             anchor, near = self._anchor(state, first, out), self._weighted(state, 1)[:, anchor]
             total = np.where(out, total, np.logaddexp(total, near))
@@ -196,22 +193,13 @@ class MeanRace(Decider):
         else:
             nearly = np.zeros_like(out)
         stays = ~out & ~nearly
-        for i in np.argsort(-total, kind="stable").tolist():
-            if stays[i]:
-                continue
-            against = anchor
-            if out[i]:
-                against = int(np.where(stays, state.log_e[i], -np.inf).argmax())
-            found.append(
-                Drop(
-                    int(state.candidates[i]),
-                    "inferior" if out[i] else "not better",
-                    against=int(state.candidates[against]),
-                    probability=math.exp(min(float(total[i]), _LARGEST)),
-                    measure="e-value",
-                )
-            )
-        return tuple(found)
+        order = np.argsort(-total, kind="stable")
+        gone = order[~stays[order]]
+        opponents = np.where(stays, state.log_e[gone], -np.inf).argmax(axis=1)
+        against = np.where(out[gone], opponents, anchor)
+        reasons = ["inferior" if worse else "not better" for worse in out[gone].tolist()]
+        values = as_e_values(total[gone])
+        return drops(state.candidates, gone, reasons, against, values, "e-value")
 
     def _anchor(self, state: _State, first: int, out: NDArray[np.bool_]) -> int:
         """Return the place of the candidate that others may leave for; note if it is replaced.
@@ -237,15 +225,9 @@ class MeanRace(Decider):
         first = int(means.argmin())
         low, high = state.bounds
         behind = means - means[first]
-        drops = tuple(
-            Drop(
-                int(state.candidates[i]),
-                "inferior" if behind[i] > _ROUNDING * (high - low) else "indistinguishable",
-                against=int(state.candidates[first]),
-                probability=float(behind[i]),
-                measure="difference of means",
-            )
-            for i in np.argsort(-behind, kind="stable").tolist()
-            if i != first
-        )
-        return Verdict(drops, int(state.candidates[first]), means, {"gate": "none"})
+        order = np.argsort(-behind, kind="stable")
+        gone = order[order != first]
+        is_worse = (behind[gone] > _ROUNDING * (high - low)).tolist()
+        reasons = ["inferior" if worse else "indistinguishable" for worse in is_worse]
+        dropped = drops(state.candidates, gone, reasons, first, behind[gone], "difference of means")
+        return Verdict(dropped, int(state.candidates[first]), means, {"gate": "none"})

@@ -11,7 +11,6 @@ from unicodedata import category
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["escape_html", "escape_latex", "escape_markdown", "in_csv", "in_json", "printable"]
 
 _NOT_SHOWN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # control, format (also direction), half a pair, breaks
 _FORMULA = re.compile(r"[=+\-@\t\r\n]")

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from racer.render.sections import Piece
 
-__all__ = ["as_page", "write_page"]
 
 _SCRIPT = """
 for (const head of document.querySelectorAll("th")) head.addEventListener("click", () => {

@@ -13,13 +13,6 @@ if TYPE_CHECKING:
 
     from racer.render.sections import Grid
 
-__all__ = [
-    "bullets",
-    "latex_table",
-    "markdown",
-    "markdown_table",
-]
-
 
 def _markdown(cell: str) -> str:
     """Return a cell for Markdown, in bold if it is marked."""

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from racer.render.sections import Piece
 
-__all__ = ["Displayed", "as_html"]
-
 
 class Displayed:
     """Text for `print` and HTML for notebooks, of the pieces that a class returns."""

@@ -12,18 +12,6 @@ from racer._numerics import as_plain
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = [
-    "Bold",
-    "Code",
-    "Drawing",
-    "Grid",
-    "Piece",
-    "Section",
-    "number",
-    "parameters",
-    "value_shown",
-]
-
 
 class Bold(str):
     """A cell to be seen first: bold, or starred where nothing can be."""

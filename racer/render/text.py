@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from racer.render.sections import Piece
 
-__all__ = ["as_text", "folded", "grid_text", "narrowed"]
 
 _LEAST = 10  # letters of a folded column, without the two spaces beside it
 

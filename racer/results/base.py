@@ -40,19 +40,6 @@ if TYPE_CHECKING:
     # from candidates (m,) and their costs, (n, m), to (k, m, m)
     Covariances = Callable[[Sequence[int], NDArray[np.float64]], NDArray[np.float64]]
 
-__all__ = [
-    "AnyResult",
-    "Result",
-    "RunTimes",
-    "as_compared",
-    "goes_by_means",
-    "likeliest",
-    "mean_on",
-    "means_with_failures",
-    "n_blocks_of",
-    "posterior_of",
-]
-
 
 class RunTimes(NamedTuple):
     """The run times of a candidate: its score on the common blocks; of all of its blocks the rest."""

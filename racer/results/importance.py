@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from racer.results.base import Result
     from racer.space.space import Space
 
-__all__ = ["Importance", "importance"]
 
 _LEARNT = 300  # candidates at most
 _DISTANCES = 4e6  # of single parameters, between the candidates that are learnt from

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from racer.core.table import Table
     from racer.evaluate.outcome import Outcome
 
-__all__ = ["COLUMNS", "Column", "Evaluation", "scores_frame"]
-
 
 class Evaluation(NamedTuple):
     """One evaluation: where it took place, of which candidate, and its outcome."""

@@ -12,7 +12,6 @@ from racer.seeding import check_seed
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["answers"]
 
 _PROMPTS = (
     *("plain", "terse", "polite", "expert", "step by step", "two examples", "five examples"),

@@ -13,6 +13,7 @@ from racer.errors import ScoresError, SettingError
 from racer.failures import failing_parts, rate_laws
 from racer.failures import penalty as penalty_of
 from racer.stats._validation import frozen
+from racer.stats.correlated_t import check_correlation
 from racer.stats.least import Part, Rates, probability_least, probability_least_mean
 from racer.stats.places import Measure, far_behind, place_parts, scores
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["BestPosterior", "best_posterior", "plausible"]
 
 _MOST = 300  # candidates that are compared in full, of those that may be the best
 _PASSES = 4  # in which such candidates are found
@@ -206,8 +206,7 @@ def best_posterior(
         raise ScoresError("scores has no column: give blocks x candidates")
     choice(measure, "measure", get_args(Measure))
     flag(generalize, "generalize")
-    if not is_real(correlation) or not 0.0 <= correlation < 1.0:
-        raise SettingError(f"correlation={correlation!r}: give a number from 0 to below 1")
+    check_correlation(correlation)
     costs = as_costs(table, maximize=flag(maximize, "maximize"))
     if measure == "log" and (costs[~np.isnan(costs)] < 0.0).any():
         raise ScoresError('a cost is negative: with measure="log" all are at least 0')

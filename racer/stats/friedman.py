@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -274,13 +273,6 @@ def gate_test(r: RankSums, gram: NDArray[np.float64], strength: float) -> GateRe
     return GateResult("iman-davenport", *iman_davenport(chi_square(r), n, m))
 
 
-@lru_cache(maxsize=1024)
-def _f_quantile(d1: int, d2: int, confidence: float) -> float:
-    from scipy.special import fdtri  # noqa: PLC0415
-
-    return float(fdtri(d1, d2, confidence)) if d2 > 0 else np.inf
-
-
 def bayesian_friedman_test(
     scores: ArrayLike, *, confidence: float = 0.95, strength: float = 1.0, maximize: bool = False
 ) -> BayesianFriedmanResult:
@@ -329,6 +321,8 @@ def bayesian_friedman_test(
     >>> result.mean_ranks.round(3).tolist()
     [1.032, 2.323, 2.645]
     """
+    from scipy.special import fdtri  # noqa: PLC0415
+
     check_fraction(confidence, "confidence")
     check_strength(strength)
     blocks = complete_blocks(scores, maximize=maximize)
@@ -342,7 +336,7 @@ def bayesian_friedman_test(
         rejected=result.tail_probability < 1.0 - confidence,
         gate=result.gate,
         f_statistic=result.f_statistic,
-        threshold=_f_quantile(m - 1, d2, confidence),
+        threshold=float(fdtri(m - 1, d2, confidence)) if d2 > 0 else np.inf,
         tail_probability=result.tail_probability,
         mean_ranks=frozen(mean + (m + 1) / 2.0),
         covariance=frozen(covariance),

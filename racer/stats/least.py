@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Part", "in_lowest_class", "lattice_points", "probability_least", "root_of"]
 
 _POINTS = 4096  # of the lattice of draws
 _MANY_POINTS = 16_384  # of the longest lattice

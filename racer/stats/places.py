@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Measure", "drawn_together", "far_behind", "place_parts", "scores", "two_way"]
 
 Measure = Literal["rank", "mean", "log"]
 

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
-_FAR, _POINTS = 9.0, 361  # standard deviations, and points, of the integral over a normal law
-_AT_ONCE = 4096  # values of q
-
 
 def conover_scale(r: RankSums) -> float:
     """Return the standard error of R_i - R_j: sqrt(2 (nA - sum R_j^2) / ((n-1)(m-1)))."""
@@ -247,25 +244,3 @@ def nemenyi_critical_difference(n_candidates: int, n_blocks: int, *, alpha: floa
     check_fraction(alpha, "alpha")
     q = float(studentized_range.ppf(1.0 - alpha, n_candidates, np.inf)) / np.sqrt(2.0)
     return float(q * mean_rank_scale(n_blocks, n_candidates))
-
-
-def range_tail(q: NDArray[np.float64], m: int) -> NDArray[np.float64]:
-    """P(range of m standard normals > q), for q >= 0 of any shape: Nemenyi's p-values.
-
-    m times the integral of phi(z) (Phi(z)^(m-1) - (Phi(z) - Phi(z - q))^(m-1)), by the trapezoidal
-    rule, which is as good as exact for a function that vanishes so smoothly at both ends.
-    """
-    from scipy.special import log_ndtr  # noqa: PLC0415
-
-    z = np.linspace(-_FAR, _FAR, _POINTS)[:, None]
-    below = log_ndtr(z)
-    step = float(z[1, 0] - z[0, 0])
-    weight = m * step / np.sqrt(2.0 * np.pi) * np.exp(-(z**2) / 2.0 + (m - 1) * below)
-    values, place = np.unique(q, return_inverse=True)
-    tail = np.empty(len(values))
-    with np.errstate(divide="ignore"):  # at q = 0
-        for at in range(0, len(values), _AT_ONCE):
-            some = slice(at, at + _AT_ONCE)
-            share = np.exp(np.minimum(log_ndtr(z - values[some]) - below, 0.0))
-            tail[some] = weight[:, 0] @ -np.expm1((m - 1) * np.log1p(-share))
-    return np.asarray(np.minimum(tail, 1.0)[place]).reshape(np.shape(q))

@@ -21,15 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "FrontPosterior",
-    "Means",
-    "drawn_fronts",
-    "front_posterior",
-    "intervals",
-    "known_means",
-    "on_front",
-]
 
 _CELLS = 1 << 15  # comparisons of one metric at once, which fit into a processor's cache
 _APART = 0.7  # of the logarithms of spreads along two axes

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from racer._checks import check_draws, check_strength, choice, is_real
+from racer._checks import check_draws, check_strength, choice
 from racer._numerics import shown_probability
-from racer.errors import SettingError
 from racer.seeding import check_seed, rng_for
 from racer.stats._validation import (
     ALTERNATIVES,
@@ -25,6 +24,7 @@ from racer.stats._validation import (
     p_value_of,
     paired,
 )
+from racer.stats.correlated_t import check_rope
 from racer.stats.dirichlet import fraction_above_zero
 from racer.stats.ranks import ranks_of
 
@@ -468,8 +468,7 @@ def bayesian_signed_rank_test(
     >>> result.prefer(l0=1, l1=19)
     'indeterminate'
     """
-    if not is_real(rope) or not 0.0 <= rope < np.inf:
-        raise SettingError(f"rope={rope!r}: give a finite number >= 0, in units of the scores")
+    rope = check_rope(rope)
     check_strength(ignorance, "ignorance")
     check_draws(draws)
     pair = paired(x, y, maximize=maximize)
@@ -527,7 +526,7 @@ def bayesian_signed_rank_test(
         n_worse=n_worse,
         n_ties=n - n_better - n_worse,
         n_dropped=pair.dropped,
-        rope=float(rope),
+        rope=rope,
         ignorance=float(ignorance),
     )
 

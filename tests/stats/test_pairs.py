@@ -1,12 +1,9 @@
 """Many pairs at once: the same numbers as of each pair by itself."""
 
 import numpy as np
-import pytest
-from scipy.stats import studentized_range
 
 from racer.stats import pairs, rank_biserial, signed_rank_test
 from racer.stats.pairs import pair_ranks
-from racer.stats.posthoc import range_tail
 
 
 def tables():
@@ -59,11 +56,3 @@ def test_turned_pairs_have_their_sums_exchanged():
     turned = there.turned(np.array([True, False]))
     assert turned.better.tolist() == back.better.tolist()
     assert turned.effect_sizes().tolist() == back.effect_sizes().tolist()
-
-
-@pytest.mark.parametrize("m", [2, 10, 400])
-def test_the_range_of_normals_is_that_of_scipy(m):
-    q = np.array([[0.0, 0.7, 2.0], [3.3, 4.5, 7.0]])
-    expected = studentized_range.sf(q, m, np.inf)
-    np.testing.assert_allclose(range_tail(q, m), expected, rtol=0, atol=1e-11)
-    assert range_tail(np.array([12.0]), 2)[0] == pytest.approx(2.15e-17, rel=0.01)

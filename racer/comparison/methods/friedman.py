@@ -24,7 +24,7 @@ from racer.stats import conover_posthoc, friedman_test
 from racer.stats.friedman import iman_davenport_df, rank_sums
 from racer.stats.multiplicity import adjust
 from racer.stats.pairs import pair_ranks
-from racer.stats.posthoc import mean_rank_scale, range_tail
+from racer.stats.posthoc import mean_rank_scale
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -144,6 +144,9 @@ def _nemenyi(
     costs: NDArray[np.float64], i: NDArray[np.intp], j: NDArray[np.intp]
 ) -> NDArray[np.float64]:
     """Return p-values by the law of the studentised range (Demsar 2006, section 3.2.2)."""
+    from scipy.stats import studentized_range  # noqa: PLC0415
+
     sums, _ = rank_sums(costs, maximize=False, min_blocks=1)
-    gap = np.abs(sums.deviation[i] - sums.deviation[j]) / sums.n
-    return range_tail(np.sqrt(2.0) * gap / mean_rank_scale(sums.n, sums.m), sums.m)
+    gaps, place = np.unique(np.abs(sums.deviation[i] - sums.deviation[j]), return_inverse=True)
+    q = np.sqrt(2.0) * gaps / sums.n / mean_rank_scale(sums.n, sums.m)
+    return np.clip(studentized_range.sf(q, sums.m, np.inf), 0.0, 1.0)[place]

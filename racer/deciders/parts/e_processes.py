@@ -114,60 +114,26 @@ class Duels:
 class Bets:
     """For each ordered pair (i, j) of m candidates, bets that i costs more than j.
 
-    As `Duels`, sized by medians.
+    As `Duels`, sized by medians. With a `margin`, that i costs more than j less that: each may.
     """
 
-    def __init__(self, m: int) -> None:
-        self._m = m
-        self._duels = Duels(len(index_pairs(m)[0]), "median")
-
-    @property
-    def signed(self) -> NDArray[np.float64]:
-        """The differences of the last block by sign and relative size, (m, m)."""
-        first, second = index_pairs(self._m)
-        table = np.zeros((self._m, self._m))
-        table[first, second] = self._duels.signed
-        return table - table.T
-
-    def keep(self, kept: NDArray[np.intp]) -> None:
-        """Forget all candidates but those at these positions (ascending)."""
-        first, second = index_pairs(self._m)
-        self._duels.keep(np.flatnonzero(np.isin(first, kept) & np.isin(second, kept)))
-        self._m = len(kept)
-
-    def add(self, costs: NDArray[np.float64]) -> None:
-        """Settle the bets of one block: costs, shape (m,), +inf for a failed cell."""
-        first, second = index_pairs(self._m)
-        self._duels.add(costs[first], costs[second])
-
-    def log_e(self, more: int = 0) -> NDArray[np.float64]:
-        """Return log E_ij, (m, m), -inf on the diagonal, after `more` blocks on which i fails."""
-        first, second = index_pairs(self._m)
-        table = np.full((self._m, self._m), -np.inf)
-        table[first, second], table[second, first] = self._duels.log_e(more)
-        return table
-
-
-class ShiftedBets:
-    """As `Bets`, on whether i costs more than j less a margin: each of a pair may."""
-
-    def __init__(self, m: int, margin: float) -> None:
-        self._m, self._margin = m, margin
-        self._duels = Duels(m * (m - 1), "median")
+    def __init__(self, m: int, margin: float = 0.0) -> None:
+        self._m, self.margin = m, margin
+        self._duels = Duels(len(self._pairs()[0]), "median")
 
     def _pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        first, second = np.nonzero(~np.eye(self._m, dtype=np.bool_))
-        return first, second
-
-    def _table(self, values: NDArray[np.float64], rest: float) -> NDArray[np.float64]:
-        table = np.full((self._m, self._m), rest)
-        table[self._pairs()] = values
-        return table
+        """Return the pairs that bet: of i and j, both ways only with a margin."""
+        if self.margin:
+            first, second = np.nonzero(~np.eye(self._m, dtype=np.bool_))
+            return first, second
+        return index_pairs(self._m)
 
     @property
     def signed(self) -> NDArray[np.float64]:
         """The differences of the last block by sign and relative size, (m, m)."""
-        return self._table(self._duels.signed, 0.0)
+        table = np.zeros((self._m, self._m))
+        table[self._pairs()] = self._duels.signed
+        return table if self.margin else table - table.T
 
     def keep(self, kept: NDArray[np.intp]) -> None:
         """Forget all candidates but those at these positions (ascending)."""
@@ -178,11 +144,17 @@ class ShiftedBets:
     def add(self, costs: NDArray[np.float64]) -> None:
         """Settle the bets of one block: costs, shape (m,), +inf for a failed cell."""
         first, second = self._pairs()
-        self._duels.add(costs[first] + self._margin, costs[second])
+        self._duels.add(costs[first] + self.margin, costs[second])
 
     def log_e(self, more: int = 0) -> NDArray[np.float64]:
         """Return log E_ij, (m, m), -inf on the diagonal, after `more` blocks on which i fails."""
-        return self._table(self._duels.log_e(more)[0], -np.inf)
+        first, second = self._pairs()
+        table = np.full((self._m, self._m), -np.inf)
+        against, in_favour = self._duels.log_e(more)
+        if not self.margin:
+            table[second, first] = in_favour
+        table[first, second] = against
+        return table
 
 
 def as_e_values(log_e: NDArray[np.float64] | float) -> NDArray[np.float64]:

@@ -89,34 +89,32 @@ class Omnibus:
         if len(ranks.candidates) == 2:
             p_value = two_sided_sign(ranks)
             return p_value < self._level, {"gate": "sign", "p_value": p_value}
-        if self._gate == "friedman":
-            statistic, p_value = friedman(ranks.sums)
-            opened = p_value < self._level
-            return opened, {"gate": "friedman", "statistic": statistic, "p_value": p_value}
-        return self._flipped(ranks.ranks, ranks.sums)
+        return self._tested(ranks.ranks, ranks.sums)
 
     def independent(self, ranks: RunningRanks) -> NDArray[np.float64]:
         """Return costs (k, m) of blocks that are independent evidence; of instances, by their means."""
         instances = ranks.repeated if self._generalize else None
         return ranks.costs if instances is None else instance_means(ranks.costs, instances)
 
-    def _flipped(self, rows: NDArray[np.float64], sums: RankSums) -> tuple[bool, Evidence]:
-        """Ask by sign flips of centred ranks (n, m), with too few of them by their F as well."""
+    def _tested(self, rows: NDArray[np.float64], sums: RankSums) -> tuple[bool, Evidence]:
+        """Ask by Friedman's statistic, or by sign flips of centred ranks (n, m).
+
+        With too few blocks for flips, by their F as well.
+        """
+        if self._gate == "friedman":
+            statistic, p_value = friedman(sums)
+            opened = p_value < self._level
+            return opened, {"gate": "friedman", "statistic": statistic, "p_value": p_value}
         found = all_alike(rows, sums, self._flips_of(len(rows)), self._level)
         rejected, gate, statistic, p_value = found
         return rejected, {"gate": gate, "statistic": statistic, "p_value": p_value}
 
     def _across(self, rows: NDArray[np.float64]) -> tuple[bool, Evidence]:
         """Ask about instances like these, by their means (I, m)."""
-        sums = RankSums(len(rows), rows.sum(axis=0), float(np.vdot(rows, rows)))
         if len(rows) == 1:
             return False, {"gate": "none", "instances": 1}
-        if self._gate == "friedman":
-            statistic, p_value = friedman(sums)
-            opened = p_value < self._level
-            found: Evidence = {"gate": "friedman", "statistic": statistic, "p_value": p_value}
-        else:
-            opened, found = self._flipped(rows, sums)
+        sums = RankSums(len(rows), rows.sum(axis=0), float(np.vdot(rows, rows)))
+        opened, found = self._tested(rows, sums)
         return opened, found | {"instances": len(rows)}
 
     def _within(

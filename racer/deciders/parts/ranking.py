@@ -78,9 +78,7 @@ class RunningRanks:
             self._instances = None
         elif self._instances is not None:
             self._instances += np.asarray(blocks.instances).tolist()
-        step = max(1, _CELLS // len(self.candidates) ** 2)
-        for start in range(0, len(blocks.costs), step):
-            self._add(blocks.costs[start : start + step])
+        self._add(blocks.costs)
         return kept
 
     @property
@@ -100,36 +98,25 @@ class RunningRanks:
         self._counted = self.n
         return self._wins
 
-    def _add(self, costs: NDArray[np.float64]) -> None:
-        ranks = _centred_ranks(costs)
-        self._deviation += np.add.reduce(ranks, axis=0)
-        self._within += float(np.vdot(ranks, ranks))
-        self._costs.extend(costs)
-        self._ranks.extend(ranks)
+    def _add(self, blocks: NDArray[np.float64]) -> None:
+        step = max(1, _CELLS // len(self.candidates) ** 2)
+        for start in range(0, len(blocks), step):
+            costs = blocks[start : start + step]
+            ranks = _centred_ranks(costs)
+            self._deviation += np.add.reduce(ranks, axis=0)
+            self._within += float(np.vdot(ranks, ranks))
+            self._costs.extend(costs)
+            self._ranks.extend(ranks)
 
     def _keep(self, kept: NDArray[np.intp]) -> None:
-        everyone = np.arange(len(self.candidates))
-        eliminated = np.setdiff1d(everyone, kept)
-        costs, stay = self.costs, self.costs[:, kept]
-        by_eliminated = len(eliminated) < len(kept)
-        opponents = eliminated if by_eliminated else kept
-        if len(opponents) > _FEW:
-            ranks = _sorted_ranks(stay)
-        else:
-            part = np.zeros_like(stay)
-            for opponent in opponents.tolist():
-                other = costs[:, opponent, None]
-                part += 0.5 * np.subtract(other < stay, other > stay, dtype=np.float64)
-            ranks = self._ranks.rows[:, kept] - part if by_eliminated else part
-
+        """Rank those that are left anew on all blocks."""
+        m, costs = len(kept), self.costs[:, kept]
         self.candidates = self.candidates[kept]
         if self._wins is not None:
             self._wins = self._wins[np.ix_(kept, kept)]
-        self._costs.keep(columns=kept)
-        self._ranks = RowBuffer(len(kept), np.float64)
-        self._ranks.extend(ranks)
-        self._deviation = ranks.sum(axis=0)
-        self._within = float((ranks**2).sum())
+        self._deviation, self._within = np.zeros(m), 0.0
+        self._costs, self._ranks = RowBuffer(m, np.float64), RowBuffer(m, np.float64)
+        self._add(costs)
 
 
 def _centred_ranks(costs: NDArray[np.float64]) -> NDArray[np.float64]:

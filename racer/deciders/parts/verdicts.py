@@ -9,6 +9,8 @@ import numpy as np
 from racer.deciders.decider import Drop
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 
@@ -24,22 +26,26 @@ def best_of(candidates: NDArray[np.intp], standing: NDArray[np.float64]) -> int 
 def drops(
     candidates: NDArray[np.intp],
     places: NDArray[np.intp],
-    reason: str,
+    reason: str | Sequence[str],
     against: NDArray[np.intp] | int,
     values: NDArray[np.float64],
     measure: str,
 ) -> tuple[Drop, ...]:
-    """Return the drops of positions, (k,), in their order, against others, (k,) or one for all."""
+    """Return the drops of positions, (k,), in their order.
+
+    Reasons and the positions of opponents are (k,), or one for all.
+    """
     others = [against] * len(places) if isinstance(against, int) else against.tolist()
+    reasons = [reason] * len(places) if isinstance(reason, str) else reason
     return tuple(
         Drop(
             int(candidates[i]),
-            reason,
+            why,
             against=int(candidates[j]),
             probability=value,
             measure=measure,
         )
-        for i, j, value in zip(places.tolist(), others, values.tolist(), strict=True)
+        for i, why, j, value in zip(places.tolist(), reasons, others, values.tolist(), strict=True)
     )
 
 

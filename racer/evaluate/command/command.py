@@ -42,15 +42,7 @@ if TYPE_CHECKING:
     from racer.evaluate.command.process import Ran
     from racer.evaluate.command.timing import Timed
 
-__all__ = [
-    "IDENTITY",
-    "Command",
-    "check_some",
-    "failing_code",
-    "is_not_started",
-    "on_common_code",
-    "on_success_codes",
-]
+__all__ = ["Command"]
 
 IDENTITY = "racer.Command("
 Reads = Literal["stdout", "last-line", "json", "nothing"]
