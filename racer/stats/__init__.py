@@ -15,6 +15,7 @@ from racer.stats.friedman import (
     friedman_test,
 )
 from racer.stats.hierarchical import HierarchicalResult, Regions, hierarchical_t_test
+from racer.stats.idp_friedman import IDPFriedmanResult, idp_friedman_test
 from racer.stats.joint import JointComparisons, Statement, joint_comparisons
 from racer.stats.kruskal_wallis import (
     BayesianKruskalWallisResult,
@@ -56,6 +57,7 @@ __all__ = [
     "FriedmanResult",
     "FrontPosterior",
     "HierarchicalResult",
+    "IDPFriedmanResult",
     "JointComparisons",
     "PlackettLuceResult",
     "PosthocResult",
@@ -80,6 +82,7 @@ __all__ = [
     "hierarchical_t_test",
     "hochberg",
     "holm",
+    "idp_friedman_test",
     "joint_comparisons",
     "mean_rank_posthoc",
     "nemenyi_critical_difference",

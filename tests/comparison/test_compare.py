@@ -32,7 +32,7 @@ class TestAgainstTheStatistics:
         joint = stats.joint_comparisons(frame, confidence=0.9, seed=5)
         assert gate.rejected
         assert found.omnibus.probability == gate.tail_probability
-        order = np.argsort(gate.mean_ranks)
+        order = np.argsort(gate.posterior_mean)
         assert found.ranking["algorithm"].tolist() == [NAMES[i] for i in order]
         said = found.pairs[found.pairs["decision"] == "better"]
         expected = [(NAMES[s.better], NAMES[s.worse]) for s in joint.accepted]
