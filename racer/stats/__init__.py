@@ -34,6 +34,7 @@ from racer.stats.posthoc import (
     nemenyi_critical_difference,
 )
 from racer.stats.ranks import rank_blocks
+from racer.stats.replicability import replicability
 from racer.stats.several import FrontPosterior, front_posterior
 from racer.stats.sign import BayesianSignResult, SignResult, bayesian_sign_test, sign_test
 from racer.stats.sign_flips import SignFlipResult, sign_flip_test
@@ -90,6 +91,7 @@ __all__ = [
     "plackett_luce_by_budget",
     "rank_biserial",
     "rank_blocks",
+    "replicability",
     "shaffer",
     "sign_flip_test",
     "sign_test",

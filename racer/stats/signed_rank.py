@@ -287,6 +287,8 @@ class BayesianSignedRankResult(PosteriorOfPair):
         y, within the rope, in favour of x; they sum to 1.
     estimate : float
         Posterior mean of theta, exactly (eq. 4): Wilcoxon's T+ over its maximum.
+    lower_estimate, upper_estimate : float
+        The least and the greatest posterior mean that these priors give (eq. 6 and 7).
     least, most : tuple of three float
         The least and the most that `worse`, `indistinguishable` and `better` are with any of these
         priors.
@@ -317,6 +319,8 @@ class BayesianSignedRankResult(PosteriorOfPair):
     indistinguishable: float
     better: float
     estimate: float
+    lower_estimate: float
+    upper_estimate: float
     least: tuple[float, float, float]
     most: tuple[float, float, float]
     theta: NDArray[np.float64] = field(repr=False)
@@ -452,7 +456,7 @@ def bayesian_signed_rank_test(
     References
     ----------
     Benavoli, Mangili, Corani, Zaffalon, Ruggeri: A Bayesian Wilcoxon signed-rank test based on
-    the Dirichlet process (ICML 2014), Theorems 2 to 4, eq. 8 and 9; the rope from Benavoli,
+    the Dirichlet process (ICML 2014), Theorems 2 to 4, eq. 4 to 9; the rope from Benavoli,
     Corani, Demsar, Zaffalon: Time for a change (JMLR 2017).
 
     Examples
@@ -508,6 +512,8 @@ def bayesian_signed_rank_test(
         least = (in_favour[0], min(against[1], in_favour[1]), against[2])
         most = (against[0], between[1], in_favour[2])
     n_better, n_worse = int((levels > 0).sum()), int((levels < 0).sum())
+    estimate, pairs = _mean(levels), (ignorance + n) * (ignorance + n + 1.0)
+    lower_estimate = estimate * n * (n + 1) / pairs
     return BayesianSignedRankResult(
         probability=probability,
         lower=lower,
@@ -515,7 +521,9 @@ def bayesian_signed_rank_test(
         worse=worse,
         indistinguishable=in_rope,
         better=better,
-        estimate=_mean(levels),
+        estimate=estimate,
+        lower_estimate=lower_estimate,
+        upper_estimate=lower_estimate + ignorance * (ignorance + 2 * n + 1.0) / pairs,
         least=least,
         most=most,
         theta=frozen(0.5 + lead / (2.0 * total**2)),

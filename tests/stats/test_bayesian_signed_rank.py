@@ -214,3 +214,19 @@ class TestSharesAndLeast:
             result = bayesian_signed_rank_test(*self.pair(9, seed), rope=0.4, draws=1000)
             three = (result.worse, result.indistinguishable, result.better)
             assert all(low <= p for low, p in zip(result.least, three, strict=True))
+
+
+@pytest.mark.parametrize("ignorance", [0.0, 0.56, 2.0])
+def test_bounds_of_the_estimate_against_an_atom_beyond_all(ignorance):
+    """Eq. 5 to 7: the mean of sum w_i w_j H(Z_i + Z_j) with an atom, from the Dirichlet moments."""
+    z = np.array([3.0, -1.0, 1.0, 0.0, 2.0, -2.0])
+    found = bayesian_signed_rank_test(-z, np.zeros(6), ignorance=ignorance, draws=100)
+    weights, total = np.array([ignorance, *np.ones(6)]), ignorance + 6.0
+    products = np.outer(weights, weights) + np.diag(weights)  # times 1 / (a0 (a0 + 1))
+    means = []
+    for atom in (-9.0, 9.0):
+        sums = np.add.outer(np.array([atom, *z]), np.array([atom, *z]))
+        halves = np.heaviside(sums, 0.5)
+        means.append((products * halves).sum() / (total * (total + 1.0)))
+    assert [found.lower_estimate, found.upper_estimate] == pytest.approx(means)
+    assert found.lower_estimate <= found.estimate <= found.upper_estimate
