@@ -62,6 +62,8 @@ if TYPE_CHECKING:
     from racer.scenario.bundle import bundle as bundle
     from racer.scenario.bundle import verify as verify
     from racer.scenario.score_files import read_scores as read_scores
+    from racer.scenario.trajectories import Trajectories as Trajectories
+    from racer.scenario.trajectories import read_trajectories as read_trajectories
     from racer.space.expressions import Param as Param
     from racer.space.numeric import Integer as Integer
     from racer.space.numeric import Real as Real
@@ -112,6 +114,7 @@ _HOME = {
     "Throttled": "racer.evaluate.pace",
     "TuneResult": "racer.results.tuning",
     "Tuner": "racer.tuner.tuner",
+    "Trajectories": "racer.scenario.trajectories",
     "Verification": "racer.scenario.bundle",
     "Within": "racer.core.objective",
     "ablation": "racer.run.ablation",
@@ -121,6 +124,7 @@ _HOME = {
     "load": "racer.store.load",
     "race": "racer.run.calls",
     "read_scores": "racer.scenario.score_files",
+    "read_trajectories": "racer.scenario.trajectories",
     "resume": "racer.run.resume",
     "tune": "racer.run.calls",
     "verify": "racer.scenario.bundle",

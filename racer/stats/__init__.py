@@ -35,6 +35,7 @@ from racer.stats.posthoc import (
 )
 from racer.stats.ranks import rank_blocks
 from racer.stats.replicability import replicability
+from racer.stats.running_time import expected_running_time
 from racer.stats.several import FrontPosterior, front_posterior
 from racer.stats.sign import BayesianSignResult, SignResult, bayesian_sign_test, sign_test
 from racer.stats.sign_flips import SignFlipResult, sign_flip_test
@@ -78,6 +79,7 @@ __all__ = [
     "bradley_terry",
     "conover_posthoc",
     "correlated_t_test",
+    "expected_running_time",
     "friedman_test",
     "front_posterior",
     "hierarchical_t_test",

@@ -294,6 +294,8 @@ class BayesianSignedRankResult(PosteriorOfPair):
         priors.
     theta : ndarray, shape (draws,)
         Draws of theta from its posterior.
+    theta_bounds : ndarray, shape (2, draws)
+        Draws of theta with the priors of `lower` and of `upper` (eq. 8), outlined by `plot`.
     shares : ndarray, shape (draws, 3), or None
         Draws of the fractions of pairs in favour of y, within the rope, in favour of x; None
         without a rope.
@@ -324,6 +326,7 @@ class BayesianSignedRankResult(PosteriorOfPair):
     least: tuple[float, float, float]
     most: tuple[float, float, float]
     theta: NDArray[np.float64] = field(repr=False)
+    theta_bounds: NDArray[np.float64] = field(repr=False)
     shares: NDArray[np.float64] | None = field(repr=False)
     n_better: int
     n_worse: int
@@ -341,7 +344,10 @@ class BayesianSignedRankResult(PosteriorOfPair):
 
         if self.shares is None:
             caption = "theta: a pair of differences is in favour of " + x
-            return posterior(self.theta, caption=caption, below=worse, above=better, ax=ax)
+            bounds = self.theta_bounds
+            return posterior(
+                self.theta, caption=caption, below=worse, above=better, bounds=bounds, ax=ax
+            )
         middle = f"practically equivalent {shown_probability(self.indistinguishable)}"
         return simplex(self.shares, [worse, middle, better], ax=ax)
 
@@ -503,6 +509,7 @@ def bayesian_signed_rank_test(
     probability, lower, upper = fraction_above_zero(
         np.stack([lead, lead - atom, lead + atom])
     ).tolist()
+    bounds = (total**2 + lead) / 2.0 + np.stack([np.zeros(draws), atom])
     worse, in_rope, better = 1.0 - probability, 0.0, probability
     least, most = (1.0 - upper, 0.0, lower), (1.0 - lower, 0.0, upper)
     if shares is not None:
@@ -527,6 +534,7 @@ def bayesian_signed_rank_test(
         least=least,
         most=most,
         theta=frozen(0.5 + lead / (2.0 * total**2)),
+        theta_bounds=frozen(bounds / (total + prior) ** 2),
         shares=None if shares is None else frozen(shares),
         n_better=n_better,
         n_worse=n_worse,

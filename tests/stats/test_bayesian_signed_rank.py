@@ -230,3 +230,16 @@ def test_bounds_of_the_estimate_against_an_atom_beyond_all(ignorance):
         means.append((products * halves).sum() / (total * (total + 1.0)))
     assert [found.lower_estimate, found.upper_estimate] == pytest.approx(means)
     assert found.lower_estimate <= found.estimate <= found.upper_estimate
+
+
+def test_draws_with_the_extreme_priors_are_outlined():
+    """Figure 1: the area above 1/2 of the lower and the upper distribution is the probability."""
+    pytest.importorskip("matplotlib")
+    z = np.random.default_rng(0).normal(0.3, 1.0, 20)
+    found = bayesian_signed_rank_test(-z, np.zeros(20))
+    assert (found.theta_bounds > 0.5).mean(axis=1).tolist() == [found.lower, found.upper]
+    means = found.theta_bounds.mean(axis=1)
+    assert means == pytest.approx([found.lower_estimate, found.upper_estimate], abs=0.005)
+    outlines = [patch for patch in found.plot().patches if hasattr(patch, "get_data")]
+    tops = [float(np.sum(outline.get_data().values)) for outline in outlines]
+    assert tops == pytest.approx([1.0, 1.0])
