@@ -40,7 +40,7 @@ OUTPUTS = {
 }
 
 
-@pytest.mark.parametrize("ending", ["", "-wal", ".lock"])
+@pytest.mark.parametrize("ending", ["", "-journal", ".lock"])
 def test_a_report_never_takes_the_place_of_a_store(store, ending):
     target = Path(f"{store}{ending}")
     target.touch()

@@ -27,8 +27,9 @@ from racer.run.deadline import Deadline
 from racer.run.rehearsal import FirstBlock, FirstValues
 from racer.run.signals import GracefulStop, notify
 from racer.store.replay import Prefetched
+from racer.store.result import content_of
 from racer.store.schema import Ending
-from racer.store.snapshot import write_snapshot
+from racer.store.writer import StoreChangedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -104,9 +105,11 @@ def drive(
             stack.enter_context(workers)
             loop.run()
             if store is not None:
-                store.flush()
-                image = store.finish()
-                write_snapshot(store.reader, loop.result(), image)
+                store.finish(content_of(loop.result()))
+    except StoreChangedError as error:
+        if store is None:
+            raise
+        raise store.rescue(error, loop.outcomes()) from error
     except KeyboardInterrupt:
         raise _interrupted(loop.result(), store, stop.code) from None
     result = loop.result()
@@ -257,6 +260,19 @@ class _Loop(Generic[R]):
         if self._is_late():
             result = replace(result, ended=Ended.DEADLINE)
         return replace(result, unused=unused, provenance={**self.provenance, **took})
+
+    def outcomes(self) -> dict[CellKey, Outcome]:
+        """Return all outcomes that are known, those of prefetched cells included."""
+        result = self.contest.result()
+        tables = [(False, result.known)]
+        if isinstance(result, Result):
+            tables.append((True, result.held_out))
+        told = {
+            (held_out, block, candidate): outcome
+            for held_out, table in tables
+            for block, candidate, outcome in table.cells()
+        }
+        return told | self._feed.left()
 
     def _accept(self, cell: Cell, outcome: Outcome) -> bool:
         """Record an outcome; return False for one that has to be evaluated again."""
@@ -470,6 +486,10 @@ class Feed:
             self.workers.finish()
         for cell, outcome in self.workers.rest():
             self._keep(cell, outcome)
+
+    def left(self) -> dict[CellKey, Outcome]:
+        """Return the outcomes that were not requested, or are known beyond what was."""
+        return self._prefetched | self._kept | self._reusable
 
     def unused(self) -> Unused:
         """Return the count and seconds of prefetched cells that were never requested."""

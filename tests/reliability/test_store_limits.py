@@ -1,6 +1,7 @@
 """Where limits and the store meet, and what a signal must not leave in the record."""
 
 import functools
+import itertools
 import os
 import signal
 import sqlite3
@@ -14,6 +15,7 @@ from objectives import hang, misbehaving  # which workers can import
 
 import racer
 from racer.deciders.named import DECIDERS
+from racer.evaluate import attempt
 from racer.store.load import check_store
 
 POSIX = pytest.mark.skipif(not hasattr(os, "fork"), reason="limits need a fork")
@@ -105,8 +107,9 @@ def test_a_failure_that_a_signal_may_have_made_is_not_recorded(tmp_path, number)
     assert len(resumed.failures) == 0
 
 
-def test_a_reader_in_the_same_process_leaves_the_locks_alone(tmp_path):
-    """Were the file opened and closed past SQLite, the viewer would take the log away."""
+def test_a_reader_in_the_same_process_leaves_the_locks_alone(tmp_path, monkeypatch):
+    """Were the file opened and closed past SQLite, its locks would be dropped."""
+    monkeypatch.setattr(attempt, "_clock", itertools.count().__next__)  # a commit for each
     path, counts = tmp_path / "run.db", []
     viewer = (
         "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]);"

@@ -113,12 +113,12 @@ def test_callbacks_see_the_end_by_a_deadline(n_jobs, is_stored, tmp_path, monkey
 
 
 @pytest.mark.parametrize("is_tuning", [False, True])
-@pytest.mark.parametrize("least", [1, 1000])  # with a snapshot, and without one
+@pytest.mark.parametrize("least", [1, 1000])  # with its result, and without it
 @pytest.mark.filterwarnings("ignore:the deadline passed", "ignore:.* goes on with")
 def test_a_store_holds_the_deadline_until_its_race_goes_on(
     clock, monkeypatch, folder, is_tuning, least
 ):
-    monkeypatch.setattr("racer.store.snapshot.LEAST", least)
+    monkeypatch.setattr("racer.store.result.LEAST", least)
     path = folder / "run.db"
     call, pool = (racer.tune, SPACE) if is_tuning else (racer.race, POOL)
     result = call(pool, at(clock), budget=60, deadline=26, seed=1, store=path)

@@ -227,9 +227,9 @@ def test_a_run_that_is_over_has_its_title_first(tmp_path, capsys, monkeypatch):
     title, *others = again(path)
     assert title.startswith("race of 3 candidates: ")
     assert others == [end, f"recorded in {path}; racer watch {path} follows it"]
-    monkeypatch.setattr("racer.store.snapshot.LEAST", 1)
+    monkeypatch.setattr("racer.store.result.LEAST", 1)
     assert again(tmp_path / "kept.db")[-1] == end
-    assert again(tmp_path / "kept.db") == [end]  # its snapshot is the result
+    assert again(tmp_path / "kept.db") == [end]  # its result is in it
 
 
 def test_a_notebook_has_one_display_that_is_updated(monkeypatch, clock):

@@ -136,8 +136,8 @@ def limited(
     start = time.monotonic()
     until = (start + limits.timeout, limits.timeout) if tells and limits.timeout else None
     child = Child(functools.partial(_answer, attempt, me, pipe, warned, until))
-    # an evaluation that reports its own end has half a second for it
-    patience = 0.5 if tells else 0.0
+    # an evaluation that reports its own end, with what it printed, has time for it on a busy machine
+    patience = 5.0 if tells else 0.0
     watched = _Watched(child, limits, start, own, before, patience, bound)
     try:
         while (outcome := watched.look()) is None:
