@@ -73,6 +73,7 @@ class Size(NamedTuple):
     repetitions: int
     jobs: int
     seed: int
+    first_look: int = 2  # rounds before F-Race tests
 
 
 Cells = dict[Cell, "pd.DataFrame"]
@@ -105,7 +106,7 @@ def _play(cell: Cell, size: Size, blocks: int) -> Play:
         n_jobs=size.jobs,
         seed=size.seed,
         blocks=blocks,
-        first_test=PER_ASSESSMENT * (1 if cell.decider == "bayesian" else 2),
+        first_test=PER_ASSESSMENT * (1 if cell.decider == "bayesian" else size.first_look),
         each_test=PER_ASSESSMENT,
         select="mean",
         epsilon=0.05,

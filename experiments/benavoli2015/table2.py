@@ -27,7 +27,7 @@ from experiments.benavoli2015.racing import (
     summary,
     truly_so,
 )
-from experiments.options import csv_option, run_options
+from experiments.options import csv_option, number_option, run_options
 from experiments.report import cell_of, mean_and_error, pm, table, wide, write
 
 if TYPE_CHECKING:
@@ -119,12 +119,18 @@ def near(rows: Sequence[Row], indicator: str) -> tuple[bool, str]:
 @click.command()
 @settings_option
 @run_options(1000)
+@number_option("--first-look", 2, help="Rounds of five observations before F-Race tests.")
 @csv_option
 def main(
-    settings: tuple[str, ...], repetitions: int, jobs: int, seed: int, csv_path: Path | None
+    settings: tuple[str, ...],
+    repetitions: int,
+    jobs: int,
+    seed: int,
+    first_look: int,
+    csv_path: Path | None,
 ) -> None:
     """Print Table 2 as published and as measured here."""
-    size = Size(repetitions, jobs, seed)
+    size = Size(repetitions, jobs, seed, first_look)
     cells = races(settings, DECIDERS, size)
     rows = records(cells, size)
     print(f"{bayesian(rows)}\n\n{table(rows, COLUMNS)}")

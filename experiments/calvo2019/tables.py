@@ -22,6 +22,7 @@ from experiments.options import (
 )
 from experiments.report import read, wide, write
 from racer.cli.demo.problems import FUNCTIONS
+from racer.stats import expected_running_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,6 +101,14 @@ def main(
     rows = read(runs_path)
     print(f"{len(rows)} runs, {draws} draws, seed {seed}.")
     print("Probability of being the best (5 % and 95 % quantiles)")
+    hits = {(f, t): runs.fixed_target(rows, f, t) for f in FUNCTIONS for t in runs.TARGETS}
+    times = [
+        {"f": f, "t": t, "name": name, "ert": ert}
+        for (f, t), table in hits.items()
+        for name, ert in zip(runs.NAMES, expected_running_time(table, evaluations), strict=True)
+    ]
+    print("\n## Expected running time\n")
+    print(wide(times, {"function": "{f}", "target": "{t:g}"}, "{name}", "{ert:.0f}"))
     frames = [*evolutions(rows, draws, seed), *sensitivities(rows, draws, seed)]
     names = ["analysis", "function", "budget", "prior", "strength", *analyses.COLUMNS]
     found = pd.concat(frames)[names].astype(object)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from experiments.benavoli2015 import published, table1, table2, table3
+from experiments.benavoli2015 import published, table2, table3
 from experiments.benavoli2015.racing import (
     DECIDERS,
     SETTINGS,
@@ -22,7 +22,7 @@ from racer.simulate import NormalWorld
 from racer.simulate.play import run_race
 from racer.stats import bayesian_sign_test
 
-COMMANDS = {"table1": table1.main, "table2": table2.main, "table3": table3.main}
+COMMANDS = {"table2": table2.main, "table3": table3.main}
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "experiments" / "benavoli2015"
 TABLE_2 = """\
@@ -65,27 +65,6 @@ def test_figures_of_tables_2_and_3_are_those_printed():
     assert published.table_2() == table
     assert {f"{q},{rho:g}": n for (q, rho), n in published.table_3().items()} == TABLE_3
     assert list(SETTINGS) == list(TABLE_3)
-
-
-def test_table_1_is_met(tmp_path):
-    """Two columns exactly; the joint one within what the unprinted matrix leaves open."""
-    path = tmp_path / "table1.csv"
-    text = run("table1", "--csv", str(path))
-    assert "matrix is not printed" in text
-    assert [line[0] for line in cells(text)] == [
-        "X1<X3",
-        "X1<X4",
-        "X1<X2",
-        "X2<X3",
-        "X2<X4",
-        "X3<X4",
-    ]
-    for row in rows(path):
-        for column in ("p_sign_test", "one_minus_posterior"):
-            assert round(float(row[column]), 4) == float(row[f"{column}_published"])
-        joint, known = (float(row[f"one_minus_joint_posterior{end}"]) for end in ("", "_published"))
-        assert joint == pytest.approx(known, abs=0.015)
-    assert "does not hold" not in text
 
 
 def test_table_2_prints_published_and_ours(tmp_path):
