@@ -31,7 +31,7 @@ def plotted(store, target):
     table = store.with_name("table.csv")
     table.write_text(TABLE)
     target = target.with_suffix(".png")
-    return command("compare", table, "--plot", target), target
+    return command("compare", "--minimize", table, "--plot", target), target
 
 
 OUTPUTS = {

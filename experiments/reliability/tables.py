@@ -108,7 +108,9 @@ def places(m: int, seed: int) -> dict[str, float]:
     for solved, coded in product((False, True), repeat=2):
         times = portfolio(np.random.default_rng([seed, m]), m, solved=solved)
         par10 = np.where(np.isinf(times), 10.0, times)
-        ranking = racer.compare(pd.DataFrame(par10 if coded else times), "friedman").ranking
+        ranking = racer.compare(
+            pd.DataFrame(par10 if coded else times), "friedman", maximize=False
+        ).ranking
         by_name = ranking.set_index("algorithm")["probability_best"]
         chances.append(by_name[[str(j) for j in range(m)]].to_numpy())
         means = par10.mean(axis=0)

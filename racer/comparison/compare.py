@@ -52,7 +52,7 @@ def compare(
     method: Method | None = None,
     *,
     design: Design = "paired",
-    maximize: bool = False,
+    maximize: bool | None = None,
     control: str | None = None,
     rope: float | None = None,
     alpha: float = 0.05,
@@ -88,8 +88,9 @@ def compare(
         Unpaired: scores of different algorithms have no data sets in common, as from runs on one
         problem or on instances of their own. Long: columns of algorithms and scores; or wide,
         samples of different sizes filled up with NaN.
-    maximize : bool
-        Larger is better.
+    maximize : bool, optional
+        Larger is better. By default what the metric's name says, such as accuracy, or all columns of
+        a wide table, or the format that `racer.read_scores` read.
     control : str, optional
         Compare this algorithm with each other one, instead of all pairs.
     rope : float >= 0, optional
@@ -164,9 +165,8 @@ def compare(
     choice(design, "design", get_args(Design))
     method = _method(method, design)
     read = read_scores if design == "paired" else read_unpaired
-    table = read(
-        scores, Columns(data_set, algorithm, fold, score), maximize=flag(maximize, "maximize")
-    )
+    said = None if maximize is None else flag(maximize, "maximize")
+    table = read(scores, Columns(data_set, algorithm, fold, score), maximize=said)
     if local_rope is not None:
         choice(local_rope, "local_rope", get_args(LocalRope))
     settings = Settings(
@@ -185,7 +185,7 @@ def compare(
     analysis = METHODS[chosen](table, settings)
     tied = _ties(table) if analysis.tied is None else analysis.tied
     known_as = {name: place for place, name in enumerate(table.algorithms)}
-    values = as_costs(table.costs, maximize=maximize)
+    values = as_costs(table.costs, maximize=table.direction.maximize)
     ranking = analysis.ranking
     if design == "paired":
         ranking = _with_best(ranking, table, known_as)
@@ -204,7 +204,8 @@ def compare(
         n_folds=table.n_folds,
         n_missing=table.n_missing,
         n_ties=tied[0],
-        maximize=maximize,
+        maximize=table.direction.maximize,
+        direction=table.direction.words,
         alpha=settings.alpha,
         rope=analysis.rope,
         control=control,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Callable  # noqa: TC003  (of a field)
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -105,6 +105,19 @@ class Runtime:
         for name in ("limit", "slack", "par"):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, float(value))
+
+    @classmethod
+    def of(cls, given: Any) -> Runtime | None:
+        """Return it of a limit in seconds, a mapping of its parameters, or itself; None of None."""
+        if given is None or isinstance(given, cls):
+            return given
+        if isinstance(given, Mapping):
+            return cls(**given)
+        if not is_real(given):
+            raise SettingError(
+                f"runtime={reprlib.repr(given)}: give the limit in seconds, or racer.Runtime(limit)"
+            )
+        return cls(given)
 
     def _check_utility(self, utility: Callable[[float], float]) -> None:
         times = [self.limit * i / 8 for i in range(9)]

@@ -101,12 +101,11 @@ def judged(evaluate: Objective, cell: Cell, *, reraise_interrupt: bool = False) 
     return outcome if bound is None or value is None else bounded(outcome, bound) or outcome
 
 
-def _called(evaluate: Objective, cell: Cell) -> Any:
+def _called(evaluate: Any, cell: Cell) -> Any:
     if isinstance(evaluate, Command):
         return evaluate.run(cell)
     if cell.bound is not None and takes_bound(evaluate):
-        called: Any = evaluate
-        return called(cell.config, cell.instance, cell.seed, bound=cell.bound)
+        return evaluate(cell.config, cell.instance, cell.seed, bound=cell.bound)
     return evaluate(cell.config, cell.instance, cell.seed)
 
 

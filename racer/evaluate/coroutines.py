@@ -49,9 +49,7 @@ class Coroutines:
     A call that the server refuses, or that takes too long, leaves its slot and is tried again.
     """
 
-    def __init__(
-        self, evaluate: Objective, *, n_jobs: int, retries: int, timeout: float | None
-    ) -> None:
+    def __init__(self, evaluate: Any, *, n_jobs: int, retries: int, timeout: float | None) -> None:
         self.takes_more: bool = n_jobs > 1
         self._evaluate, self._n_jobs = evaluate, n_jobs
         self._retries, self._timeout = retries, timeout

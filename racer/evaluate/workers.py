@@ -15,7 +15,7 @@ from racer.evaluate.command.command import Command
 from racer.evaluate.executor import SPARE, Futures, OnlyNeeded, Submitter, UserExecutor, never
 from racer.evaluate.limits.limits import limits_for
 from racer.evaluate.loky import joblib_workers
-from racer.evaluate.objective import check_objective, is_coroutine_function
+from racer.evaluate.objective import check_objective, is_coroutine_function, seeded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
@@ -179,9 +179,10 @@ def workers_for(
     check_objective(evaluate, timed=timed)
     if isinstance(evaluate, Command):
         evaluate.check(configs, instances, parameters)
+    is_async, evaluate = is_coroutine_function(evaluate), seeded(evaluate)
     check_jobs(n_jobs)
     whole(retries, "retries", least=0)
-    if is_coroutine_function(evaluate):
+    if is_async:
         return _coroutines(evaluate, n_jobs, executor, retries, timeout, memory)
     limits = limits_for(timeout, memory, timed=timed)
     contents = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from racer._checks import did_you_mean, is_whole
+from racer._checks import did_you_mean, is_whole, no_attribute
 from racer._numerics import mean_of, means_of
 from racer.core.contest import Unused
 from racer.core.table import Table, with_success
@@ -78,6 +78,9 @@ class AnyResult(Displayed):
     spent: float | None = None
     unused: Unused = field(default=Unused())
     provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    if not TYPE_CHECKING:  # it would allow any name
+        __getattr__ = no_attribute
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -14,6 +14,7 @@ from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.mean import MeanRace
 from racer.deciders.named import name_of
 from racer.deciders.signed_rank import SignedRankRace
+from racer.evaluate.command.command import on_common_code
 from racer.render.sections import Code, Grid, Section, number, parameters, value_shown
 from racer.results.front import front_first, front_grid, listed, shown_means, verdict_of_front
 from racer.results.means import has_means, mean_scores, means_section
@@ -32,6 +33,9 @@ _SHORT = 24  # characters of a value that is no dict
 def summary(result: Result) -> list[Piece]:
     """Return the text of `print`: verdict, the best, the survivors, why it ended, the cost."""
     best: list[Piece] = [*result.verdict]
+    end = f"{result.ended.message} {cost(result)}"
+    if not has_successes(result):
+        return [*best, end]
     if result.guess is not None:
         best.append(configuration(result.config(result.guess)))
     if len(result.leaders) > 1 or result.best_index is None or result.rules.aim is not None:
@@ -40,7 +44,12 @@ def summary(result: Result) -> list[Piece]:
         best += configurations(result, _MOST)
     if has_means(result) and len(result.configs) > 1:
         best.append(means_section(result))
-    return [*best, f"{result.ended.message} {cost(result)}"]
+    return [*best, end]
+
+
+def has_successes(result: Result) -> bool:
+    """Return False for a result of failures alone, whose tables of candidates are empty."""
+    return not 0 < result.evaluations == len(result.known.failures)
 
 
 def printed(result: Result) -> list[Piece]:
@@ -429,7 +438,8 @@ def failures(result: Result, where: str = "") -> Section:
     why, *more = first.message.splitlines()[:2] or [""]  # the second line is the command
     which = "the first, of" if len({f.candidate for f in known}) > 1 else "all of"
     text = f"{failure_counts(result)}, {which} #{first.candidate}: {why}{where}"
-    return Section("Failures", (text, *map(Code, more)))
+    advice = on_common_code((failure.message for failure in known), result.evaluations)
+    return Section("Failures", (text, *map(Code, more), *filter(None, [advice])))
 
 
 def race_table(result: Result, races: Sequence[RaceCompleted]) -> Section:

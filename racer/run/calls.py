@@ -58,7 +58,7 @@ def race(
     block_size: int = 1,
     instance_order: InstanceOrder | None = None,
     groups: Sequence[Any] | None = None,
-    runtime: Runtime | None = None,
+    runtime: Runtime | float | None = None,
     timeout: float | None = None,
     memory: int | None = None,
     retries: int = 0,
@@ -77,7 +77,8 @@ def race(
     candidates : sequence
         Configurations of any type (such as dicts), each once.
     evaluate : callable
-        ``evaluate(config, instance, seed) -> float``, or a mapping of `metrics`; beside either,
+        ``evaluate(config, instance, seed) -> float``, or a mapping of `metrics` (a function of
+        ``(config, instance)`` is called without the seed); beside either,
         ``"spend"`` is the price of the evaluation: ``{"score": 0.7, "spend": 0.002}``. Plain, or a
         coroutine function, of which calls that a server refuses (429) or that take too long are
         tried again. An evaluation without finite numbers costs its cell: it ranks
@@ -162,8 +163,8 @@ def race(
         A label per instance: those with equal ones (questions on one passage, repeats of an item)
         are taken in a row, and count as one block with their mean. `first_test` and `generalize` count
         groups.
-    runtime : Runtime, optional
-        The cost is run time, with an adaptive cap. `evaluate` returns seconds, or None: then CPU
+    runtime : Runtime, or float > 0, optional
+        The cost is run time, with an adaptive cap; a number is the limit in seconds. `evaluate` returns seconds, or None: then CPU
         time is measured (of it and of all processes that it waits for; wall time but on Linux). It
         may have a keyword `bound`, the seconds after which it is stopped in any case. Each
         evaluation runs in a process of its own (not on Windows).
@@ -281,7 +282,7 @@ def tune(
     initial: Sequence[Mapping[str, Any] | Known] | Known = (),
     test_instances: Sequence[Any] | None = None,
     test_elites: int | None = None,
-    runtime: Runtime | None = None,
+    runtime: Runtime | float | None = None,
     timeout: float | None = None,
     memory: int | None = None,
     retries: int = 0,
@@ -374,7 +375,7 @@ def tune(
         them, beyond the budget.
     test_elites : int, optional
         How many elites are, the best first: 1 saves evaluations. None: all.
-    runtime : Runtime, optional
+    runtime : Runtime, or float > 0, optional
         The cost is run time, with an adaptive cap: as in `racer.race`.
     timeout, memory, retries
         As in `racer.race`.

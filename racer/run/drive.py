@@ -18,6 +18,7 @@ from racer.core.events import Ended, RaceEnded
 from racer.core.prices import NO_SPEND
 from racer.errors import ObjectiveError, RaceInterrupted, warn
 from racer.evaluate.attempt import generators_put_back
+from racer.evaluate.command.command import on_common_code
 from racer.evaluate.limits.processes import not_for_evaluations
 from racer.evaluate.objective import check_useful
 from racer.evaluate.outcome import bounded, check_outcome
@@ -170,6 +171,7 @@ class _Loop(Generic[R]):
             raise
 
     def _run(self) -> None:
+        is_rehearsal = not self._first.is_over
         while not self._is_stopping() and (cells := self.contest.ask()):
             self._feed.may_prefetch = self._first.is_over
             if self.display is not None:
@@ -177,10 +179,15 @@ class _Loop(Generic[R]):
             if self._may_tell_together and self._feed.is_in_turn(cells):
                 self._take_all(cells)
                 continue
+            messages = []
             for cell, outcome, is_new in self._feed.outcomes(cells):
                 self._take(cell, outcome, is_new=is_new)
+                messages.append(outcome.message)
             if not self._first.is_over:
                 self._first.end(cells, len(self.contest.alive))
+            if is_rehearsal and (advice := on_common_code(messages, len(cells))):
+                warn(advice)
+            is_rehearsal = False
             if self.values is not None and self.values.end():
                 self.values = None
         self._first.release()

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from racer._files import SQLITE, beginning, read_bytes
 from racer.core.budget import Budget
-from racer.core.runtime import Runtime
 from racer.errors import BudgetError, ObjectiveError, SettingError
 from racer.evaluate.command.command import Command
 from racer.evaluate.objective import describe
+from racer.scenario.candidates import read_candidates
 from racer.scenario.irace_options import THE_OPTIONS, from_irace, merged
 from racer.scenario.r_file import read_assignments
-from racer.scenario.settings import TESTS, checked
+from racer.scenario.settings import TESTS, checked, takes
 from racer.space.irace.table import read_configurations
 from racer.space.space import Space
 from racer.store.load import load_record
@@ -40,17 +40,9 @@ _LIMITS = ("budget", "seconds", "spend")
 _OF_A_COMMAND = ("reads", "cost", "cwd", "success_codes", "protocol")
 _COMMENT = re.compile(r"(?<!\S)#.*")  # of a line of instances
 _PASSED = (
-    *(
-        "elites",
-        "test_elites",
-        "parallel_races",
-        "first_test",
-        "each_test",
-        "block_size",
-        "maximize",
-        "instance_order",
-    ),
-    *("metrics", "objective"),
+    *("elites", "test_elites", "parallel_races"),
+    *("first_test", "each_test", "block_size", "instance_order"),
+    *("maximize", "metrics", "objective", "runtime"),
     *("deadline", "timeout", "memory", "retries", "deterministic", "generalize", "seed"),
 )
 
@@ -85,13 +77,34 @@ class Scenario:
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `racer.tune`; RacerError for files that cannot be used."""
-        given = self.settings
-        space = self.space()
-        evaluate, instances = self.evaluate(space), self.instances("instances")
+        given, space = self.settings, self.space()
+        found = {"space": space, **self._shared("tune", space.parameters, space.switches)}
+        if given.get("initial"):
+            found["initial"] = self.initial(space)
+        if given.get("test_instances"):
+            found["test_instances"] = self.instances("test_instances")
+        return found
+
+    def race_arguments(self) -> dict[str, Any]:
+        """Return the arguments of `racer.race`; RacerError for files that cannot be used."""
+        if not (path := self.settings.get("candidates")):
+            raise SettingError(
+                "no candidates are named: give candidates = .., a JSON list of objects, or CSV with "
+                "a column for each parameter"
+            )
+        configs = read_candidates(path)
+        names = {name for config in configs for name in config}
+        return {"candidates": configs, **self._shared("race", names or None, {})}
+
+    def _shared(
+        self, command: str, parameters: Collection[str] | None, switches: Mapping[str, str]
+    ) -> dict[str, Any]:
+        """Return the arguments that are the same for both commands."""
+        given = {n: v for n, v in self.settings.items() if takes(command, n)}
+        evaluate, instances = self.evaluate(switches), self.instances("instances")
         if isinstance(evaluate, Command):
-            check_command_line(evaluate, instances, space.parameters)
+            _check_command_line(evaluate, instances, parameters)
         found: dict[str, Any] = {
-            "space": space,
             "evaluate": evaluate,
             "instances": instances,
             "budget": self._budget(),
@@ -100,15 +113,6 @@ class Scenario:
         }
         if "decider" in given:
             found["decider"] = TESTS.get(given["decider"], given["decider"])
-        if "runtime" in given:
-            runtime = given["runtime"]
-            found["runtime"] = Runtime(
-                **(runtime if isinstance(runtime, dict) else {"limit": runtime})
-            )
-        if given.get("initial"):
-            found["initial"] = self.initial(space)
-        if given.get("test_instances"):
-            found["test_instances"] = self.instances("test_instances")
         if given.get("store"):
             found["store"] = given["store"]
         return found
@@ -209,7 +213,7 @@ class Scenario:
         seconds, spend = (limit or None for limit in others)
         return Budget(evaluations=evaluations or None, seconds=seconds, spend=spend)
 
-    def evaluate(self, space: Space) -> Objective:
+    def evaluate(self, switches: Mapping[str, str]) -> Objective:
         """Return the objective: the command, or the function, which is imported now."""
         given = self.settings
         if "evaluate" in given:
@@ -226,14 +230,15 @@ class Scenario:
         protocol = given.get("protocol", "command")
         settings = {name: given[name] for name in _OF_A_COMMAND[:-1] if name in given}
         argv = given["command"]
-        switches = space.switches if protocol != "command" or "{parameters}" in argv else {}
+        has_switches = protocol != "command" or "{parameters}" in argv
         runner = None if protocol == "command" else protocol
+        switches = switches if has_switches else {}
         command = Command(argv, switches=switches, protocol=runner, **settings)
         _check_script(argv[0])
         return command
 
 
-def check_command_line(
+def _check_command_line(
     command: Command, instances: Sequence[Any] | None, parameters: Collection[str] | None
 ) -> None:
     """Raise SettingError for a place in the command, a setting here, that nothing can fill."""

@@ -14,6 +14,7 @@ from racer.core.objective import Aim
 from racer.core.pool import as_instances
 from racer.core.prices import RecordedPrices
 from racer.core.rules import Rules
+from racer.core.runtime import Runtime
 from racer.errors import BudgetError, CandidateError, SettingError
 from racer.racing.asktell import AskTell, Flow
 from racer.racing.loop import too_short
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     from racer.core.contest import Kind
     from racer.core.rules import RulesGiven
-    from racer.core.runtime import Runtime
     from racer.deciders.decider import Goal
     from racer.results.base import Result
 
@@ -44,7 +44,7 @@ def default_decider(runtime: Runtime | None, goal: Goal | None = None) -> str:
     """Return the decider of a tuning that is given none; one of ranks where times are capped."""
     if goal is not None:
         return "front" if goal.kind == "front" else "goal-for-budget"
-    capped = runtime is not None and getattr(runtime, "slack", math.inf) < math.inf
+    capped = runtime is not None and runtime.slack < math.inf
     return "bayesian-friedman" if capped else "best-for-budget"
 
 
@@ -303,7 +303,7 @@ def _with_defaults(given: RulesGiven) -> Rules:
     if given.get("decider") is None:
         aim = Aim.of(given.get("metrics"), given.get("objective"))
         goal = None if aim is None else aim.goal
-        given["decider"] = default_decider(given.get("runtime"), goal)
+        given["decider"] = default_decider(Runtime.of(given.get("runtime")), goal)
     rules = Rules.given(given)
     if isinstance(rules.prices, tuple) and not isinstance(rules.prices, RecordedPrices):
         raise SettingError(

@@ -69,7 +69,8 @@ def test_pictures_are_chosen(tmp_path):
     for kinds in ((), ("matrix",), ("critical-difference", "matrix")):
         path = tmp_path / "out.png"
         done = run(
-            DEMSAR, "--plot", path, *(word for kind in kinds for word in ("--picture", kind))
+            *(DEMSAR, "--maximize", "--plot", path),
+            *(word for kind in kinds for word in ("--picture", kind)),
         )
         assert done.exit_code == 0, done.output
         heights.append(int.from_bytes(path.read_bytes()[20:24], "big"))  # of a PNG
@@ -83,7 +84,7 @@ def test_pictures_are_chosen(tmp_path):
 def test_columns_named_by_hand(tmp_path):
     path = tmp_path / "odd.csv"
     path.write_text("u,v,w\nx,1,3\nx,2,4\ny,1,5\ny,2,9\n", encoding="utf-8")
-    args = ("--data-set", "u", "--algorithm", "v", "--score", "w", "--json")
+    args = ("--data-set", "u", "--algorithm", "v", "--score", "w", "--minimize", "--json")
     done = run(path, *args)
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["algorithms"] == ["1", "2"]
@@ -134,7 +135,7 @@ def test_a_bad_file_is_an_error_with_exit_code_2(tmp_path, content, message):
 def test_a_first_column_of_scores_is_an_algorithm(tmp_path, content):
     path = tmp_path / "scores.csv"
     path.write_text(content, encoding="utf-8")
-    done = run(path, "--json")
+    done = run(path, "--minimize", "--json")
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["algorithms"] == ["a", "b", "c"]
     assert "of numbers" not in done.output
@@ -156,7 +157,7 @@ def test_a_first_column_of_scores_is_an_algorithm(tmp_path, content):
 )
 def test_what_cannot_work_is_said(args, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    done = run(DEMSAR, *args)
+    done = run(DEMSAR, "--maximize", *args)
     assert not list(tmp_path.iterdir())
     assert done.exit_code == 2
     assert done.stdout == ""
@@ -177,7 +178,7 @@ def test_without_matplotlib_the_extra_is_named_before_anything_is_computed(tmp_p
 def test_missing_values_as_others_write_them(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("\ufeffname,a,b\nx,1,\ny,NaN,2\nz,1,n/a\nNA,2,3\n", encoding="utf-8")
-    done = run(path, "--json")
+    done = run(path, "--minimize", "--json")
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
     assert found["n_missing"] == 3
@@ -188,7 +189,7 @@ def test_missing_values_as_others_write_them(tmp_path):
 def test_a_warning_of_the_table_is_one_line(tmp_path):
     path = tmp_path / "spread.csv"
     path.write_text("data;a;b\nd1;61,8 ± 1,2;70,1\nd2;55,2;60\nd3;1,5;2\n", encoding="utf-8")
-    done = run(path)
+    done = run(path, "--maximize")
     assert done.exit_code == 0, done.output
     (line,) = done.stderr.splitlines()
     assert line.startswith("racer: ")

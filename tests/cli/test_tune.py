@@ -269,7 +269,7 @@ def test_a_tuning_without_success_codes_stops_at_the_first_block(folder):
     )
     done = said("tune", "-q")
     assert done.exit_code == 1, done.output
-    advice = "if exit code 10 is a success, set success_codes = [10, 20]"
+    advice = "if exit code 10 is a success, set success_codes = [10, 20] (--success-codes 10,20)"
     assert f"each time with the same exit code ({advice}), first: the program" in done.stderr
     assert "racer check-scenario shows a few evaluations" in done.stderr
     assert racer.load("racer.db").evaluations == 0

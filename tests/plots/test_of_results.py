@@ -171,7 +171,7 @@ def test_a_matrix_of_pairs_and_the_posterior_of_any(method):
     scores = pd.DataFrame(
         np.random.default_rng(1).normal(np.arange(4), size=(12, 4)), columns=names
     )
-    comparison = racer.compare(scores, method)
+    comparison = racer.compare(scores, method, maximize=False)
     ax = comparison.plot("matrix")
     assert_legible(ax)
     assert len(ax.texts) == 12

@@ -36,7 +36,7 @@ BY_TYPE = {  # by annotation, without its None
     "Objective": [3, "never", lambda: 1, lambda config: config, dict, ARRAY],
     "Sequence[Callback]": [3, "print", [3], [None]],
     "str | PathLike[str]": [3, True, [1], "", "a\0b"],
-    "Runtime": [0, -1, "5", True, racer.Runtime],
+    "Runtime | float": [0, -1, "5", True, racer.Runtime],
 }
 _BY_NAME = {
     "alpha confidence level": [0, 1, -0.1, 1.5],
@@ -75,7 +75,7 @@ MODULES = ("racer", "racer.stats", "racer.deciders", "racer.simulate", "racer.in
 OF_SPACES = ("from_json", "from_irace", "read_irace", "read_pcs", "read_configspace")
 REST = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
 SKIPPED = ("verify", "read_scores", "finish")  # of files, and of a trial that Optuna made
-OF_RULES = {"Race": {"budget": 90}, "Tuner": {"budget": 90}}  # not in the signature
+OF_RULES = {"Race": {"budget": 90}, "Tuner": {"budget": 90}, "compare": {"maximize": False}}
 GIVEN = ("budget", "instances", "source", "blocks")  # though they have a default
 
 

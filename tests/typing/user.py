@@ -151,7 +151,7 @@ def compares(scores: Any) -> float:
     assert_type(found, racer.Comparison)
     assert_type(found.pairs, pd.DataFrame)
     assert_type(found.prose(), str)
-    racer.compare(scores, method="auto", alpha=0.1)
+    racer.compare(scores, method="auto", alpha=0.1, maximize=False)
     assert_type(found.plot(), Axes)
     racer.plots.simplex([[0.2, 0.3, 0.5]], ["a", "b", "c"])
     return test.tail_probability
