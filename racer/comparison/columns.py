@@ -34,6 +34,7 @@ FOLD = (
     *("seed", "randomseed", "randomstate", "trial"),
 )
 _AFTER = re.compile(r"(name|id|label|no|nr|number|index)$")  # a name's last word that adds nothing
+_LONGEST = 100  # letters of a number
 # texts that say that there is no score
 _MISSING = frozenset({"", "nan", "na", "n/a", "null", "none", "?"})
 
@@ -193,7 +194,7 @@ def number_in(text: str) -> float | None:
         number = float(text)
     except ValueError:
         return None
-    return None if "_" in text or is_too_large(text) else number
+    return None if "_" in text or len(text) > _LONGEST or is_too_large(text) else number
 
 
 def is_too_large(text: str) -> bool:

@@ -42,7 +42,7 @@ __all__ = ["read_csv", "read_scores", "score_table"]
 
 COLUMNS = ("algorithm", "instance", "score")
 _SIGN = r"\s*(?:±|\+/?-|\\pm)\s*"
-_WITH_SPREAD = re.compile(rf"([-+]?\d[\d.,eE+-]*?){_SIGN}[\d.,]+%?")  # 61.8 ± 1.2
+_WITH_SPREAD = re.compile(rf"([-+]?\d[\d.,eE+-]{{0,98}}?){_SIGN}[\d.,]+%?")  # 61.8 ± 1.2
 _WITH_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
 _WITH_MARK = re.compile(r"[-+]?\d*([.,])\d+(?:[eE][-+]?\d+)?")
 _WHOLE = re.compile(r"[-+]?\d+(\.0)?")  # also as a float is written
@@ -344,7 +344,7 @@ def _number(value: Any, name: str, where: str) -> float:
     """Return a score; ScoresError if it is no number."""
     if isinstance(value, bool) or is_real(value):
         return float(value)
-    raise ScoresError(f"{where}: {name} is {value!r}, not a number")
+    raise ScoresError(f"{where}: {name} is {reprlib.repr(value)}, not a number")
 
 
 def _of_csv(path: Path, columns: Columns) -> Iterator[_Row]:
@@ -419,7 +419,7 @@ def read_csv(path: Path) -> CsvTable:
     delimiter, (names, *rows) = _lines_of_csv(path)
     if len(names) == 1:
         raise ScoresError(
-            f"{path}: the header is one column, {names[0]!r}: separate columns by commas, "
+            f"{path}: the header is one column, {reprlib.repr(names[0])}: separate columns by commas, "
             "semicolons or tabs"
         )
     numbers = map(number_in, names)

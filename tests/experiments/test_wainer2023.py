@@ -1,7 +1,7 @@
 """The script that reruns the tables of Wainer (2023)."""
 
 import pytest
-from click.testing import CliRunner
+from typed import typed
 
 from experiments.report import read
 from experiments.wainer2023 import ll, tables
@@ -11,8 +11,7 @@ from racer.stats import bradley_terry, win_table
 def test_the_command_prints_and_writes_published_and_ours(tmp_path):
     path = tmp_path / "summary.csv"
     arguments = ["--draws", "2000", "--cases", "ss", "--csv", str(path)]
-    result = CliRunner().invoke(tables.main, arguments, catch_exceptions=False)
-    assert result.exit_code == 0, result.output
+    typed(*arguments, command=tables.main, exits=0)
     rows = read(path)
     of_pairs, of_samples = rows[:100], rows[100:]
     assert max(abs(float(row["difference"])) for row in of_pairs) < 0.06

@@ -536,3 +536,11 @@ def test_a_label_that_is_missing_is_refused(csv):
     for gap in ("", "nan"):
         with pytest.raises(racer.ScoresError, match="column 'task' has no value in row 1"):
             racer.read_scores(csv(f"task,a,b\n1,1,2\n{gap},3,4\n"))
+
+
+def test_a_cell_of_more_than_100_letters_is_no_number(csv):
+    """A pattern that is tried from each digit would take a quarter of an hour."""
+    assert table(csv(f"item,a,b\nx,1,0.{'1' * 98}\n")).loc["x", "b"] == pytest.approx(1 / 9)
+    with pytest.raises(racer.ScoresError, match=r"0\.1+\.\.\.1+' in row 0.*not a number") as error:
+        racer.read_scores(csv(f"item,a,b\nx,1,0.{'1' * 100_000}\n"))
+    assert len(str(error.value)) < 400
