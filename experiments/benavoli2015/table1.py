@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from experiments.benavoli2015 import published
 from racer.stats import bayesian_sign_test, joint_comparisons, sign_test
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["apart", "compute", "ranks"]
+__all__ = ["compute", "ranks"]
 
 
 def ranks() -> NDArray[np.float64]:
@@ -49,9 +48,3 @@ def compute(draws: int, seed: int) -> dict[str, dict[str, float]]:
             "one_minus_joint_posterior": 1.0 - statement.joint,
         }
     return result
-
-
-def apart(column: str) -> float:
-    """Return the largest difference between a column as published and as computed here."""
-    printed, ours = published.table_1(), compute(1_000_000, 1)
-    return max(abs(ours[name][column] - known[column]) for name, known in printed.items())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2
 
+from experiments.benavoli2015 import published, table1
 from experiments.report import read
 from experiments.wainer2023 import ll
 from racer.seeding import rng_for
@@ -19,7 +20,15 @@ from racer.stats import (
     signed_rank_test,
 )
 
-__all__ = ["agree", "outcomes", "recorded", "rejected"]
+__all__ = [
+    "agree",
+    "indistinguishable",
+    "outcomes",
+    "recorded",
+    "rejected",
+    "rounding",
+    "table_1",
+]
 
 ROOT = Path(__file__).parents[1]
 
@@ -29,6 +38,30 @@ def recorded(file: str, column: str, /, **where: object) -> list[float]:
     wanted = {name: str(value) for name, value in where.items()}
     rows = [row for row in read(ROOT / file) if wanted.items() <= row.items()]
     return [float(row[column]) for row in rows if row[column]]
+
+
+def rounding(file: str, digits: int, /, **where: object) -> int:
+    """Return how many figures of a recorded file round to what is printed."""
+    printed = recorded(file, "published", **where)
+    pairs = zip(recorded(file, "ours", **where), printed, strict=True)
+    return sum(round(ours, digits) == figure for ours, figure in pairs)
+
+
+def table_1(column: str) -> int:
+    """Return how many of six figures of Table 1 of Benavoli et al. (2015) come out, at their place."""
+    pairs = zip(table1.compute(1_000_000, 1).items(), published.table_1().items(), strict=True)
+    return sum(
+        a == b and round(ours[column], 4) == printed[column] for (a, ours), (b, printed) in pairs
+    )
+
+
+def indistinguishable() -> list[tuple[float, float]]:
+    """Return Table 3 of Benavoli et al. (2015): candidates removed here, and as printed."""
+    file, where = "benavoli2015/table2_rounds_found.csv", {"decider": "bayesian"}
+    pairs = zip(
+        *(recorded(file, name, **where) for name in ("declared", "repetitions")), strict=True
+    )
+    return list(zip((n / races for n, races in pairs), published.table_3().values(), strict=True))
 
 
 def agree(column: str, decider: str) -> float:
