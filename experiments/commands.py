@@ -69,6 +69,7 @@ study = Commands(
         "fold-errors": ("sklearn_folds.worlds", "Errors of races over correlated folds"),
         "kills": ("campaign.kills", "Every kind of contest killed at random moments, and resumed"),
         "items": ("items.tables", "Races on scores of items, right or wrong or graded"),
+        "papers": ("papers.items", "Four papers, item by item: each call beside what is printed"),
         "reliability": ("reliability.tables", "How often a probability of being the best is right"),
         "run-times": ("runtime.caps", "What caps on run times do to a test and to races"),
         "screenshots": ("screenshots", "The pictures of reports, by headless Chromium"),

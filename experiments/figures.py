@@ -11,13 +11,16 @@ import numpy as np
 import pandas as pd
 
 import racer
+from experiments.calvo2019 import analyses, runs
 from experiments.options import figures_option
 from experiments.pictures import looks_alike, save
 from experiments.report import read
 from experiments.wainer2023 import published
 from racer import compare
+from racer.cli.demo.problems import FUNCTIONS
+from racer.comparison import example_scores
 from racer.plots import evolution
-from racer.stats import bayesian_signed_rank_test, bradley_terry, plackett_luce_by_budget
+from racer.stats import bayesian_signed_rank_test, bradley_terry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,40 +58,11 @@ SPACE = racer.Space(
 )
 
 
-def accuracy() -> pd.DataFrame:
-    """Return Wainer's Table 2: the accuracy of five classifiers on 20 data sets."""
-    return pd.DataFrame(published.accuracy(), columns=list(published.NAMES))
-
-
 def auc() -> pd.DataFrame:
     """Return Demsar's Table 6: the AUC of four variants of C4.5 on 14 data sets."""
     return pd.DataFrame(
         [{k: v if k == "dataset" else float(v) for k, v in row.items()} for row in read(DEMSAR)]
     )
-
-
-def searches(budgets: tuple[int, ...], runs: int, seed: int) -> dict[float, Any]:
-    """Return the best of so many evaluations, by three ways of searching a noisy valley.
-
-    A random search, small steps from the best so far, and steps that shrink with time: made up
-    here to have something that changes with the budget.
-    """
-    found: dict[float, list[list[float]]] = {float(budget): [] for budget in budgets}
-    for run in range(runs):
-        rng = np.random.default_rng((seed, run))
-        best = np.zeros((3, max(budgets)))
-        for way in range(3):
-            x, value = rng.uniform(-5, 5, 4), np.inf
-            for t in range(max(budgets)):
-                step = (0.15, 4.0 / (1.0 + 0.05 * t))[way - 1]
-                new = rng.uniform(-5, 5, 4) if way == 0 else x + step * rng.normal(size=4)
-                cost = float((new**2).sum() + 2.0 * np.abs(np.sin(3.0 * new)).sum())
-                if cost < value:
-                    x, value = new, cost
-                best[way, t] = value
-        for budget in budgets:
-            found[float(budget)].append(best[:, budget - 1].tolist())
-    return {budget: np.array(rows) for budget, rows in found.items()}
 
 
 def descend(config: dict[str, float], instance: float, seed: int) -> float:
@@ -154,22 +128,18 @@ def pictures() -> Iterator[tuple[str, Axes | Figure]]:
     for kind in ("quality", "sampling", "parallel", "importance"):
         yield f"tuning_{kind}", tuned.plot(kind)
     yield "ablation", racer.ablation(tuned, evaluate).plot()
-    yield "matrix", compare(accuracy(), "bayesian-friedman", maximize=True).plot("matrix")
-    yield "pairs", compare(accuracy(), "bradley-terry", maximize=True).plot()
-    yield "winning", compare(accuracy(), "plackett-luce", maximize=True).plot()
-    frame = accuracy()
+    frame = example_scores().iloc[:, 1:]
+    yield "matrix", compare(frame, "bayesian-friedman", maximize=True).plot("matrix")
+    yield "pairs", compare(frame, "bradley-terry", maximize=True).plot()
+    yield "winning", compare(frame, "plackett-luce", maximize=True).plot()
     result = bayesian_signed_rank_test(frame["lgbm"], frame["svm"], rope=0.01, maximize=True)
     yield "simplex", result.plot(("lgbm", "svm"))
     yield (
         "predictive_check",
         bradley_terry(published.counts("table3b_wins")).plot_predictive_check(),
     )
-    scores = searches((10, 30, 100, 300, 1000), runs=30, seed=1)
-    names = ["random", "small steps", "shrinking steps"]
-    yield (
-        "evolution",
-        evolution(plackett_luce_by_budget(scores, names=names), caption="evaluations"),
-    )
+    reached = analyses.budget_evolution(read(runs.RUNS), tuple(FUNCTIONS), 4000, 1)
+    yield "evolution", evolution(reached, caption="evaluations")
     search = searched()
     yield "sklearn", search.result_.plot()
     yield "fits", fits(search)

@@ -1,4 +1,4 @@
-"""Write the tables of the evidence pages from the recorded CSV files.
+"""Write the tables of the evidence pages and of the papers' items from the recorded CSV files.
 
 Run:  python scripts/study.py tables            # after a study has written its CSV
       python scripts/study.py tables --check    # compares only
@@ -9,7 +9,7 @@ A line `<!-- table: NAME -->` in a page precedes a table, which this command rep
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ __all__ = ["TABLES", "filled", "main", "pages", "part"]
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 MARKED = re.compile(r"(?<=^<!-- table: )(\S+) -->\n\n(?:\|.*\n)*", re.MULTILINE)
+PAPERS = ("benavoli2015", "benavoli2014", "wainer2023", "calvo2019")
 
 Rows = list[dict[str, Any]]
 
@@ -144,7 +145,14 @@ def _worlds(kind: str = "") -> str:
     return tables.by_world(pd.read_csv(HERE / "reliability" / "worlds.csv"), kind)
 
 
+def _items(paper: str) -> str:
+    from experiments.papers import items  # noqa: PLC0415
+
+    return items.page(paper)
+
+
 TABLES: dict[str, Callable[[], str]] = {
+    **{name: partial(_items, name) for name in PAPERS},
     "caps-tests": _caps,
     "run-time-best": lambda: _worlds("run times"),
     "highs-15": _highs,
@@ -162,7 +170,7 @@ TABLES: dict[str, Callable[[], str]] = {
 
 def pages() -> list[Path]:
     """Return the pages with a marked table."""
-    found = sorted((ROOT / "docs").glob("*.md"))
+    found = [*sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("experiments/*/README.md"))]
     return [path for path in found if MARKED.search(path.read_text(encoding="utf-8"))]
 
 

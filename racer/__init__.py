@@ -61,6 +61,8 @@ if TYPE_CHECKING:
     from racer.run.calls import tune as tune
     from racer.run.resume import resume as resume
     from racer.scenario.score_files import read_scores as read_scores
+    from racer.scenario.trajectories import Trajectories as Trajectories
+    from racer.scenario.trajectories import read_trajectories as read_trajectories
     from racer.space.expressions import Param as Param
     from racer.space.numeric import Integer as Integer
     from racer.space.numeric import Real as Real
@@ -114,6 +116,7 @@ _HOME = {
     "Throttled": "racer.evaluate.pace",
     "TuneResult": "racer.results.tuning",
     "Tuner": "racer.tuner.tuner",
+    "Trajectories": "racer.scenario.trajectories",
     "Within": "racer.core.objective",
     "Workers": "racer.evaluate.workers",
     "ablation": "racer.run.ablation",
@@ -122,6 +125,7 @@ _HOME = {
     "load": "racer.store.load",
     "race": "racer.run.calls",
     "read_scores": "racer.scenario.score_files",
+    "read_trajectories": "racer.scenario.trajectories",
     "resume": "racer.run.resume",
     "tune": "racer.run.calls",
 }

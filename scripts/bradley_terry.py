@@ -1,6 +1,6 @@
-"""Rerun Tables 3 to 7 of Wainer (JMLR 2023): the Bayesian Bradley-Terry model.
+"""Rerun Tables 4 to 18 of Wainer (JMLR 2023): the Bayesian Bradley-Terry model.
 
-Run:  python scripts/bradley_terry.py [--draws 200000] [--seed 1] [--csv PATH]
+Run:  python scripts/bradley_terry.py [--draws 200000] [--cases "ss ll"] [--seed 1] [--csv PATH]
 """
 
 import sys

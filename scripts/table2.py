@@ -1,4 +1,4 @@
-"""Rerun Table 2 of Benavoli et al. (ICML 2015): speed and error of three races.
+"""Rerun Tables 2 and 3 of Benavoli et al. (ICML 2015): three races and what they drop.
 
 Run:  python scripts/table2.py [--settings "30,1 100,1"] [--repetitions 60] [--csv PATH]
 """

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["L1", "Curve", "area", "deltas", "percentages", "play", "tables"]
+__all__ = ["L1", "Curve", "area", "deltas", "figure_2", "percentages", "play", "play_one", "tables"]
 
 L1 = (1, 2, 4, 9, 19)
 N, SIGMA, ALPHA = 30, 0.12, 0.05
@@ -56,23 +56,30 @@ def deltas(steps: int) -> NDArray[np.float64]:
     return np.concatenate([-half[::-1], half])
 
 
-def _one(delta: float, repetitions: int, draws: int, seed: int) -> Curve:
+def play_one(
+    delta: float, repetitions: int = 300, draws: int = 1000, seed: int = 1, rho: float = 0.0
+) -> Curve:
+    """Return the answers at one Delta."""
     answers = np.empty((4, repetitions))
     for repetition in range(repetitions):
         rng = rng_for(seed, "scores", f"{delta:.6f}", repetition)
         x, y = rng.normal(0.0, SIGMA, N), rng.normal(delta, SIGMA, N)
+        if rho:
+            y = delta + rho * x + np.sqrt(1.0 - rho**2) * (y - delta)
         bayes = bayesian_signed_rank_test(y, x, draws=draws, seed=repetition, maximize=True)
         wilcoxon = signed_rank_test(y, x, alternative="better", maximize=True)
         answers[:, repetition] = bayes.probability, bayes.lower, bayes.upper, wilcoxon.p_value
     return Curve(delta, *answers)
 
 
-def play(steps: int, repetitions: int, draws: int, seed: int, jobs: int) -> list[Curve]:
-    """Return the answers at each Delta of `deltas`."""
-    one = joblib.delayed(_one)
+def play(
+    steps: int, repetitions: int, draws: int, seed: int, jobs: int, rho: float = 0.0
+) -> list[Curve]:
+    """Return the answers at each Delta of `deltas`; X and Y are correlated by rho."""
+    one = joblib.delayed(play_one)
     return list(
         joblib.Parallel(n_jobs=jobs)(
-            one(float(delta), repetitions, draws, seed) for delta in deltas(steps)
+            one(float(delta), repetitions, draws, seed, rho) for delta in deltas(steps)
         )
     )
 
@@ -97,6 +104,19 @@ def loss(curves: list[Curve], test: str, l1: int, *, determinate: bool) -> float
         return wrong if truth else l1 * wrong
 
     return area(curves, mean)
+
+
+def figure_2(curves: list[Curve], l1: int) -> list[dict[str, float]]:
+    """Return the curves of Figure 2: at each Delta the losses, and how often IDP does not decide."""
+    rows = []
+    for place, curve in enumerate(curves):
+        truth, decided = place >= len(curves) // 2, curve.determinate(l1)
+        cost = 1.0 if truth else float(l1)
+        wrong = {test: curve.y_preferred(test, l1) != truth for test in ("dp_s0", "wilcoxon")}
+        losses = {test: cost * float(each.mean()) for test, each in wrong.items()}
+        idp = cost * float(wrong["dp_s0"][decided].mean()) if decided.any() else np.nan
+        rows.append({"delta": curve.delta, **losses, "idp": idp, "open": 1.0 - decided.mean()})
+    return rows
 
 
 def percentages(curves: list[Curve], test: str, l1: int) -> tuple[float, float]:

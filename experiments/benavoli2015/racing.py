@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = [
     "DECIDERS",
     "SETTINGS",
-    "TRULY_SO",
     "Cell",
     "Size",
     "claims",
@@ -39,7 +38,6 @@ __all__ = [
     "races",
     "settings_option",
     "summary",
-    "truly_so",
 ]
 
 M = 300
@@ -50,7 +48,6 @@ DECIDERS: Mapping[str, Decider] = {
     "f-race-mean-rank": FRace("mean-rank", gate=False),
 }
 SETTINGS = {f"{q},{rho:g}": (q, rho) for q, rho in published.table_3()}
-TRULY_SO = "pairs declared indistinguishable are truly so"
 
 settings_option = words_option("--settings", SETTINGS, help="Rows of the table: q and rho.")
 
@@ -73,6 +70,7 @@ class Size(NamedTuple):
     repetitions: int
     jobs: int
     seed: int
+    first_look: int = 2  # rounds before F-Race tests
 
 
 Cells = dict[Cell, "pd.DataFrame"]
@@ -105,7 +103,7 @@ def _play(cell: Cell, size: Size, blocks: int) -> Play:
         n_jobs=size.jobs,
         seed=size.seed,
         blocks=blocks,
-        first_test=PER_ASSESSMENT * (1 if cell.decider == "bayesian" else 2),
+        first_test=PER_ASSESSMENT * (1 if cell.decider == "bayesian" else size.first_look),
         each_test=PER_ASSESSMENT,
         select="mean",
         epsilon=0.05,
@@ -129,12 +127,6 @@ def pairs(frame: pd.DataFrame) -> tuple[int, int]:
     return int(declared.sum()), round(float((declared * fraction).sum()))
 
 
-def truly_so(cells: Cells) -> tuple[bool | None, str]:
-    """Return whether all pairs declared indistinguishable are; None where no pair was declared."""
-    declared, truly = map(sum, zip(*map(pairs, cells.values()), strict=True))
-    return truly == declared if declared else None, f"{truly} of {declared} pairs"
-
-
 def claims(found: Mapping[str, tuple[bool | None, str]]) -> str:
     """Return a line for each claim: whether it holds, None for nothing to judge, and why."""
     words = {True: "holds", False: "does not hold", None: "nothing to judge"}
@@ -142,11 +134,11 @@ def claims(found: Mapping[str, tuple[bool | None, str]]) -> str:
     return "\n".join(["In this run:", *lines])
 
 
-def others_left(setting: str, size: Size, blocks: int) -> tuple[float, float]:
+def others_left(setting: str, races: int, blocks: int) -> float:
     """Return how many candidates besides the best are left before the look at so many blocks."""
     before = (blocks - 1) // PER_ASSESSMENT * PER_ASSESSMENT
-    found = _play(Cell(setting, "bayesian"), size, before)
-    return found.summary["survivors"] - 1.0, found.errors["survivors"]
+    found = _play(Cell(setting, "bayesian"), Size(races, 1, 1), before)
+    return found.summary["survivors"] - 1.0
 
 
 def sequential_halving(world: NormalWorld, seed: int, observations: int) -> int:

@@ -4,31 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
 import numpy as np
 
-from experiments.benavoli2015 import published
-from experiments.options import csv_option, number_option, seed_option
-from experiments.report import table, write
 from racer.stats import bayesian_sign_test, joint_comparisons, sign_test
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
-__all__ = ["compute", "main", "ranks"]
-
-COLUMNS = {
-    "p_sign_test": "sign test p",
-    "one_minus_posterior": "1 - marginal",
-    "one_minus_joint_posterior": "1 - joint",
-}
-NOTE = """\
-The paper's own 30 x 4 matrix is not printed with it. Ours is built to have the wins that the
-published p-values imply. The first two columns depend on these alone; the last two figures under
-1 - joint also depend on the rest, and range over 0.0587 to 0.0599 and 0.516 to 0.541 among the
-matrices with these wins."""
+__all__ = ["compute", "ranks"]
 
 
 def ranks() -> NDArray[np.float64]:
@@ -65,36 +48,3 @@ def compute(draws: int, seed: int) -> dict[str, dict[str, float]]:
             "one_minus_joint_posterior": 1.0 - statement.joint,
         }
     return result
-
-
-@click.command()
-@number_option("--draws", 1_000_000, least=100)
-@seed_option
-@csv_option
-def main(draws: int, seed: int, csv_path: Path | None) -> None:
-    """Print Table 1 as published and as computed here."""
-    print(f"Table 1: {draws} draws, seed {seed}. Takes a few seconds.\n", flush=True)
-    printed, ours = published.table_1(), compute(draws, seed)
-    rows = []
-    for statement, values in printed.items():
-        row: dict[str, str | int | float] = {"statement": statement}
-        for column, known in values.items():
-            row |= {f"{column}_published": known, column: ours[statement][column]}
-        rows.append(row | {"draws": draws, "seed": seed})
-    columns = {"statement": "{statement}"}
-    for name, title in COLUMNS.items():
-        columns |= {f"{title}: published": f"{{{name}_published:.4f}}", title: f"{{{name}:.4f}}"}
-    print(table(rows, columns))
-    print(f"\n{NOTE}\n")
-    below, expected = (
-        sum(values["one_minus_joint_posterior"] < 0.05 for values in found.values())
-        for found in (ours, printed)
-    )
-    words = {True: "holds", False: "does not hold"}
-    print("What the paper says, here:")
-    print(f"- statements in the published order: {words[list(ours) == list(printed)]}")
-    print(
-        f"- up to four statements the joint probability of error is below 0.05: "
-        f"{words[below == expected]} ({below})"
-    )
-    write(csv_path, rows)

@@ -6,7 +6,6 @@ From the runs in `runs.csv`; --generate makes them anew.
 from __future__ import annotations
 
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,16 +14,17 @@ import pandas as pd
 from experiments.calvo2019 import analyses, runs
 from experiments.options import (
     csv_option,
-    file_in_a_directory,
     jobs_option,
     number_option,
     seed_option,
 )
 from experiments.report import read, wide, write
 from racer.cli.demo.problems import FUNCTIONS
+from racer.stats import expected_running_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     Rows = list[dict[str, Any]]
 
@@ -66,14 +66,6 @@ def sensitivities(rows: Rows, draws: int, seed: int) -> Iterator[pd.DataFrame]:
 
 @click.command()
 @click.option("--generate", is_flag=True, help="Run the optimisers and write their runs first.")
-@click.option(
-    "--runs",
-    "runs_path",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=runs.RUNS,
-    callback=file_in_a_directory,
-    help="The runs to read, or with --generate to write.",
-)
 @number_option("--evaluations", max(runs.BUDGETS), help="Of each run, with --generate.")
 @number_option("--draws", 20_000, least=100)
 @jobs_option
@@ -81,7 +73,6 @@ def sensitivities(rows: Rows, draws: int, seed: int) -> Iterator[pd.DataFrame]:
 @csv_option
 def main(
     generate: bool,
-    runs_path: Path,
     evaluations: int,
     draws: int,
     jobs: int,
@@ -92,14 +83,18 @@ def main(
     if generate:
         count = len(FUNCTIONS) * runs.INSTANCES * len(runs.NAMES)
         print(f"{count} runs of {evaluations} evaluations, seed {seed}.")
-        write(runs_path, runs.play(tuple(FUNCTIONS), runs.INSTANCES, evaluations, seed, jobs))
-    elif not runs_path.exists():
-        raise click.BadParameter(
-            f"there is no {runs_path}; --generate makes it", param_hint="--runs"
-        )
-    rows = read(runs_path)
+        write(runs.RUNS, runs.play(tuple(FUNCTIONS), runs.INSTANCES, evaluations, seed, jobs))
+    rows = read(runs.RUNS)
     print(f"{len(rows)} runs, {draws} draws, seed {seed}.")
     print("Probability of being the best (5 % and 95 % quantiles)")
+    hits = {(f, t): runs.fixed_target(rows, f, t) for f in FUNCTIONS for t in runs.TARGETS}
+    times = [
+        {"f": f, "t": t, "name": name, "ert": ert}
+        for (f, t), table in hits.items()
+        for name, ert in zip(runs.NAMES, expected_running_time(table, evaluations), strict=True)
+    ]
+    print("\n## Expected running time\n")
+    print(wide(times, {"function": "{f}", "target": "{t:g}"}, "{name}", "{ert:.0f}"))
     frames = [*evolutions(rows, draws, seed), *sensitivities(rows, draws, seed)]
     names = ["analysis", "function", "budget", "prior", "strength", *analyses.COLUMNS]
     found = pd.concat(frames)[names].astype(object)

@@ -132,7 +132,6 @@ def _mean(rows: Sequence[Row]) -> dict[str, float]:
 @click.command()
 @run_options(repetitions=200)
 @words_option("--candidates", (10, 40), click.IntRange(2))
-@click.option("--rho", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True)
 @words_option("--worlds", WORLDS)
 @words_option("--deciders", COMPETITORS)
 @words_option("--budgets", (20, 60), click.IntRange(FIRST), help="Evaluations per candidate.")
@@ -142,18 +141,17 @@ def main(
     jobs: int,
     seed: int,
     candidates: tuple[int, ...],
-    rho: float,
     worlds: tuple[str, ...],
     deciders: tuple[str, ...],
     budgets: tuple[int, ...],
     csv_path: Path | None,
 ) -> None:
     """Print regret relative to sequential halving on as many observations, for every decider."""
-    size = Size(rho, repetitions, jobs, seed)
+    size = Size(1.0, repetitions, jobs, seed)
     names = (HALVING, *(name for name in deciders if name != HALVING))
     grid = product(worlds, candidates, budgets, names)
     todo = [(name, world, q, each * q) for world, q, each, name in grid]
-    print(f"Regret against observations: rho {rho:g}, {repetitions} repetitions, seed {seed}")
+    print(f"Regret against observations: {repetitions} repetitions, seed {seed}")
     rows = [point(*cell, size) for cell in with_progress(todo)]
     print(f"Regret relative to halving on as many observations:\n\n{ratios(rows)}")
     write(csv_path, rows)

@@ -161,22 +161,14 @@ def null(m: int, seed: int) -> tuple[float, float]:
 
 
 def read(path: Path, name: str | None) -> Floats:
-    """Return a table of scores, candidates x items, of an .npz (an array in it) or a CSV file.
-
-    A CSV file has a row per item, and a column per candidate with its name at the head.
-    """
+    """Return a table of scores, candidates x items, an array of an .npz file."""
     if not path.is_file():
         raise click.UsageError(f"there is no file {str(path)!r}")
-    if path.suffix == ".npz":
-        with np.load(path) as arrays:
-            chosen = name or next(key for key in arrays if arrays[key].ndim == 2)
-            if chosen not in arrays:
-                raise click.UsageError(f"{path} has no array {chosen!r}: {', '.join(arrays)}")
-            return np.asarray(arrays[chosen], dtype=np.float64)
-    try:
-        return np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2).T
-    except ValueError as error:
-        raise click.UsageError(f"{path} is not a table of numbers: {error}") from None
+    with np.load(path) as arrays:
+        chosen = name or next(key for key in arrays if arrays[key].ndim == 2)
+        if chosen not in arrays:
+            raise click.UsageError(f"{path} has no array {chosen!r}: {', '.join(arrays)}")
+        return np.asarray(arrays[chosen], dtype=np.float64)
 
 
 def _rows(table: str, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -200,7 +192,7 @@ def _rows(table: str, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     "--scores",
     "path",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Race on this table instead: .npz (candidates x items), or CSV with a column each.",
+    help="Race on this table instead: .npz (candidates x items).",
 )
 @click.option("--array", help="The array of an .npz; the first with two dimensions if not given.")
 @click.option(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from experiments.report import Columns, Row
     from racer.deciders import Decider
 
-__all__ = ["DEFAULTS", "LADDERS", "Challenge", "errors", "pruned", "quiet"]
+__all__ = ["DEFAULTS", "Challenge", "errors", "pruned", "quiet"]
 
 
 def _racing(decider: Decider) -> BasePruner:
@@ -37,15 +37,14 @@ def _racing(decider: Decider) -> BasePruner:
     return RacingPruner(decider, instances=1_000_000)
 
 
-# One pruner per level of error that it is given; the deciders with the settings of their names
-LADDERS: Mapping[str, Callable[[float], BasePruner]] = {
-    "WilcoxonPruner": lambda level: optuna.pruners.WilcoxonPruner(p_threshold=level),
-    "anytime": lambda level: _racing(AnytimeRace(level)),
-    "bayesian-friedman": lambda level: _racing(BayesianFriedman(1.0 - level, epsilon=0.0)),
-    "f-race": lambda level: _racing(FRace(alpha=level)),
-    "t-race": lambda level: _racing(TRace(alpha=level)),
+# By name a pruner with the level of error that it is given, and that level
+DEFAULTS: Mapping[str, tuple[Callable[[], BasePruner], float]] = {
+    "WilcoxonPruner": (lambda: optuna.pruners.WilcoxonPruner(p_threshold=0.1), 0.1),
+    "anytime": (lambda: _racing(AnytimeRace(0.05)), 0.05),
+    "bayesian-friedman": (lambda: _racing(BayesianFriedman(0.95, epsilon=0.0)), 0.05),
+    "f-race": (lambda: _racing(FRace(alpha=0.05)), 0.05),
+    "t-race": (lambda: _racing(TRace(alpha=0.05)), 0.05),
 }
-DEFAULTS: Mapping[str, float] = {"WilcoxonPruner": 0.1, **dict.fromkeys(list(LADDERS)[1:], 0.05)}
 MOST = 50  # instances that a worse challenger has to be pruned within
 ENDS = (10, 30, 100)  # instances after which an equal challenger is looked at
 
@@ -67,7 +66,6 @@ class Challenge(NamedTuple):
     """What a pruner meets: the challenger's lag in sds of the noise, the sd of difficulties."""
 
     pruner: str
-    level: float
     instances: int
     worse: float = 0.0
     difficulty: float = 0.0
@@ -85,7 +83,7 @@ def pruned(seed: int, challenge: Challenge, repetition: int) -> dict[str, float]
     difficulty = rng.normal(size=n) * challenge.difficulty
     values = (difficulty + rng.normal(size=n)).tolist()
     challenger = challenge.worse + difficulty + rng.normal(size=n)
-    study = optuna.create_study(pruner=LADDERS[challenge.pruner](challenge.level))
+    study = optuna.create_study(pruner=DEFAULTS[challenge.pruner][0]())
     study.add_trial(
         create_trial(
             state=TrialState.COMPLETE,
@@ -118,12 +116,11 @@ def _named(rows: Sequence[Row], difficulty: float) -> list[dict[str, Any]]:
 
 def errors(repetitions: int, jobs: int, seed: int) -> str:
     """Return the table of the default settings."""
-    levels = DEFAULTS.items()
-    equal = [Challenge(name, level, max(ENDS)) for name, level in levels]
-    worse = [Challenge(name, level, MOST, 1.0, d) for d in (0.0, 30.0) for name, level in levels]
+    equal = [Challenge(name, max(ENDS)) for name in DEFAULTS]
+    worse = [Challenge(name, MOST, 1.0, d) for d in (0.0, 30.0) for name in DEFAULTS]
     slower = _challenged(worse, repetitions // 2, jobs, seed)
     columns: Columns = {
-        "pruner (its level)": "{pruner} ({level:g})",
+        "pruner (its level)": lambda row: f"{row['pruner']} ({DEFAULTS[row['pruner']][1]:g})",
         **{f"equal, ever, %: {end}": pm(f"within_{end}", 1) for end in ENDS},
         "1 sd worse: instances, difficulty 0": pm("at_0", 1),
         "1 sd worse: instances, difficulty 30": pm("at_30", 1),

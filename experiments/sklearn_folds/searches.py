@@ -14,7 +14,7 @@ from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.model_selection import HalvingGridSearchCV, RepeatedStratifiedKFold, StratifiedKFold
 
 from experiments.sklearn_folds.data import GRIDS, estimator, grid, halves
-from racer import Race
+from experiments.sklearn_folds.worlds import race_over_folds
 from racer.deciders import CorrelatedTRace
 
 if TYPE_CHECKING:
@@ -132,23 +132,9 @@ def by_tpe(scores: Scores, given: Recorded) -> Found:
 def by_race(decider: str | Decider | None, scores: Scores, given: Recorded) -> Found:
     """Race, as RacingSearchCV does (None: by its default); the best is fitted on all folds."""
     n, m = scores.shape
-    race = Race(
-        range(m),
-        range(n),
-        decider=decider or CorrelatedTRace(TEST_SHARE[n], 0.8),
-        budget=n * m,
-        maximize=True,
-        deterministic=True,
-        each_test=1,
-        first_test=3,
-        seed=0,
-    )
-    fits = np.zeros(m)
-    while cells := race.ask():
-        alive = list(race.alive)
-        fits[alive] += 1
-        race.tell_block(scores[cells[0].block, alive])
-    best = race.result().survivors[0]
+    race = race_over_folds(decider or CorrelatedTRace(TEST_SHARE[n], 0.8), -scores, 0)
+    fits = np.sum([np.isin(range(m), row.candidates) for row in race.known.rows], axis=0)
+    best = race.survivors[0]
     fits[best] = n
     return Found(best, float(fits.sum()), float(fits @ given.seconds))
 

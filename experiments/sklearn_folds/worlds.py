@@ -57,7 +57,7 @@ class Case(NamedTuple):
     race: str
 
 
-def race_over_folds(decider: Decider, costs: NDArray[np.float64], seed: int) -> RaceResult:
+def race_over_folds(decider: str | Decider, costs: NDArray[np.float64], seed: int) -> RaceResult:
     """Return a race over folds of known costs (n, m), with a test after each fold from the third."""
     n, m = costs.shape
     race = Race(

@@ -17,90 +17,16 @@ from racer import Categorical, Integer, Real, Space
 from racer.seeding import rng_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping
+    from collections.abc import Hashable, Mapping
 
     Config = Mapping[str, Any]
-    Effect = Callable[[Config], tuple[float, Hashable]]  # error rate; equal ones predict the same
 
-__all__ = ["models", "pipelines"]
+__all__ = ["pipelines"]
 
 TUNING, HELD_OUT = 50, 100
 ROWS = 100  # of an instance, on which errors are counted
 DIFFICULTY = 0.04  # sd of an instance's level
 DISTURBANCE = 0.02  # sd of what a model's predictions differ by from instance to instance
-
-
-def _problem(
-    seed: int, name: str, space: Space, effect: Effect, optimum: Config, *, half: int
-) -> Problem:
-    """Return error rates in steps of a row around `effect`."""
-    rng = rng_for(seed, name)
-    levels = rng.normal(0.0, DIFFICULTY, TUNING + HELD_OUT).tolist()
-
-    def worth(config: Config, _: int, __: int) -> float:
-        return float(effect(config)[0])
-
-    def cost(config: Config, instance: int, _: int) -> float:
-        rate, predictions = effect(config)
-        draw = random.Random(f"{seed} {half} {instance} {predictions}")  # noqa: S311
-        error = rate + levels[instance] + draw.gauss(0.0, DISTURBANCE)
-        return float(round(ROWS * min(max(error, 0.0), 1.0)) / ROWS)
-
-    return Problem(space, cost, TUNING, HELD_OUT, worth, effect(optimum)[0])
-
-
-def _by_model(**parameters: tuple[str, ...]) -> dict[str, dict[str, str]]:
-    """Return the conditions of parameters that one model each has."""
-    return {name: {"model": model} for model, names in parameters.items() for name in names}
-
-
-def models(seed: int) -> Problem:
-    """Return a support vector machine among four others: its C large enough, its gamma right."""
-    space = Space(
-        {
-            "model": Categorical(["svm", "neighbours", "tree", "bayes", "ridge"]),
-            "C": Real(1e-4, 1e4, log=True),
-            "gamma": Real(1e-5, 1e2, log=True),
-            "neighbours": Integer(1, 30),
-            "weights": Categorical(["uniform", "distance"]),
-            "depth": Integer(1, 15),
-            "leaf": Integer(1, 20),
-            "smoothing": Real(1e-9, 1.0, log=True),
-            "alpha": Real(1e-4, 1e4, log=True),
-        },
-        conditions=_by_model(
-            svm=("C", "gamma"),
-            neighbours=("neighbours", "weights"),
-            tree=("depth", "leaf"),
-            bayes=("smoothing",),
-            ridge=("alpha",),
-        ),
-    )
-    rng = rng_for(seed, "models")
-    c, gamma = float(rng.uniform(-0.5, 2.5)), float(rng.uniform(-3.5, 0.5))
-    near, deep, alpha = int(rng.integers(3, 12)), int(rng.integers(5, 11)), rng.uniform(-1.0, 2.0)
-
-    def effect(config: Config) -> tuple[float, Hashable]:
-        model = config["model"]
-        if model == "svm":
-            low = max(c - math.log10(config["C"]), 0.0)
-            off = math.log10(config["gamma"]) - gamma
-            rate = 0.06 + 0.6 * (1.0 - math.exp(-(low**2) / 2.0 - off**2 / 0.7))
-            return rate, ("svm", round(low, 2), round(off, 2))
-        if model == "neighbours":
-            k, weights = config["neighbours"], config["weights"]
-            uniform = weights == "uniform"
-            return 0.11 + (0.003 + 0.002 * uniform) * abs(k - near) + 0.01 * uniform, (k, weights)
-        if model == "tree":
-            depth, leaf = min(config["depth"], deep), config["leaf"]
-            return 0.18 + 0.05 * (deep - depth) + 0.004 * (leaf - 1), ("tree", depth, leaf)
-        if model == "bayes":
-            return 0.13, "bayes"
-        off = abs(math.log10(config["alpha"]) - alpha)
-        return 0.12 + 0.02 * off**1.5, ("ridge", round(off, 1))
-
-    optimum = {"model": "svm", "C": 10.0**c, "gamma": 10.0**gamma}
-    return _problem(seed, "models", space, effect, optimum, half=0)
 
 
 def pipelines(seed: int) -> Problem:
@@ -118,19 +44,20 @@ def pipelines(seed: int) -> Problem:
             "learning": Real(1e-3, 1.0, log=True),
             "rounds": Integer(5, 500, log=True),
         },
-        conditions=_by_model(
-            logistic=("penalty",),
-            forest=("features", "trees"),
-            network=("rate", "width"),
-            centroid=("shrinkage",),
-            boosting=("learning", "rounds"),
-        ),
+        conditions={
+            "penalty": {"model": "logistic"},
+            **{key: {"model": "forest"} for key in ("features", "trees")},
+            **{key: {"model": "network"} for key in ("rate", "width")},
+            "shrinkage": {"model": "centroid"},
+            **{key: {"model": "boosting"} for key in ("learning", "rounds")},
+        },
     )
     rng = rng_for(seed, "pipelines")
     rate, width = float(rng.uniform(-3.5, -1.5)), float(rng.uniform(1.5, 2.5))
     penalty, share = float(rng.uniform(-2.0, 1.0)), float(rng.uniform(0.2, 0.6))
 
     def effect(config: Config) -> tuple[float, Hashable]:
+        """Return the error rate, and what is equal where predictions are."""
         model, raw = config["model"], config["scaler"] == "none"
         if model == "network":
             x, y = math.log10(config["rate"]) - rate, math.log10(config["width"]) - width
@@ -150,4 +77,15 @@ def pipelines(seed: int) -> Problem:
 
     optimum: dict[str, Any] = {"scaler": "standard", "model": "network"}
     optimum |= {"rate": 10.0**rate, "width": round(10.0**width)}
-    return _problem(seed, "pipelines", space, effect, optimum, half=1)
+    levels = rng_for(seed, "pipelines").normal(0.0, DIFFICULTY, TUNING + HELD_OUT).tolist()
+
+    def worth(config: Config, _: int, __: int) -> float:
+        return float(effect(config)[0])
+
+    def cost(config: Config, instance: int, _: int) -> float:
+        rate, predictions = effect(config)
+        draw = random.Random(f"{seed} 1 {instance} {predictions}")  # noqa: S311
+        error = rate + levels[instance] + draw.gauss(0.0, DISTURBANCE)
+        return float(round(ROWS * min(max(error, 0.0), 1.0)) / ROWS)
+
+    return Problem(space, cost, TUNING, HELD_OUT, worth, effect(optimum)[0])

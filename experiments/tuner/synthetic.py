@@ -36,11 +36,8 @@ __all__ = [
     "large_noise",
     "many_parameters",
     "memory",
-    "noise",
-    "quadratic",
     "rastrigin",
     "scales",
-    "sixty",
     "sphere",
 ]
 
@@ -233,12 +230,12 @@ def many_parameters(seed: int, reals: int = 20) -> Problem:
     return _problem(seed, "many parameters", space, base, optimum, shifts=4)
 
 
-def _wide(seed: int, name: str, reals: int, choices: int) -> Problem:
-    """Return reals and choices of which the weights fall from 4 to a hundredth of that.
+def eighty(seed: int) -> Problem:
+    """Sixty-five reals and fifteen choices, whose weights fall from 4 to a hundredth of that.
 
     Neighbours by weight interact; the optimum is not in the middle.
     """
-    rng = rng_for(seed, name)
+    rng, reals, choices = rng_for(seed, "eighty"), 65, 15
     weights = rng.permutation(np.geomspace(4.0, 0.04, reals))
     turns = rng.uniform(-0.5, 0.5, reals - 1)
     at = rng.uniform(-3.0, 3.0, reals)
@@ -255,17 +252,7 @@ def _wide(seed: int, name: str, reals: int, choices: int) -> Problem:
         return float(z @ z + turns @ (z[1:] * z[:-1]) + penalties @ wrong)
 
     optimum = dict(zip(space.parameters, [*at.tolist(), *good], strict=True))
-    return _problem(seed, name, space, base, optimum, shifts=reals)
-
-
-def sixty(seed: int) -> Problem:
-    """Forty-five reals and fifteen choices, some of little effect."""
-    return _wide(seed, "sixty", 45, 15)
-
-
-def eighty(seed: int) -> Problem:
-    """Sixty-five reals and fifteen choices, some of little effect."""
-    return _wide(seed, "eighty", 65, 15)
+    return _problem(seed, "eighty", space, base, optimum, shifts=reals)
 
 
 def heavy_tails(seed: int) -> Problem:
@@ -319,33 +306,22 @@ def hierarchy(seed: int) -> Problem:
     return _problem(seed, "hierarchy", space, base, optimum, shifts=2)
 
 
-def noise(seed: int) -> Problem:
-    """Five reals on 500 instances, noise of sd 3; the optimum is not in the middle."""
-    at = rng_for(seed, "place").uniform(-3.0, 3.0, 5)
-    return quadratic(seed, "noise", np.eye(5), at, 3.0)
-
-
 def large_noise(seed: int) -> Problem:
     """Six reals in a valley of condition number 30, on 500 instances, noise of sd 3."""
     rng = rng_for(seed, "valley")
     at = rng.uniform(-3.0, 3.0, 6)
     turned = np.linalg.qr(rng.normal(size=(6, 6)))[0] * np.geomspace(0.4, 2.2, 6)[:, None]
-    return quadratic(seed, "large noise", turned, at, 3.0)
-
-
-def quadratic(seed: int, name: str, root: Array, at: Array, noise: float) -> Problem:
-    """Return the square of root (d, d) times the distance from `at` (d,), on 500 noisy instances."""
-    space = _reals(len(at))
+    space = _reals(6)
 
     def base(config: Config, shift: Array) -> float:
-        z = root @ (_point(config) - at - shift)
+        z = turned @ (_point(config) - at - shift)
         return float(z @ z)
 
     def loud(config: Config, seed: int) -> float:
-        return noise * _normal(config, seed)
+        return 3.0 * _normal(config, seed)
 
     optimum = dict(zip(space.parameters, at.tolist(), strict=True))
-    return _problem(seed, name, space, base, optimum, shifts=len(at), noise=loud, tuning=500)
+    return _problem(seed, "large noise", space, base, optimum, shifts=6, noise=loud, tuning=500)
 
 
 def failures(seed: int) -> Problem:

@@ -1,42 +1,24 @@
 """The figures printed in the paper, from the files in `data/`.
 
 Wainer: A Bayesian Bradley-Terry model to compare multiple ML algorithms on multiple data sets
-(JMLR 2023), Tables 2, 3, 4, 6 and 7.
+(JMLR 2023), Tables 3, 4, 6 and 7.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from experiments.report import read
 from racer.stats import WinTable
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["NAMES", "accuracy", "counts", "missing_counts", "summary", "without_first"]
+__all__ = ["NAMES", "counts", "missing_counts", "summary"]
 
 HERE = Path(__file__).parent / "data"
 NAMES = ("dt", "lda", "lgbm", "xgb", "svm")
 MISSING = {("dt", "xgb"): (2, 17), ("lda", "xgb"): (6, 13), ("lgbm", "xgb"): (10, 9)}
 MISSING |= {("xgb", "svm"): (10, 9)}  # Table 7a where it differs from 3b
-
-
-def accuracy() -> NDArray[np.float64]:
-    """Return Table 2, 20 data sets x 5 classifiers in the order of `NAMES`."""
-    return np.array(
-        [[float(row[name]) for name in NAMES] for row in read(HERE / "table2_accuracy.csv")]
-    )
-
-
-def without_first(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a table of scores without xgb on the first two data sets, as in Table 7."""
-    table = table.copy()
-    table[:2, NAMES.index("xgb")] = np.nan
-    return table
 
 
 def counts(name: str) -> WinTable:

@@ -11,7 +11,7 @@ import click
 from racer._files import written
 from racer.cli.answer import Refused, in_terminal, reported, say
 from racer.comparison.columns import Columns
-from racer.comparison.data import KINDS, Design, LocalRope, Method, Named, Posthoc
+from racer.comparison.data import KINDS, Decisions, Design, LocalRope, Method, Named, Posthoc
 from racer.errors import RacerError, ScoresError
 from racer.plots._canvas import require
 from racer.render.escape import in_json
@@ -88,6 +88,13 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
     "--correlation",
     type=float,
     help="Of two folds, for --method hierarchical; by default 1 over their number.",
+)
+@click.option(
+    "--decisions",
+    type=click.Choice(get_args(Decisions)),
+    default="gated",
+    help="For --method bradley-terry and plackett-luce: behind a test that all are alike, or as "
+    "published, by the probability or (strong) by the mean of each pair.",
 )
 @click.option("--data-set", metavar="COLUMN", help="Column of data sets, if not found by its name.")
 @click.option("--algorithm", metavar="COLUMN", help="Column of algorithms, in a long table.")

@@ -11,7 +11,7 @@ from racer._checks import check_fraction, choice, counted, flag, is_one_of, is_r
 from racer._entry import entry
 from racer._numerics import as_costs
 from racer.comparison.columns import Columns
-from racer.comparison.data import UNPAIRED, Design, LocalRope, Method, Posthoc
+from racer.comparison.data import UNPAIRED, Decisions, Design, LocalRope, Method, Posthoc
 from racer.comparison.methods.base import Analysis, Settings
 from racer.comparison.methods.bayesian_friedman import bayesian_friedman
 from racer.comparison.methods.friedman import friedman
@@ -60,6 +60,7 @@ def compare(
     posthoc: Posthoc | None = None,
     local_rope: LocalRope | None = None,
     correlation: float | None = None,
+    decisions: Decisions = "gated",
     data_set: str | None = None,
     algorithm: str | None = None,
     fold: str | None = None,
@@ -110,6 +111,12 @@ def compare(
         For "hierarchical": of two folds, the fraction of the data that is tested on. By default 1
         over the number of folds, if these are at most 20; with ten folds repeated ten times give
         1/10.
+    decisions : {"gated", "published", "strong"}
+        For "bradley-terry" and "plackett-luce". "gated": see Notes. "published": each pair by its own
+        probabilities alone, equivalent where `in_rope` is at least 1 - alpha, else better where
+        `probability` is (Wainer 2023, section 9.2); among equals some pair is called better in
+        most tables. "strong", for "bradley-terry": by the mean probability of winning, equivalent
+        below 0.5 + rope, better above 0.70 (section 9.3).
     data_set, algorithm, fold, score : str, optional
         Names of columns; by default found by usual names.
     seed : int >= 0
@@ -171,6 +178,7 @@ def compare(
         local_rope=local_rope,
         seed=check_seed(seed),
         correlation=_correlation(correlation, method),
+        decisions=_decisions(decisions, method),
     )
     chosen, reason = _choose(table) if method == "auto" else (method, "")
     if chosen == "plackett-luce":
@@ -208,6 +216,7 @@ def compare(
         scores=pd.DataFrame(values, index=table.data_sets, columns=table.algorithms),
         details=analysis.details,
         design=design,
+        decisions=decisions,
     )
 
 
@@ -247,6 +256,16 @@ def _correlation(correlation: float | None, method: Method) -> float | None:
             f"correlation={correlation!r} needs method='hierarchical', not {method!r}"
         )
     return check_correlation(correlation)
+
+
+def _decisions(decisions: Decisions, method: Method) -> Decisions:
+    """Return how pairs are decided, which two methods alone let choose."""
+    choice(decisions, "decisions", get_args(Decisions))
+    if decisions != "gated" and method not in {"bradley-terry", "plackett-luce"}:
+        raise SettingError(
+            f"decisions={decisions!r} needs method='bradley-terry' or 'plackett-luce', not {method!r}"
+        )
+    return decisions
 
 
 def _control(control: Any, table: Scores) -> int | None:

@@ -27,6 +27,7 @@ Design = Literal["paired", "unpaired"]
 UNPAIRED = ("bayesian-kruskal-wallis", "kruskal-wallis")  # methods of independent samples
 Posthoc = Literal["wilcoxon-holm", "wilcoxon-hochberg", "wilcoxon-shaffer", "nemenyi", "conover"]
 LocalRope = Literal["paired", "unpaired"]
+Decisions = Literal["gated", "published", "strong"]
 Named = Literal["scores", "matrix", "pairs"]  # sections that are shown if asked for
 KINDS = ("critical-difference", "pairs", "winning", "posterior", "matrix")  # of pictures
 Decision = Literal["better", "equivalent", "undecided", "indeterminate"]
@@ -78,6 +79,7 @@ class ComparisonData:
     scores: pd.DataFrame
     details: Any = None
     design: str = "paired"
+    decisions: str = "gated"
 
     @property
     def basis(self) -> str:

@@ -85,6 +85,8 @@ class Comparison(ComparisonData):
     design : {"paired", "unpaired"}
         Of unpaired samples there are no data sets; wins, losses and ties are those of pairs of
         scores, and `effect_size` is their rank-biserial correlation.
+    decisions : {"gated", "published", "strong"}
+        How pairs are decided, as given.
     """
 
     _added: tuple[AddedSection, ...] = ()

@@ -40,6 +40,7 @@ def posterior(
     caption: str = "",
     below: str = "",
     above: str = "",
+    bounds: ArrayLike = (),
     ax: Axes | None = None,
 ) -> Axes:
     """Draw a histogram of draws, in two colours below and above a reference.
@@ -52,6 +53,8 @@ def posterior(
         Label of the axis.
     below, above : str
         Written on either side.
+    bounds : array_like, shape (k, n), optional
+        Other draws of the same quantity, such as under extreme priors: outlined.
     ax : matplotlib Axes, optional
 
     Raises
@@ -79,6 +82,9 @@ def posterior(
     widths = np.diff(edges)
     colours = [ORANGE if middle < reference else BLUE for middle in edges[:-1] + widths / 2.0]
     ax.bar(edges[:-1], counts / len(values), width=widths, align="edge", color=colours)
+    for bound in np.asarray(bounds, dtype=np.float64):
+        edges = np.arange(bound.min(), bound.max() + 2.0 * step, step)
+        ax.stairs(np.histogram(bound, edges)[0] / len(bound), edges, color=BLACK)
     ax.axvline(reference, **DASHED)
     for x, text, side in ((0.01, below, "left"), (0.99, above, "right")):
         ax.text(x, 1.02, plain(text), transform=ax.transAxes, ha=side, va="bottom", fontsize=NORMAL)

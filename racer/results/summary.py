@@ -204,9 +204,11 @@ def _by_prior(result: Result) -> str:
 
     That is its gate, before any pair is compared, or the prior.
     """
-    if not isinstance(result.rules.decider, SignedRankRace) or not result._evidence:
+    _, test = result._evidence[-1] if result._evidence else (0, {})
+    if test.get("decision") == "indeterminate":
+        return "At the last test the prior would decide whether all are alike."
+    if not isinstance(result.rules.decider, SignedRankRace) or not test:
         return ""
-    _, test = result._evidence[-1]
     if "indeterminate" not in test:
         return 'At the last test no pair was compared: "all alike" was not rejected.'
     pairs = int(test["indeterminate"])

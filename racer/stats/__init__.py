@@ -16,6 +16,7 @@ from racer.stats.friedman import (
     friedman_test,
 )
 from racer.stats.hierarchical import HierarchicalResult, Regions, hierarchical_t_test
+from racer.stats.idp_friedman import IDPFriedmanResult, idp_friedman_test
 from racer.stats.joint import JointComparisons, Statement, joint_comparisons
 from racer.stats.kruskal_wallis import (
     BayesianKruskalWallisResult,
@@ -34,6 +35,8 @@ from racer.stats.posthoc import (
     nemenyi_critical_difference,
 )
 from racer.stats.ranks import rank_blocks
+from racer.stats.replicability import replicability
+from racer.stats.running_time import expected_running_time
 from racer.stats.several import FrontPosterior, front_posterior
 from racer.stats.sign import BayesianSignResult, SignResult, bayesian_sign_test, sign_test
 from racer.stats.sign_flips import SignFlipResult, sign_flip_test
@@ -57,6 +60,7 @@ __all__ = [
     "FriedmanResult",
     "FrontPosterior",
     "HierarchicalResult",
+    "IDPFriedmanResult",
     "JointComparisons",
     "PlackettLuceResult",
     "PosthocResult",
@@ -76,11 +80,13 @@ __all__ = [
     "bradley_terry",
     "conover_posthoc",
     "correlated_t_test",
+    "expected_running_time",
     "friedman_test",
     "front_posterior",
     "hierarchical_t_test",
     "hochberg",
     "holm",
+    "idp_friedman_test",
     "joint_comparisons",
     "mean_rank_posthoc",
     "nemenyi_critical_difference",
@@ -88,6 +94,7 @@ __all__ = [
     "plackett_luce_by_budget",
     "rank_biserial",
     "rank_blocks",
+    "replicability",
     "shaffer",
     "sign_flip_test",
     "sign_test",

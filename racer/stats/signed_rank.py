@@ -287,11 +287,15 @@ class BayesianSignedRankResult(PosteriorOfPair):
         y, within the rope, in favour of x; they sum to 1.
     estimate : float
         Posterior mean of theta, exactly (eq. 4): Wilcoxon's T+ over its maximum.
+    lower_estimate, upper_estimate : float
+        The least and the greatest posterior mean that these priors give (eq. 6 and 7).
     least, most : tuple of three float
         The least and the most that `worse`, `indistinguishable` and `better` are with any of these
         priors.
     theta : ndarray, shape (draws,)
         Draws of theta from its posterior.
+    theta_bounds : ndarray, shape (2, draws)
+        Draws of theta with the priors of `lower` and of `upper` (eq. 8), outlined by `plot`.
     shares : ndarray, shape (draws, 3), or None
         Draws of the fractions of pairs in favour of y, within the rope, in favour of x; None
         without a rope.
@@ -317,9 +321,12 @@ class BayesianSignedRankResult(PosteriorOfPair):
     indistinguishable: float
     better: float
     estimate: float
+    lower_estimate: float
+    upper_estimate: float
     least: tuple[float, float, float]
     most: tuple[float, float, float]
     theta: NDArray[np.float64] = field(repr=False)
+    theta_bounds: NDArray[np.float64] = field(repr=False)
     shares: NDArray[np.float64] | None = field(repr=False)
     n_better: int
     n_worse: int
@@ -337,7 +344,10 @@ class BayesianSignedRankResult(PosteriorOfPair):
 
         if self.shares is None:
             caption = "theta: a pair of differences is in favour of " + x
-            return posterior(self.theta, caption=caption, below=worse, above=better, ax=ax)
+            bounds = self.theta_bounds
+            return posterior(
+                self.theta, caption=caption, below=worse, above=better, bounds=bounds, ax=ax
+            )
         middle = f"practically equivalent {shown_probability(self.indistinguishable)}"
         return simplex(self.shares, [worse, middle, better], ax=ax)
 
@@ -455,7 +465,7 @@ def bayesian_signed_rank_test(
     References
     ----------
     Benavoli, Mangili, Corani, Zaffalon, Ruggeri: A Bayesian Wilcoxon signed-rank test based on
-    the Dirichlet process (ICML 2014), Theorems 2 to 4, eq. 8 and 9; the rope from Benavoli,
+    the Dirichlet process (ICML 2014), Theorems 2 to 4, eq. 4 to 9; the rope from Benavoli,
     Corani, Demsar, Zaffalon: Time for a change (JMLR 2017).
 
     Examples
@@ -501,6 +511,7 @@ def bayesian_signed_rank_test(
     probability, lower, upper = fraction_above_zero(
         np.stack([lead, lead - atom, lead + atom])
     ).tolist()
+    bounds = (total**2 + lead) / 2.0 + np.stack([np.zeros(draws), atom])
     worse, in_rope, better = 1.0 - probability, 0.0, probability
     least, most = (1.0 - upper, 0.0, lower), (1.0 - lower, 0.0, upper)
     if shares is not None:
@@ -510,6 +521,8 @@ def bayesian_signed_rank_test(
         least = (in_favour[0], min(against[1], in_favour[1]), against[2])
         most = (against[0], between[1], in_favour[2])
     n_better, n_worse = int((levels > 0).sum()), int((levels < 0).sum())
+    estimate, pairs = _mean(levels), (ignorance + n) * (ignorance + n + 1.0)
+    lower_estimate = estimate * n * (n + 1) / pairs
     return BayesianSignedRankResult(
         probability=probability,
         lower=lower,
@@ -517,10 +530,13 @@ def bayesian_signed_rank_test(
         worse=worse,
         indistinguishable=in_rope,
         better=better,
-        estimate=_mean(levels),
+        estimate=estimate,
+        lower_estimate=lower_estimate,
+        upper_estimate=lower_estimate + ignorance * (ignorance + 2 * n + 1.0) / pairs,
         least=least,
         most=most,
         theta=frozen(0.5 + lead / (2.0 * total**2)),
+        theta_bounds=frozen(bounds / (total + prior) ** 2),
         shares=None if shares is None else frozen(shares),
         n_better=n_better,
         n_worse=n_worse,

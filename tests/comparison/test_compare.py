@@ -8,6 +8,7 @@ import pytest
 
 import racer
 from racer import stats
+from racer.comparison import example_scores
 from racer.errors import ScoresError, SettingError
 
 compare = partial(racer.compare, maximize=False)  # of costs
@@ -36,7 +37,7 @@ class TestAgainstTheStatistics:
         joint = stats.joint_comparisons(frame, confidence=0.9, seed=5)
         assert gate.rejected
         assert found.omnibus.probability == gate.tail_probability
-        order = np.argsort(gate.mean_ranks)
+        order = np.argsort(gate.posterior_mean)
         assert found.ranking["algorithm"].tolist() == [NAMES[i] for i in order]
         said = found.pairs[found.pairs["decision"] == "better"]
         expected = [(NAMES[s.better], NAMES[s.worse]) for s in joint.accepted]
@@ -394,3 +395,44 @@ def test_a_local_rope_needs_folds():
         ScoresError, match=r"needs the scores of folds: name their column, fold=\.\."
     ):
         compare(table(6), "bradley-terry", local_rope="paired")
+
+
+@pytest.mark.parametrize(
+    ("method", "decisions", "better"),
+    [
+        ("bradley-terry", "gated", 3),
+        ("bradley-terry", "published", 7),
+        ("bradley-terry", "strong", 5),
+        ("plackett-luce", "published", 6),
+    ],
+)
+def test_decisions_as_published(method, decisions, better):
+    """Wainer (2023), sections 9.2 and 9.3, on his own example."""
+    found = racer.compare(example_scores(), method, maximize=True, decisions=decisions)
+    columns = ["estimate", "probability", "in_rope", "decision"]
+    for estimate, probability, in_rope, decision in found.pairs[columns].to_numpy().tolist():
+        if decisions == "strong":
+            expected = "equivalent" if estimate < 0.55 else "better" if estimate > 0.7 else None
+        else:
+            expected = (
+                "equivalent" if in_rope >= 0.95 else "better" if probability >= 0.95 else None
+            )
+        assert decision == (expected or "undecided") or decisions == "gated"
+    assert (found.pairs["decision"] == "better").sum() == better
+    if decisions != "gated":
+        assert found.omnibus is None
+        section = "9.3" if decisions == "strong" else "9.2"
+        for text in (found.prose(), found.to_latex(), str(found)):
+            assert f"(Wainer 2023, section {section})" in " ".join(text.split())
+        assert "wainer2023" in found.references
+        assert found.to_dict()["decisions"] == decisions
+    assert ("equivalent a posterior mean below 0.55" in found.prose()) == (decisions == "strong")
+
+
+@pytest.mark.parametrize(
+    ("method", "decisions"),
+    [("friedman", "published"), ("plackett-luce", "strong"), ("bradley-terry", "weak")],
+)
+def test_decisions_that_a_method_does_not_have(method, decisions):
+    with pytest.raises(SettingError, match=r'decisions=."?.*(needs method=|choose)'):
+        racer.compare(example_scores(), method, maximize=True, decisions=decisions)

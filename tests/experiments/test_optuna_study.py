@@ -13,7 +13,7 @@ def test_a_clearly_worse_challenger_goes_whatever_the_difficulty():
     for pruner in ("anytime", "f-race"):
         for seed in range(4):
             went = [
-                pruned(0, Challenge(pruner, 0.05, 30, 4.0, difficulty), seed)
+                pruned(0, Challenge(pruner, 30, 4.0, difficulty), seed)
                 for difficulty in (0.0, 30.0)
             ]
             assert went[0] == went[1]

@@ -214,3 +214,32 @@ class TestSharesAndLeast:
             result = bayesian_signed_rank_test(*self.pair(9, seed), rope=0.4, draws=1000)
             three = (result.worse, result.indistinguishable, result.better)
             assert all(low <= p for low, p in zip(result.least, three, strict=True))
+
+
+@pytest.mark.parametrize("ignorance", [0.0, 0.56, 2.0])
+def test_bounds_of_the_estimate_against_an_atom_beyond_all(ignorance):
+    """Eq. 5 to 7: the mean of sum w_i w_j H(Z_i + Z_j) with an atom, from the Dirichlet moments."""
+    z = np.array([3.0, -1.0, 1.0, 0.0, 2.0, -2.0])
+    found = bayesian_signed_rank_test(-z, np.zeros(6), ignorance=ignorance, draws=100)
+    weights, total = np.array([ignorance, *np.ones(6)]), ignorance + 6.0
+    products = np.outer(weights, weights) + np.diag(weights)  # times 1 / (a0 (a0 + 1))
+    means = []
+    for atom in (-9.0, 9.0):
+        sums = np.add.outer(np.array([atom, *z]), np.array([atom, *z]))
+        halves = np.heaviside(sums, 0.5)
+        means.append((products * halves).sum() / (total * (total + 1.0)))
+    assert [found.lower_estimate, found.upper_estimate] == pytest.approx(means)
+    assert found.lower_estimate <= found.estimate <= found.upper_estimate
+
+
+def test_draws_with_the_extreme_priors_are_outlined():
+    """Figure 1: the area above 1/2 of the lower and the upper distribution is the probability."""
+    pytest.importorskip("matplotlib")
+    z = np.random.default_rng(0).normal(0.3, 1.0, 20)
+    found = bayesian_signed_rank_test(-z, np.zeros(20))
+    assert (found.theta_bounds > 0.5).mean(axis=1).tolist() == [found.lower, found.upper]
+    means = found.theta_bounds.mean(axis=1)
+    assert means == pytest.approx([found.lower_estimate, found.upper_estimate], abs=0.005)
+    outlines = [patch for patch in found.plot().patches if hasattr(patch, "get_data")]
+    tops = [float(np.sum(outline.get_data().values)) for outline in outlines]
+    assert tops == pytest.approx([1.0, 1.0])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from racer.comparison.data import Decision, LocalRope, OmnibusTest, Posthoc
+    from racer.comparison.data import Decision, Decisions, LocalRope, OmnibusTest, Posthoc
     from racer.comparison.scores import Scores
     from racer.stats.pairs import PairRanks
 
@@ -34,6 +34,7 @@ class Settings(NamedTuple):
     local_rope: LocalRope | None
     seed: int
     correlation: float | None = None
+    decisions: Decisions = "gated"
 
 
 @dataclass(frozen=True, eq=False)

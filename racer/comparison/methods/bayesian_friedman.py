@@ -86,7 +86,7 @@ def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
     notes = [*left_out(scores), *_notes(gate, joint, settings.alpha)]
     found = Analysis(
         title="Bayesian Friedman test with joint comparisons",
-        ranking=rank_frame(names, mean_rank=gate.mean_ranks),
+        ranking=rank_frame(names, mean_rank=gate.posterior_mean),
         order="posterior mean rank",
         pairs=pd.DataFrame(rows),
         meaning=(

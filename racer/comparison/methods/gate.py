@@ -34,12 +34,13 @@ def gated(
     """Return a method that calls none better unless "all alike" is rejected, and then of that pair.
 
     Of two algorithms only with `of_two`: one statement needs no other before it, if it holds its level.
+    Decisions as they are published have no gate.
     """
 
     @wraps(method)
     def behind_gate(scores: Scores, settings: Settings) -> Analysis:
         analysis = method(scores, settings)
-        if len(scores.algorithms) == 2 and not of_two:
+        if settings.decisions != "gated" or (len(scores.algorithms) == 2 and not of_two):
             return behind(analysis, settings.alpha, is_open=True)
         flips = _flips(scores, settings)
         omnibus = omnibus_test(scores, settings, flips)

@@ -18,7 +18,7 @@ from racer.comparison.methods.base import (
     refuse,
 )
 from racer.comparison.render.tables import DECIMALS
-from racer.errors import ScoresError
+from racer.errors import ScoresError, SettingError
 from racer.stats import bradley_terry, plackett_luce, win_table
 from racer.stats._sampling.summary import highest_density
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # what 4000 draws support: the Monte Carlo error of a strength is 0.004
 _BY_STRENGTH = {"strength": 2, "low": 2, "high": 2}
 _BY_WEIGHT = {"expected_rank": 2, "top_1": 2, "top_2": 2, "top_3": 2}
+_STRONG = 0.70  # Wainer 2023, section 9.3
 _OF_PAIRS = {"estimate": 2, "low": 2, "high": 2}
 
 
@@ -41,16 +42,24 @@ def _pairs(
 ) -> pd.DataFrame:
     """Return the pairs asked for, with counts and decisions."""
     frame = pd.concat([met, frame.drop(columns=["better", "worse", "delta"])], axis=1)
-    frame["decision"] = [
-        decide(probability, in_rope if rope else 0.0, settings.alpha)
-        for probability, in_rope in frame[["probability", "in_rope"]].to_numpy().tolist()
-    ]
+    frame["decision"] = _decisions(frame, settings, rope)
     if settings.control is not None:
         name = scores.algorithms[settings.control]
         frame = frame[(frame["better"] == name) | (frame["worse"] == name)]
     frame = frame.reset_index(drop=True)
     frame.attrs[DECIMALS] = _OF_PAIRS
     return frame
+
+
+def _decisions(frame: pd.DataFrame, settings: Settings, rope: float) -> list[str]:
+    """Return the decision of each pair, behind no gate yet; equivalent comes first."""
+    if settings.decisions == "strong":
+        better, alike = frame["estimate"] > _STRONG, frame["estimate"] < 0.5 + rope
+        return list(np.select([alike, better], ["equivalent", "better"], "undecided"))
+    # published: at least so probable, not more
+    alpha = settings.alpha * (1.0 + 1e-9 * (settings.decisions == "published"))
+    columns = frame[["probability", "in_rope"]].to_numpy().tolist()
+    return [decide(better, in_rope if rope else 0.0, alpha) for better, in_rope in columns]
 
 
 def _trust(posterior: Posterior) -> list[str]:
@@ -63,7 +72,19 @@ def _trust(posterior: Posterior) -> list[str]:
 
 
 def _meaning(what: str, settings: Settings) -> str:
-    return f"a posterior probability above {1.0 - settings.alpha:g} that {what} above one half, each pair on its own"
+    """Return the meaning of "better", of how probably an algorithm is before another."""
+    is_strong, confidence = settings.decisions == "strong", 1.0 - settings.alpha
+    alone = "each pair on its own"
+    if settings.decisions == "gated":
+        return (
+            f"a posterior probability above {confidence:g} that {what} is above one half, {alone}"
+        )
+    rule = f'{alone} and without a test of "all alike" (Wainer 2023, section 9.{2 + is_strong})'
+    if is_strong:
+        return f"a posterior mean above {_STRONG:g} of {what}, {rule}"
+    return (
+        f"a posterior probability of at least {confidence:g} that {what} is above one half, {rule}"
+    )
 
 
 def by_bradley_terry(scores: Scores, settings: Settings) -> Analysis:
@@ -115,7 +136,7 @@ def by_bradley_terry(scores: Scores, settings: Settings) -> Analysis:
         ranking=ranking,
         order="mean strength",
         pairs=_pairs(frame, scores, settings, rope, met),
-        meaning=_meaning("the probability of winning on a data set is", settings),
+        meaning=_meaning("the probability of winning on a data set", settings),
         references=("wainer2023", "bradley1952"),
         notes=notes + _trust(result.posterior),
         rope=rope or None,
@@ -127,6 +148,8 @@ def by_bradley_terry(scores: Scores, settings: Settings) -> Analysis:
 def by_plackett_luce(scores: Scores, settings: Settings) -> Analysis:
     """Rank by the probability of winning."""
     refuse(settings, "plackett-luce", "posthoc", "local_rope")
+    if settings.decisions == "strong":
+        raise SettingError('decisions="strong" needs method="bradley-terry", not "plackett-luce"')
     rope, names = half_width(settings), scores.algorithms
     result = plackett_luce(scores.costs, names=names, seed=settings.seed)
     frame = result.pairs(rope=(0.5 - rope, 0.5 + rope))
@@ -149,9 +172,10 @@ def by_plackett_luce(scores: Scores, settings: Settings) -> Analysis:
         ranking=ranking,
         order="expected probability of winning",
         pairs=_pairs(frame, scores, settings, rope, met),
-        meaning=_meaning("the probability of coming before the other is", settings),
+        meaning=_meaning("the probability of coming before the other", settings),
         references=("calvo2019", "plackett1975", "luce1959")
-        + (("efron1977",) if _tied(scores) else ()),
+        + (("efron1977",) if _tied(scores) else ())
+        + (("wainer2023",) if settings.decisions == "published" else ()),
         notes=notes + _trust(result.posterior),
         rope=rope or None,
         details=result,

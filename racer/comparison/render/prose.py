@@ -105,9 +105,14 @@ def leader(comparison: ComparisonData) -> str:
 def meaning(comparison: ComparisonData) -> str:
     """Return the meaning of "better", and of "equivalent" if a pair is."""
     rope = ""
-    if comparison.rope is not None and (comparison.pairs["decision"] == "equivalent").any():
+    if comparison.rope is None or not (comparison.pairs["decision"] == "equivalent").any():
+        pass
+    elif comparison.decisions == "strong":
+        rope = f", and equivalent a posterior mean below {0.5 + comparison.rope:g}"
+    else:
+        above = "of at least" if comparison.decisions == "published" else "above"
         rope = (
-            f", and equivalent a posterior probability above {1.0 - comparison.alpha:g} of lying "
+            f", and equivalent a posterior probability {above} {1.0 - comparison.alpha:g} of lying "
             f"within the region of practical equivalence (half-width {comparison.rope:g})"
         )
     return f"Better means {comparison.meaning}{rope}."

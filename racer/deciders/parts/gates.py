@@ -15,7 +15,14 @@ from racer.deciders.parts.ranking import instance_means
 from racer.deciders.parts.verdicts import best_of
 from racer.errors import SettingError
 from racer.seeding import rng_for
-from racer.stats.friedman import RankSums, friedman, gate_test
+from racer.stats.friedman import (
+    RankSums,
+    friedman,
+    gate_test,
+    monte_carlo_test,
+    sampled_distances,
+)
+from racer.stats.idp_friedman import idp_tails
 from racer.stats.sign_flips import all_alike, all_flips, flips_of, rotation_test
 
 if TYPE_CHECKING:
@@ -137,19 +144,38 @@ class Omnibus:
 
 
 class Region(NamedTuple):
-    """The gate of Benavoli et al. (2015), eq. 19: a credible region of the mean ranks."""
+    """The gate of Benavoli et al. (2015): a credible region of the mean ranks.
+
+    "region": eq. 19. "monte-carlo": by draws. "idp": eq. 19 for every prior of this strength.
+    """
 
     strength: float
     level: float
+    kind: str = "region"
+    draws: int = 0
+    seed: int = 0
 
     def ask(self, ranks: RunningRanks) -> tuple[bool, Evidence]:
         """Return whether it opens, and the test; two candidates take none."""
         sums = ranks.sums
         if sums.m == 2:
             return True, {"gate": "none"}
+        if self.kind == "monte-carlo":
+            rng = rng_for(self.seed, "region", sums.n)
+            with one_blas_thread():
+                drawn = sampled_distances(
+                    ranks.ranks, self.strength, np.zeros(sums.m), self.draws, rng
+                )
+            found = monte_carlo_test(*drawn)
+            return found.tail_probability < self.level, found._asdict()
         if sums.n < sums.m:
             return False, {"gate": "bayesian"}
         with one_blas_thread():
             gram = ranks.ranks.T @ ranks.ranks
-        found = gate_test(sums, gram, self.strength)
+            if self.kind == "idp":
+                tails = idp_tails(sums, gram, self.strength)
+                decision = tails.decision(self.level)
+                evidence: Evidence = {"gate": "idp", "decision": decision, **tails._asdict()}
+                return decision == "different", evidence
+            found = gate_test(sums, gram, self.strength)
         return found.tail_probability < self.level, found._asdict()

@@ -1,0 +1,1 @@
+"""Four papers, item by item: what each call of racer gives beside what they print."""
