@@ -28,14 +28,17 @@ _ELSEWHERE: dict[str, tuple[str, ...]] = {
     name: tuple(advice)
     for names, *advice in (
         ("n_trials max_trials max_evals max_evaluations n_calls n_iter n_evals", "budget"),
+        ("max_iter evaluations num_samples max_runs maxExperiments max_experiments", "budget"),
         ("trials", "budget", "table"),
-        ("max_time time_limit time_budget max_seconds wall_time", _TIME),
+        ("max_time time_limit time_budget max_seconds wall_time total_timeout", _TIME),
+        ("walltime_limit maxTime timeout_total", _TIME),
         ("goal direction directions minimize mode", _LARGER),
         ("higher_is_better larger_is_better greater_is_better", _LARGER),
+        ("lower_is_better smaller_is_better", "maximize=False"),
         ("order", "instance_order", _LARGER),
         ("random_state random_seed rng", "seed"),
         ("verbose verbosity show_progress progress_bar", "progress=True"),
-        ("workers n_workers max_workers num_workers processes cores", "n_jobs", "jobs"),
+        ("workers n_workers max_workers num_workers processes cores parallel", "n_jobs", "jobs"),
         ("n_jobs", "jobs"),
         ("client cluster pool", "executor"),
         ("storage checkpoint db log_file", "store"),
@@ -45,18 +48,28 @@ _ELSEWHERE: dict[str, tuple[str, ...]] = {
         ("folds cv", "instances", "fold"),
         ("limits", "timeout, memory or retries"),
         ("pvalue p_value p_values", "pairs"),
-        ("x0 points_to_evaluate initial_configs", "initial"),
+        ("x0 points_to_evaluate initial_configs defaults warm_start", "initial"),
+        ("seeds n_seeds repeats repetitions n_repeats", "instances, one for each repeat"),
+        ("alpha", "decider, such as racer.deciders.FRace(alpha=.05)"),
+        ("significance confidence level", "alpha, the probability of an error"),
+        ("test", "method"),
+        ("models algorithms", "algorithm"),
         ("func fn function objective_function target_runner", "evaluate"),
-        ("space search_space", "candidates; racer.tune takes a space", "space"),
+        (
+            "space search_space parameters param_space",
+            "candidates; racer.tune takes a space",
+            "space",
+        ),
         ("candidates configs configurations", "candidates", "space; racer.race takes candidates"),
         ("baseline reference", "control"),
         ("metric", "metrics, a mapping of names to directions", "score"),
         ("best_params best_config best_configuration best_candidate", "best", "ranking"),
-        ("incumbent winner", "best", "ranking"),
-        ("best_value best_score best_cost best_loss", "mean(result.best_index)"),
+        ("incumbent winner best_params_ x", "best", "ranking"),
+        ("best", "ranking"),
+        ("best_value best_score best_cost best_loss best_score_ fun", "mean(result.best_index)"),
         ("best_trial best_id", "best_index"),
         ("trials_dataframe history cv_results_", "table"),
-        ("ranks", "ranking"),
+        ("ranks mean_ranks", "ranking"),
         ("summary", "verdict, or print the result"),
         ("to_csv to_pandas to_dataframe", "to_frame()", "frames"),
     )
@@ -135,6 +148,11 @@ def did_you_mean(name: object, names: Iterable[str]) -> str:
     """Return a hint to the nearest of `names`, or nothing."""
     near = difflib.get_close_matches(str(name), list(names), n=1)
     return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def is_elsewhere(name: str) -> bool:
+    """Return whether a name is one of other libraries."""
+    return name in _ELSEWHERE
 
 
 def instead(name: str, names: Iterable[str], do: str = "give ") -> str:

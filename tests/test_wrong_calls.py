@@ -13,6 +13,7 @@ from wrong_calls import faults
 
 import racer
 from racer import Integer, Param, Real, stats
+from racer.cli import main
 from racer.deciders import FRace
 from racer.testing import check_decider
 
@@ -125,6 +126,16 @@ MISTAKES = [
     (TUNE, "candidates", "; give space; racer.race takes candidates"),
     (TUNE, "limits", "; give timeout, memory or retries"),
     (COMPARE, "items", "; give data_set"),
+    *((TUNE, name, "; give budget") for name in ("max_iter", "evaluations", "num_samples")),
+    *((TUNE, name, TIME) for name in ("total_timeout", "walltime_limit")),
+    *((TUNE, name, "; give initial") for name in ("defaults", "warm_start")),
+    *((RACE, name, "; give instances, one for each repeat") for name in ("seeds", "repeats")),
+    (RACE, "alpha", "; give decider, such as racer.deciders.FRace(alpha=.05)"),
+    (RACE, "parallel", "; give n_jobs"),
+    (COMPARE, "lower_is_better", "; give maximize=False"),
+    (COMPARE, "confidence", "; give alpha, the probability of an error"),
+    (COMPARE, "test", "; give method"),
+    (TUNE, "parameters", "; give space"),
     (COMPARE, "max_time", "argument 'max_time'"),  # it has none, and no word that looks like it
 ]
 
@@ -143,6 +154,8 @@ def test_a_keyword_of_others_or_a_misspelt_one_names_what_is_meant(call, name, s
         ("best_value", "; look at .mean(result.best_index)", ""),
         ("tabel", "; did you mean 'table'?", ""),
         ("ranks", "", "; look at .ranking"),
+        ("best_score_", "; look at .mean(result.best_index)", ""),
+        ("x", "; look at .best", "; look at .ranking"),
         ("_tabel", "", ""),
     ],
 )
@@ -151,6 +164,32 @@ def test_an_attribute_of_results_elsewhere_names_ours(name, of_a_race, of_a_comp
     for item, more in ((result, of_a_race), (COMPARE(maximize=False), of_a_comparison)):
         with pytest.raises(AttributeError, match=re.escape(f"no attribute {name!r}{more}") + "$"):
             getattr(item, name)
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "says"),
+    [
+        (
+            "race",
+            "--max-time",
+            "; give --deadline, in seconds for all, or --timeout, in seconds for",
+        ),
+        ("tune", "--trials", "; give --budget"),
+        ("tune", "--n-jobs", "; give --jobs"),
+        ("tune", "--random-state", "; give --seed"),
+        ("race", "--goal", "; give --maximize, where smaller is not better"),
+        ("compare", "--lower-is-better", "; give --minimize"),
+        ("race", "--par10", "; give --runtime"),
+        ("compare", "--max-time", ""),
+        ("compare", "--dataset", ". (Did you mean one of: '--data-set', '--latex'?)"),
+    ],
+)
+def test_an_option_of_others_names_ours(command, option, says, tmp_path, capsys):
+    file = tmp_path / "file.toml"
+    file.touch()
+    with pytest.raises(SystemExit, match="2"):
+        main([command, str(file), option, "5"])
+    assert f"Error: No such option '{option}'{says}" in capsys.readouterr().err
 
 
 def test_what_a_property_of_a_result_raises_is_not_hidden(monkeypatch):

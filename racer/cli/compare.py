@@ -152,7 +152,7 @@ def compare_command(
             settings |= found._asdict()
         else:
             table, notes = read_scores(scores, **given._asdict()), []
-            settings["score"] = None
+            settings |= dict.fromkeys(Columns._fields)
         comparison = compare(table, **settings)
         for name in dict.fromkeys(more):
             comparison = comparison.with_section(name)

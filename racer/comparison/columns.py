@@ -20,19 +20,21 @@ if TYPE_CHECKING:
 # names by which columns are known, in lower case without blanks, dashes and underscores
 DATA_SET = (
     *("dataset", "instance", "problem", "item", "question", "task", "example", "benchmark"),
-    *("environment", "env", "data", "ds", "db", "block"),
+    *("environment", "env", "data", "ds", "db", "block", "function", "func", "userinput"),
 )
 _ID = re.compile(r"(^|[ _.-])[iI][dD]$|[a-z]I[dD]$")
 _INDEX = re.compile(r"(Unnamed: \d+|level_\d+|index|)$")  # as pandas calls an index made a column
 ALGORITHM = (
     *("algorithm", "classifier", "method", "model", "optimizer", "optimiser", "solver"),
     *("estimator", "regressor", "learner", "agent", "llm", "policy", "framework", "approach"),
-    *("algo", "alg", "clf", "prompt", "provider"),
+    *("algo", "alg", "clf", "prompt", "provider", "system", "flow"),
 )
 FOLD = (
-    *("fold", "cvfold", "run", "repetition", "repeat", "replicate", "replication", "rep"),
+    *("fold", "cvfold", "split", "run", "repetition", "repeat", "replicate", "replication", "rep"),
     *("seed", "randomseed", "randomstate", "trial"),
 )
+METRICS = ("metric", "measure", "evaluationmeasure", "scorer", "function")
+STATUS = ("status", "runstatus", "solverstatus", "outcome", "exitstatus")
 _AFTER = re.compile(r"(name|id|label|no|nr|number|index)$")  # a name's last word that adds nothing
 # texts that say that there is no score
 _MISSING = frozenset({"", "nan", "na", "n/a", "null", "none", "?"})
@@ -67,7 +69,7 @@ def recognised(
             )
     found = _by_usual_names(frame, given, levels)
     if found.algorithm is not None:
-        return _long(frame, found, paired=paired, levels=levels)
+        return _long(frame, found, given, paired=paired, levels=levels)
     if found.score is not None:
         raise ScoresError(f"no column of algorithms beside score={found.score!r}: algorithm=..")
     first = str(frame.columns[0])
@@ -142,7 +144,8 @@ def _by_usual_names(frame: pd.DataFrame, given: Columns, levels: Sequence[str]) 
     if found.algorithm is None:
         # a column of numbers is an algorithm of that name, unless the table is known to be long
         is_long = found.score is not None
-        for name in called(frame, ALGORITHM, found):
+        names = called(frame, ALGORITHM, found)
+        for name in sorted(names, key=lambda own: is_numeric(frame[str(own)])):
             level = name in levels and len(levels) > 1
             if is_long or level or (not is_numeric(frame[name]) and may_label(frame[name])):
                 found = found._replace(algorithm=name)
@@ -211,11 +214,18 @@ def _labels(frame: pd.DataFrame, found: Columns, *, counted: bool) -> bool:
         return is_text(column)
     if _ID.search(str(column.name)) is not None:
         return may_label(column)
-    counts = counted and len(others) > 1 and _counts(column)
-    return counts and not all(map(_counts, others))
+    counts = counted and len(others) > 1 and _counts(column) and not all(map(_counts, others))
+    if counts and called(frame, ("step", "globalstep", "epoch", "timestep"), found):
+        raise ScoresError(
+            f"column {column.name!r} counts the steps of a curve, whose values depend on each other: "
+            f"give one value per run, or data_set={column.name!r} if the rows are independent"
+        )
+    return counts
 
 
-def _long(frame: pd.DataFrame, found: Columns, *, paired: bool, levels: Sequence[str]) -> Columns:
+def _long(
+    frame: pd.DataFrame, found: Columns, given: Columns, *, paired: bool, levels: Sequence[str]
+) -> Columns:
     """Return the columns of a long table, which must be all there."""
     if found.data_set is None and paired:
         texts = [n for n in map(str, frame) if n not in found and is_text(frame[n])]
@@ -228,33 +238,62 @@ def _long(frame: pd.DataFrame, found: Columns, *, paired: bool, levels: Sequence
         if len(rest) != 1:
             rest = [name for name in rest if not is_text(frame[name])] or rest
         if len(rest) != 1:
+            is_row = not repeats(frame, [str(found.algorithm)])
+            how = f": scores.set_index({found.algorithm!r})[[..]].T, of these columns"
             raise ScoresError(
                 f"the table is long (column {found.algorithm!r}), with {rest or 'nothing'} beside "
                 "the labels: name the column of scores, score=.., or remove others; if its columns "
-                "are data sets, transpose it"
+                f"are data sets, transpose it{how if is_row else ''}"
             )
         found = found._replace(score=rest[0])
     if found.data_set is None and paired:
-        raise ScoresError(
-            f"no column of data sets among {', '.join(frame.columns)}: name it, data_set=.., or "
-            "compare independent samples, design='unpaired'"
-        )
+        raise _no_data_sets(frame, found)
+    found = _without_numbers(frame, found, given)
     chosen = [name for name in found if name is not None]
     if len(set(chosen)) < len(chosen):
         raise SettingError(f"data_set, algorithm, fold, score name a column twice: {chosen}")
     return found
 
 
+def _no_data_sets(frame: pd.DataFrame, found: Columns) -> ScoresError:
+    """Return the error of a long table without a column of data sets."""
+    if not repeats(frame, [str(found.algorithm)]):
+        return ScoresError(
+            f"each value of column {found.algorithm!r} has one score: give scores on several data "
+            "sets, items or folds, and a column that names these"
+        )
+    is_fold = found.fold is not None and repeats(frame, [found.fold])
+    folds = f"; on one, its folds, data_set={found.fold!r}" if is_fold else ""
+    return ScoresError(
+        f"no column of data sets among {', '.join(frame.columns)}: name it, data_set=..{folds}, or "
+        "compare independent samples, design='unpaired'"
+    )
+
+
+def _without_numbers(frame: pd.DataFrame, found: Columns, given: Columns) -> Columns:
+    """Leave out folds that only number the scores, each with a number of its own."""
+    keys, fold = [name for name in found[:2] if name is not None], found.fold
+    if fold in {None, given.fold} or repeats(frame, keys) or repeats(frame, [str(fold)]):
+        return found
+    return found._replace(fold=None)
+
+
 def called(
     frame: pd.DataFrame, known: Sequence[str], taken: Sequence[str | None] = ()
 ) -> list[str]:
     """Return the columns with one of the known names, in their order, except those taken."""
-    short = {str(name): re.sub(r"[\W_]", "", str(name).lower()) for name in frame.columns}
+    short = {
+        str(name): {
+            re.sub(r"[\W_]", "", part.lower())
+            for part in (str(name), re.split("[./]", str(name))[-1])  # params.model
+        }
+        for name in frame.columns
+    }
     return [
         name
         for word in known
         for name, own in short.items()
-        if name not in taken and word in {own, _AFTER.sub("", own)}
+        if name not in taken and word in own | {_AFTER.sub("", part) for part in own}
     ]
 
 

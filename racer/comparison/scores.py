@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from racer._checks import counted
 from racer._numerics import as_costs, with_ties
 from racer.comparison.columns import (
     ALGORITHM,
     DATA_SET,
     FOLD,
+    METRICS,
+    STATUS,
     Columns,
     called,
     column_notes,
@@ -30,7 +33,7 @@ from racer.comparison.columns import (
     row_numbers,
 )
 from racer.comparison.input_notes import input_notes
-from racer.direction import LARGER_IS_BETTER, Direction
+from racer.direction import LARGER_IS_BETTER, METRIC, Direction, larger_is_better
 from racer.errors import ScoresError
 from racer.stats._likelihoods import median_of_runs
 from racer.stats.wins import over_runs
@@ -44,6 +47,18 @@ if TYPE_CHECKING:
     from racer.comparison.data import Design
 
 _NUMBERS = (Real, Decimal, np.bool_)
+# a column of spreads, or of extremes as W&B adds them, and of means
+_SPREAD = re.compile(
+    r"(^|[\W_]+)(std(dev|err)?|stdev|iqr|variance)($|[\W_]+)|__(min|max)$", re.IGNORECASE
+)
+_PARAMETER = re.compile(r"(params?|config|(user|system)_attrs)[_.]")  # as Optuna, MLflow write it
+_MEAN = re.compile(r"(^|[\W_]+)(mean|average|avg)($|[\W_]+)", re.IGNORECASE)
+# texts for a run without a result
+_FAILURE = re.compile(
+    r"time.?out|mem.?out|out of|oom|\b[tm]/?o\b|fail|error|crash|abort|kill|unknown|not_applic|[<>≥≤]|"
+    r"^\W*$",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +111,9 @@ def read_scores(frame: Any, columns: Columns, *, maximize: bool | None, least: i
 
     `least`: how many algorithms it must have.
     """
-    by_format = getattr(frame, "attrs", {}).get(LARGER_IS_BETTER)
-    frame, levels = _plain(_as_frame(frame))
+    frame = _as_frame(frame)
+    said = frame.attrs
+    frame, levels = _plain(frame)
     notes = []
     index = row_numbers(frame, columns, levels)
     if index is not None:
@@ -116,9 +132,11 @@ def read_scores(frame: Any, columns: Columns, *, maximize: bool | None, least: i
     notes += column_notes(frame, columns, found, levels)
     wide = _widened(frame, found) if found.algorithm is not None else _labelled(frame, found)
     values = wide.to_numpy(dtype=np.float64)
-    direction = Direction.of(found.score, maximize, by_format=by_format, values=values)
+    metric = said.get(METRIC) or metric_of(frame, found)
+    direction = Direction.of(metric, maximize, by_format=said.get(LARGER_IS_BETTER), values=values)
     scores = _scores(wide, direction, least=least)
-    notes += input_notes(scores.runs, scores.data_sets, maximize=direction.maximize)
+    names = scores.algorithms if found.algorithm is None else ()
+    notes += input_notes(scores.runs, scores.data_sets, names, maximize=direction.maximize)
     return replace(scores, notes=tuple(notes))
 
 
@@ -126,8 +144,9 @@ def read_unpaired(frame: Any, columns: Columns, *, maximize: bool | None) -> Sco
     """Return independent samples as costs: a long table, or a column for each algorithm."""
     import pandas as pd  # noqa: PLC0415
 
-    by_format = getattr(frame, "attrs", {}).get(LARGER_IS_BETTER)
-    frame, levels = _plain(_as_frame(frame))
+    frame = _as_frame(frame)
+    said = frame.attrs
+    frame, levels = _plain(frame)
     notes = []
     index = row_numbers(frame, columns, levels)
     if index is not None:
@@ -162,10 +181,11 @@ def read_unpaired(frame: Any, columns: Columns, *, maximize: bool | None) -> Sco
                 f"algorithm {name!r} has {size} score(s): unpaired samples need at least 2"
             )
     values = wide.to_numpy(dtype=np.float64)
-    direction = Direction.of(found.score, maximize, by_format=by_format, values=values)
+    metric = said.get(METRIC) or metric_of(frame, found)
+    direction = Direction.of(metric, maximize, by_format=said.get(LARGER_IS_BETTER), values=values)
     costs = as_costs(values, maximize=direction.maximize)
     costs = with_ties(costs.reshape(1, -1)).reshape(costs.shape)
-    notes += input_notes(costs[:, None], [], maximize=direction.maximize, paired=False)
+    notes += input_notes(costs[:, None], [], [], maximize=direction.maximize, paired=False)
     rows = tuple(map(str, wide.index))
     return Scores(
         *(tuple(samples), rows, costs, costs[:, None], 0),
@@ -173,6 +193,15 @@ def read_unpaired(frame: Any, columns: Columns, *, maximize: bool | None) -> Sco
         design="unpaired",
         direction=direction,
     )
+
+
+def metric_of(frame: pd.DataFrame, found: Columns) -> str | None:
+    """Return the name of the scores: of their column, or else what a column of metrics has."""
+    for name in called(frame, METRICS, found) if found.algorithm is not None else ():
+        if larger_is_better(str(found.score)) is None and is_text(frame[name]):
+            said = {str(value): larger_is_better(str(value)) for value in frame[name].dropna()}
+            return next(iter(said)) if len({*said.values()}) == 1 else ", ".join(said)
+    return found.score
 
 
 def _shared(labels: Sequence[object], samples: Mapping[str, pd.Series[Any]]) -> bool:
@@ -185,8 +214,10 @@ def _as_frame(scores: Any) -> pd.DataFrame:
     """Return a table; ScoresError with advice if it is none."""
     import pandas as pd  # noqa: PLC0415
 
+    if isinstance(scores, Mapping) and "mean_fit_time" in scores:  # cv_results_ of scikit-learn
+        scores = pd.DataFrame(scores)
     if isinstance(scores, pd.DataFrame):
-        return _without_blanks(scores)
+        return of_search(_without_blanks(scores))
     if isinstance(scores, Mapping):
         raise ScoresError("scores is a dict: give pandas.DataFrame(scores)")
     if isinstance(scores, str) or hasattr(scores, "__fspath__"):
@@ -215,6 +246,26 @@ def _as_frame(scores: Any) -> pd.DataFrame:
         return pd.DataFrame({name: [*c] for name, c in zip(names, columns, strict=True)})
     except OverflowError:  # of pandas before 3: later a column is named
         raise ScoresError("scores has an integer too large for a float in some column") from None
+
+
+def of_search(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return results of a scikit-learn search, a row per candidate, as a row per score, else itself.
+
+    Columns: params, split, and the score of each scorer, larger is better.
+    """
+    splits = [re.fullmatch(r"split(\d+)_test_(.+)", str(name)) for name in frame.columns]
+    found = [match for match in splits if match is not None]
+    if not found or "params" not in frame:
+        return frame
+    long: dict[str, list[Any]] = {"model": [], "split": []}
+    for number in dict.fromkeys(match[1] for match in found):
+        long["model"] += map(str, frame["params"])
+        long["split"] += [f"split {number}"] * len(frame)
+    for match in found:
+        long.setdefault(match[2], []).extend(frame[match[0]])
+    table = type(frame)(long)
+    table.attrs = {LARGER_IS_BETTER: True}
+    return table
 
 
 def _without_blanks(frame: pd.DataFrame) -> pd.DataFrame:
@@ -360,6 +411,12 @@ def _not_a_number(
     else:
         where = f" (data set {_label(data_sets[row])!r})"
         advice = "; remove the column if it holds no scores"
+    if is_text(column) and number_in(str(value)) is None and not _FAILURE.search(str(value)):
+        return ScoresError(
+            f"column {name!r} holds {value!r} and other names, no scores: leave it out; if it names "
+            f"algorithms, with a score in each row, algorithm={name!r}, score=.."
+            + (f"; if it names data sets, data_set={name!r}" if data_sets is None else "")
+        )
     wrong = "too large" if isinstance(value, str) and is_too_large(value) else "not a number"
     return ScoresError(
         f"column {name!r} holds {value!r} in row {row}{where}, which is {wrong}: correct it; if "
@@ -377,11 +434,23 @@ def _widened(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
     keys = [data_set, algorithm] if found.fold is None else [data_set, algorithm, fold]
     _check_labels(frame, keys)
     labels = pd.DataFrame({name: [_label(value) for value in frame[name]] for name in keys})
+    told = {
+        name: np.array([bool(_FAILURE.search(str(value))) for value in frame[name].fillna("ok")])
+        for name in called(frame, STATUS, found)
+        if is_text(frame[name])
+    }
     again = labels[labels.duplicated()]
     if len(again):
         where = ", ".join(f"{name} {again.iloc[0][name]!r}" for name in keys)
         raise ScoresError(f"more than one score for {where}: {_remedy(frame, keys, found)}")
     frame = labels.assign(**{score: _numbers(frame[score], score, list(frame[data_set]))})
+    for name, words in told.items():
+        if failed := int((words & np.isfinite(frame[score])).sum()):
+            raise ScoresError(
+                f"column {name!r} reports that {counted(failed, 'run')} failed, whose scores are "
+                "numbers: write inf there (-inf where larger is better), or leave out the column "
+                "if the scores have a penalty"
+            )
     if found.fold is None:
         frame = frame.assign(**{fold: "0"})
     wide = frame.set_index([data_set, fold, algorithm])[score].unstack()  # noqa: PD010
@@ -409,6 +478,16 @@ def _labelled(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
         remedy = _remedy(frame, keys, found)
         raise ScoresError(f"more than one row for data set {again[0][0]!r}{fold}: {remedy}")
     wide = frame.drop(columns=keys)
+    bare = {_MEAN.sub("", name) for name in map(str, wide) if not _SPREAD.search(name)}
+    for name in map(str, wide):
+        if _PARAMETER.match(name) or (_SPREAD.search(name) and _SPREAD.sub("", name) in bare):
+            what = (
+                "a parameter" if _PARAMETER.match(name) else "a spread or an extreme of another one"
+            )
+            raise ScoresError(
+                f"column {name!r} is {what}, and no algorithm: keep a column of scores for each "
+                "algorithm, or a row for each score, with columns of instances and algorithms"
+            )
     named = None if found.data_set is None else list(data_sets)
     columns = {name: _numbers(wide[name], name, named) for name in map(str, wide)}
     return pd.DataFrame(columns, index=labels)
@@ -445,6 +524,8 @@ def _remedy(frame: pd.DataFrame, keys: Sequence[str], found: Columns) -> str:
         advice.insert(
             0, " or ".join(f"algorithm={n!r}" for n in both) + " if that names algorithms"
         )
+    elif found.algorithm is None and [name] == texts:
+        advice.insert(0, f"algorithm={name!r} if that names algorithms, and score=..")
     if called(frame[[name]], (*ALGORITHM, *DATA_SET)):
         advice.append(f"join it to column {keys[0]!r} if one name needs both")
     elif not found.fold and len({re.sub(r"[\d.]+", "", value) for value in values}) == 1:

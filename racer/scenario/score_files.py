@@ -1,4 +1,4 @@
-"""Files of scores: CSV, results of promptfoo, samples of lm-evaluation-harness."""
+"""Files of scores: CSV, records, results of promptfoo and inspect_ai, samples of lm_eval."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ from racer.comparison.columns import (
     recognised,
     row_numbers,
 )
-from racer.direction import LARGER_IS_BETTER, larger_is_better
+from racer.direction import LARGER_IS_BETTER, METRIC, larger_is_better
 from racer.errors import ScoresError, SettingError, warn
+from racer.scenario.inspect_logs import Row, log_of, number_of, of_inspect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,9 +49,12 @@ _WITH_MARK = re.compile(r"[-+]?\d*([.,])\d+(?:[eE][-+]?\d+)?")
 _WHOLE = re.compile(r"[-+]?\d+(\.0)?")  # also as a float is written
 _AS_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}")  # 1,234
 _SAMPLES = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+\.jsonl")  # task, time
+_OF_PROMPTFOO = re.compile(r"\[(PASS|FAIL|ERROR)\]")  # begins an answer in its CSV
 _UNNAMED = "Unnamed: 0"  # a column of numbers without a name: an index, as pandas reads it
 _SAMPLE = {"doc_id", "filter", "metrics"}  # what lm_eval writes of each
 _RESULT = {"promptIdx", "testIdx"}  # of promptfoo
+_OLD_SAMPLE = {"doc_id", "resps", "filtered_resps"}  # before 0.4.8
+_OLD_RESULT = {"prompt", "provider", "score", "success"}  # before version 3
 _TYPES: dict[str, Any] = {  # of what is read in records; None may stand for an object
     "promptIdx": int,
     "testIdx": int,
@@ -63,16 +67,6 @@ _TYPES: dict[str, Any] = {  # of what is read in records; None may stand for an 
     "filter": str,
     "metrics": list,
 }
-
-
-class _Row(NamedTuple):
-    """A score as a file has it."""
-
-    algorithm: str | tuple[str, ...]  # a name, or of promptfoo prompt, provider and column
-    item: str | None  # what the record says of its item; None if nothing but its place
-    instance: str
-    score: float
-    larger: bool | None  # is better, as the file or the score's name says
 
 
 def read_scores(
@@ -94,7 +88,9 @@ def read_scores(
         an answer that never came (an error of the provider) is a missing score.
         ``samples_*.jsonl`` of ``lm_eval --log_samples``, or the folder that holds them: an
         algorithm is the folder of a model, an instance ``task/doc_id``, known by its doc_hash; of
-        several runs of a task by a model, the latest counts. Files that do not name their
+        several runs of a task by a model, the latest counts. ``.eval`` or ``.json`` logs of
+        inspect_ai: an algorithm is a model, an instance a sample, known by its id (a number with
+        its input), whose epochs are averaged. Other JSON, a list of records: a long table. Files that do not name their
         algorithm, one each, give it their own name.
     score : str, optional
         Which score, where there are several: a column of a long table; a name of promptfoo's
@@ -107,9 +103,9 @@ def read_scores(
     -------
     DataFrame
         Columns ``algorithm``, ``instance``, ``score``: a row for each score that is known. Its
-        ``attrs["larger_is_better"]`` is there if the files say so: promptfoo's scores are larger,
-        lm-evaluation-harness's as the ``results_*.json`` beside the samples says, and all by the
-        name of the score, in a wide table of all its columns. `racer.compare` takes it from there.
+        ``attrs["larger_is_better"]`` is what the files say: promptfoo's scores are larger,
+        lm-evaluation-harness's as the ``results_*.json`` beside the samples says;
+        ``attrs["metric"]`` is the name of the score. `racer.compare` takes both from there.
 
     Raises
     ------
@@ -134,13 +130,17 @@ def read_scores(
     columns = Columns(data_set, algorithm, fold, score)
     files = [file for path in paths for file in _files(Path(as_path(path, "path")))]
     rows = [(n, *row) for n, file in enumerate(files) for row in _rows(file, columns)]
-    frame = _named(pd.DataFrame(rows, columns=["file", *_Row._fields]), files)
+    frame = _named(pd.DataFrame(rows, columns=["file", *Row._fields]), files)
     if frame.empty:
         what = "score" if score is None else f"score {score!r}"
         raise ScoresError(f"{', '.join(map(str, paths))}: there is no {what} in it")
-    first = {row[-1]: files[row[0]] for row in reversed(rows)}
+    said = {(larger, metric): file for file, *_, larger, metric in reversed(rows)}
+    first = {
+        larger_is_better(metric or "") if larger is None else larger: files[file]
+        for (larger, metric), file in said.items()
+    }
     if len(first) == 1:
-        frame.attrs = {LARGER_IS_BETTER: rows[0][-1]}
+        frame.attrs = dict(zip((LARGER_IS_BETTER, METRIC), rows[0][-2:], strict=True))
     elif first.keys() >= {True, False}:
         raise ScoresError(
             f"{first[True]}: larger scores are better, but smaller ones in {first[False]}: give "
@@ -198,7 +198,7 @@ def score_table(frame: pd.DataFrame) -> pd.DataFrame:
 
 def is_csv(path: Path) -> bool:
     """Return whether a path is read as CSV."""
-    return path.suffix not in {".json", ".jsonl"} and not path.is_dir()
+    return path.suffix not in {".json", ".jsonl", ".eval"} and not path.is_dir()
 
 
 def _files(path: Path) -> list[Path]:
@@ -207,7 +207,8 @@ def _files(path: Path) -> list[Path]:
         return [path]
     samples = [file for file in sorted(path.rglob("*.jsonl")) if _SAMPLES.fullmatch(file.name)]
     latest = {(file.parent, _task_of(file)): file for file in samples}
-    files = [file for file in sorted(path.iterdir()) if file.suffix in {".csv", ".json", ".jsonl"}]
+    kinds = {".csv", ".json", ".jsonl", ".eval"}
+    files = [file for file in sorted(path.iterdir()) if file.suffix in kinds]
     if not latest and not files:
         raise ScoresError(
             f"{path}: no samples_*.jsonl in this folder (run lm_eval with --log_samples), and no "
@@ -216,45 +217,56 @@ def _files(path: Path) -> list[Path]:
     return [*latest.values()] or files
 
 
-def _rows(path: Path, columns: Columns) -> Iterator[_Row]:
+def _rows(path: Path, columns: Columns) -> Iterator[Row]:
     """Yield the scores of a file."""
     if is_csv(path):
         yield from _of_csv(path, columns)
         return
+    document = _parsed(_text(path), str(path)) if path.suffix == ".json" else None
+    if path.suffix == ".eval" or (isinstance(document, dict) and {"eval", "plan"} <= {*document}):
+        yield from of_inspect(path, document or log_of(path), columns.score)
+        return
+    records = _lines_of_json(path) if path.suffix == ".jsonl" else _results(path, document)
+    keys = records[0].keys() if records else set()
+    if not keys >= _SAMPLE and not keys >= _RESULT:
+        yield from _of_table(path, _table_of(records, path), columns)
+        return
     if columns._replace(score=None) != Columns():
         raise SettingError(f"{path} is not CSV: algorithm, data_set and fold are columns of CSV")
-    records = _lines_of_json(path) if path.suffix == ".jsonl" else _results(path)
-    yield from _of_records(path, records, columns.score)
+    of_kind = _of_lm_eval if keys >= _SAMPLE else _of_promptfoo
+    yield from of_kind(path, records, columns.score)
 
 
-def _of_records(path: Path, records: list[Record], score: str | None) -> Iterator[_Row]:
-    """Yield the scores of promptfoo's results or of lm_eval's samples."""
-    keys = records[0].keys() if records else set()
-    if keys >= _SAMPLE:
-        yield from _of_lm_eval(path, records, score)
-    elif keys >= _RESULT:
-        yield from _of_promptfoo(path, records, score)
-    else:
-        raise ScoresError(
-            f"{path} is neither output of promptfoo eval -o nor samples of lm_eval, which have "
-            f"{', '.join(sorted(_SAMPLE))}: give those, or a CSV file"
-        )
+def _table_of(records: list[Record], path: Path) -> CsvTable:
+    """Return records of single values as a table; what is not of one row is left out."""
+    names = [*dict.fromkeys(name for record in records for name in record)]
+    fields = {}
+    for name in names:
+        values = [record.get(name) for record in records]
+        if not any(isinstance(value, dict) for value in values):
+            fields[name] = ["" if value is None else str(value) for value in values]
+    return _as_table([*fields], [*fields.values()], path, "\0")
 
 
-def _results(path: Path) -> list[Record]:
-    """Return the results of promptfoo in a JSON file; none if it is something else."""
-    document = _parsed(_text(path), str(path))
-    if isinstance(document, dict) and {"n-samples", "higher_is_better"} <= document.keys():
+def _results(path: Path, document: Any) -> list[Record]:
+    """Return the results of promptfoo, or other records, in a JSON document."""
+    means = ({"results", "versions"}, {"n-samples", "higher_is_better"})
+    if isinstance(document, dict) and any(keys <= document.keys() for keys in means):
         raise ScoresError(
             f"{path} has the means of lm_eval only, not the scores of items: run it with "
             "--log_samples, and give the folder"
         )
-    results = document.get("results") if isinstance(document, dict) else None
-    results = results.get("results") if isinstance(results, dict) else None
-    return _objects(results, path) if isinstance(results, list) else []
+    results = document.get("results") if isinstance(document, dict) else document
+    results = results.get("results") if isinstance(results, dict) else results
+    if not isinstance(results, list) or not all(isinstance(record, dict) for record in results):
+        raise ScoresError(
+            f"{path} is neither output of promptfoo eval -o nor a list of records: give CSV, or "
+            '[{"instance": .., "algorithm": .., "score": ..}, ..], with a record for each score'
+        )
+    return _objects(results, path)
 
 
-def _of_promptfoo(path: Path, records: list[Record], score: str | None) -> Iterator[_Row]:
+def _of_promptfoo(path: Path, records: list[Record], score: str | None) -> Iterator[Row]:
     """Yield promptfoo's scores: of prompts and providers on tests, which are known by their vars."""
     who: dict[int, tuple[str, str]] = {}
     for record in records:
@@ -272,8 +284,8 @@ def _of_promptfoo(path: Path, records: list[Record], score: str | None) -> Itera
         where = f"{path}, test {record['testIdx']}"
         column, index = who[record["promptIdx"]], record["promptIdx"]
         more = f" (column {index})" if column in twice else ""
-        number = math.nan if never_came else _number(found, "score", where)
-        yield _Row((*column, more), _test_of(record), str(record["testIdx"]), number, larger)
+        number = math.nan if never_came else number_of(found, "score", where)
+        yield Row((*column, more), _test_of(record), str(record["testIdx"]), number, larger)
 
 
 def _test_of(record: Record) -> str | None:
@@ -304,7 +316,7 @@ def _task_of(path: Path) -> str:
     return match[1] if match else path.stem.removeprefix("samples_")
 
 
-def _of_lm_eval(path: Path, records: list[Record], score: str | None) -> Iterator[_Row]:
+def _of_lm_eval(path: Path, records: list[Record], score: str | None) -> Iterator[Row]:
     """Yield one metric of the samples of a task."""
     known: dict[str, tuple[str, str]] = {}  # metric and filter by both their names
     for record in records:
@@ -322,14 +334,14 @@ def _of_lm_eval(path: Path, records: list[Record], score: str | None) -> Iterato
     for record in records:
         if record["filter"] == by:
             name = f"{task}/{record['doc_id']}"
-            number = _number(record.get(metric), metric, f"{path}, doc_id {record['doc_id']}")
+            number = number_of(record.get(metric), metric, f"{path}, doc_id {record['doc_id']}")
             doc = record.get("doc_hash") or record.get("doc")
             item = f"{task}/{json.dumps(doc, sort_keys=True)}" if doc else None
-            yield _Row(model, item, name, number, larger)
+            yield Row(model, item, name, number, larger, metric)
 
 
 def _said_of(path: Path, task: str, metric: str) -> bool | None:
-    """Return whether larger is better, by the results of lm_eval beside samples, or the name."""
+    """Return whether larger is better, by the results of lm_eval beside samples."""
     for results in sorted(path.parent.glob("results*.json"), reverse=True):
         document = _parsed(_text(results), str(results))
         said = document.get("higher_is_better") if isinstance(document, dict) else None
@@ -337,28 +349,30 @@ def _said_of(path: Path, task: str, metric: str) -> bool | None:
         larger = of_task.get(metric) if isinstance(of_task, dict) else None
         if isinstance(larger, bool):
             return larger
-    return larger_is_better(metric)
+    return None
 
 
-def _number(value: Any, name: str, where: str) -> float:
-    """Return a score; ScoresError if it is no number."""
-    if isinstance(value, bool) or is_real(value):
-        return float(value)
-    raise ScoresError(f"{where}: {name} is {value!r}, not a number")
-
-
-def _of_csv(path: Path, columns: Columns) -> Iterator[_Row]:
+def _of_csv(path: Path, columns: Columns) -> Iterator[Row]:
     """Yield the scores of a CSV file, means over folds."""
-    table, roles, notes = read_csv(path).labelled(columns)
+    yield from _of_table(path, read_csv(path), columns)
+
+
+def _of_table(path: Path, read: CsvTable, columns: Columns) -> Iterator[Row]:
+    """Yield the scores of a table, means over folds."""
+    table, roles, notes = read.labelled(columns)
     for note in notes:
         warn(f"{path}: {note}")
-    found = tables.read_scores(table, roles, maximize=False, least=1)
-    named = roles.data_set is not None
-    only = found.algorithms[0] if len(found.algorithms) == 1 else ""  # a file of one model
-    larger = larger_is_better(roles.score or only)
+    try:
+        metric = tables.metric_of(table, roles)
+        found = tables.read_scores(table, roles, maximize=False, least=1)
+    except ScoresError as error:
+        raise ScoresError(f"{path}: {error}") from None
+    named, larger = roles.data_set is not None, table.attrs.get(LARGER_IS_BETTER)
+    if len(found.algorithms) == 1 and roles.score is None:
+        metric = found.algorithms[0]  # a file of one model
     for algorithm, column in zip(found.algorithms, found.costs.T.tolist(), strict=True):
         for name, value in zip(found.data_sets, column, strict=True):
-            yield _Row(algorithm, name if named else None, name, value, larger)
+            yield Row(algorithm, name if named else None, name, value, larger, metric)
 
 
 class CsvTable(NamedTuple):
@@ -417,6 +431,10 @@ def read_csv(path: Path) -> CsvTable:
     RacerWarning. ScoresError names the line that does not fit.
     """
     delimiter, (names, *rows) = _lines_of_csv(path)
+    if any(map(_OF_PROMPTFOO.match, rows[0])):
+        raise ScoresError(
+            f"{path}: promptfoo's scores are read from JSON: promptfoo eval -o out.json"
+        )
     if len(names) == 1:
         raise ScoresError(
             f"{path}: the header is one column, {names[0]!r}: separate columns by commas, "
@@ -428,12 +446,18 @@ def read_csv(path: Path) -> CsvTable:
             f"{path}: the first row is all numbers, so there is no header: add one, with a name "
             "for each column"
         )
-    fields = [*zip(*rows, strict=True)]
+    return _as_table(names, [*zip(*rows, strict=True)], path, delimiter)
+
+
+def _as_table(
+    names: list[str], fields: list[Sequence[str]], path: Path, delimiter: str
+) -> CsvTable:
+    """Return columns of texts as a table, with numbers where they are such."""
     columns = [_column(*_numbers(texts)) for texts in fields]
     spread = [name for name, texts in zip(names, fields, strict=True) if _has_spread(texts)]
     if spread:
         warn(f"{path}: of columns {', '.join(spread)}, mean ± spread, the means are read alone")
-    indexed = names[0] == "" and list(columns[0]) == list(range(len(rows)))
+    indexed = names[0] == "" and list(columns[0]) == list(range(len(columns[0])))
     if indexed:  # as a table is written with an index that has no name
         names, columns, fields = names[1:], columns[1:], fields[1:]
     elif names[0] == "":
@@ -443,8 +467,11 @@ def read_csv(path: Path) -> CsvTable:
     repeated = [name for name in names if names.count(name) > 1]
     if repeated:
         raise ScoresError(f"{path}: column {repeated[0]!r} occurs twice; give each its own name")
-    table = pd.DataFrame(dict(zip(names, columns, strict=True)))
-    return CsvTable(table, dict(zip(names, fields, strict=True)), indexed, path, delimiter)
+    table = tables.of_search(pd.DataFrame(dict(zip(names, columns, strict=True))))
+    texts = dict(zip(names, fields, strict=True))
+    if LARGER_IS_BETTER in table.attrs:
+        texts = {name: [*map(str, table[name])] for name in map(str, table)}
+    return CsvTable(table, texts, indexed, path, delimiter)
 
 
 def csv_lines(path: Path) -> list[list[str]]:
@@ -455,6 +482,12 @@ def csv_lines(path: Path) -> list[list[str]]:
 def _lines_of_csv(path: Path) -> tuple[str, list[list[str]]]:
     """Return the delimiter, and the fields of all lines that are not empty; the names first."""
     text = _text(path)
+    if path.suffix in {".yaml", ".yml", ".xml", ".html"}:
+        raise ScoresError(f"{path}: give CSV, or JSON (of promptfoo: promptfoo eval -o out.json)")
+    if path.suffix == ".arff":
+        head, *data = re.split(r"(?im)^@data\b.*\n", re.sub(r"(?m)^%.*\n?", "", text), maxsplit=1)
+        titles: list[str] = re.findall(r"""(?im)^@attribute\s+["']?((?<=["'])[^"']+|\S+)""", head)
+        text = "\n".join([",".join(titles), *data])
     delimiter = max((",", ";", "\t"), key=lambda mark: _n_fields(text, mark))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
@@ -534,13 +567,17 @@ def _text(path: Path) -> str:
 
 def _lines_of_json(path: Path) -> list[Record]:
     """Return the objects of a file with one on each line."""
-    lines = enumerate(_text(path).split("\n"), start=1)  # U+2028 may be within a string
+    text = _text(path)
+    if text.lstrip().startswith("["):  # one list, as of old versions of lm_eval
+        return _objects(_parsed(text, str(path)), path)
+    lines = enumerate(text.split("\n"), start=1)  # U+2028 may be within a string
     records = [_parsed(line, f"{path}, line {n}") for n, line in lines if line.strip()]
     return _objects(records, path)
 
 
 def _objects(records: list[Any], path: Path) -> list[Record]:
-    """Return records that are objects, all of one kind."""
+    """Return records that are objects, all of one kind; those of old versions as of new ones."""
+    _complete(records)
     first = records[0].keys() if records and isinstance(records[0], dict) else set()
     needed = first & (_SAMPLE | _RESULT)
     for number, record in enumerate(records, start=1):
@@ -549,6 +586,21 @@ def _objects(records: list[Any], path: Path) -> list[Record]:
         if needed:
             _check_types(record, f"{path}, record {number}")
     return records
+
+
+def _complete(records: list[Any]) -> None:
+    """Add what records of old versions of lm_eval and promptfoo have not: metrics, and numbers."""
+    first = {*records[0]} if records and isinstance(records[0], dict) else set()
+    numbers: dict[str, dict[str, int]] = {"promptIdx": {}, "testIdx": {}}
+    for record in records if all(isinstance(record, dict) for record in records) else ():
+        if first >= _OLD_SAMPLE and not first >= _SAMPLE:
+            metrics = [n for n, v in record.items() if n != "doc_id" and (is_real(v) or v is True)]
+            record |= {"filter": "none", "metrics": metrics}
+        elif first >= _OLD_RESULT and not first & _RESULT:
+            both = json.dumps([record.get("prompt"), record.get("provider")], sort_keys=True)
+            test = json.dumps(record.get("vars"), sort_keys=True)
+            for (name, known), item in zip(numbers.items(), (both, test), strict=True):
+                record[name] = known.setdefault(item, len(known))
 
 
 def _check_types(record: Record, where: str) -> None:

@@ -3,6 +3,7 @@
 import json
 import math
 import shutil
+import zipfile
 from pathlib import Path
 
 import door_pages
@@ -354,8 +355,8 @@ def test_what_excel_leaves_empty_is_left_out_of_csv(csv, mark):
     [
         ("a.json", "{", "is not JSON"),
         ("a.json", "[1]", "neither output of promptfoo"),
-        ("a.jsonl", '{"doc_id": 0, "acc": 1.0}', "which have doc_id, filter, metrics"),
-        ("a.jsonl", '{"doc_id": 0, "acc": 1, "metrics": ["acc"]}', "have doc_id, filter, metrics"),
+        ("a.jsonl", '{"doc_id": 0, "acc": "x", "filter": "f"}', "'x' and other names, no scores"),
+        ("a.eval", "PK", "no log of inspect_ai: File is not a zip file"),
         ("a.json", '{"results": {"results": [1]}}', "neither|not like"),
         ("a.jsonl", '{"doc_id": 1, "filter": "f"}\n{"doc_id": 2}', "record 2 is not like"),
         ("a.jsonl", '{"doc_id": 1}\n{', "line 2 is not JSON"),
@@ -536,3 +537,75 @@ def test_a_label_that_is_missing_is_refused(csv):
     for gap in ("", "nan"):
         with pytest.raises(racer.ScoresError, match="column 'task' has no value in row 1"):
             racer.read_scores(csv(f"task,a,b\n1,1,2\n{gap},3,4\n"))
+
+
+def log(path, model, ids, right, **more):
+    """Write a log of inspect_ai as its earlier versions pack it, or as JSON."""
+    samples = [
+        {
+            "id": i,
+            "epoch": e,
+            "input": f"what {i}",
+            "scores": {"match": {"value": "IC"[right(i, e)]}},
+        }
+        for i in ids
+        for e in (1, 2)
+    ]
+    samples[0] |= more
+    head = {"version": 2, "eval": {"model": model, "task": "sums"}, "plan": {}}
+    if path.suffix == ".json":
+        path.write_text(json.dumps(head | {"samples": samples}))
+        return
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("header.json", json.dumps(head))
+        for sample in samples:
+            file.writestr(f"samples/{sample['id']}_{sample['epoch']}.json", json.dumps(sample))
+
+
+@pytest.mark.parametrize("kind", ["eval", "json"])
+@pytest.mark.parametrize("models", [("x/good", "x/bad"), ("x/same", "x/same")])
+def test_logs_of_inspect_ai_are_paired_by_sample_and_epochs_are_repeats(tmp_path, kind, models):
+    ids = [f"q{i}" for i in range(9)]
+    log(tmp_path / f"good.{kind}", models[0], ids, lambda i, e: True, scores=None)
+    log(tmp_path / f"bad.{kind}", models[1], ids[::-1], lambda i, e: e == 1 and i < "q4")
+    frame = racer.read_scores(tmp_path)
+    found = score_table(frame)
+    assert frame.attrs == {"larger_is_better": True, "metric": None}
+    assert sorted(found.index) == ids
+    good, bad = ("x/good", "x/bad") if models[0] == "x/good" else ("good", "bad")
+    assert (found[good] == 1.0).all()
+    assert found[bad].tolist() == [0.5 * (name < "q4") for name in found.index]
+    assert json.loads(typed("race", tmp_path, "--json").stdout)["best"] == good
+
+
+def test_samples_of_inspect_ai_that_are_numbered_are_known_by_their_input_too(tmp_path):
+    log(tmp_path / "a.json", "a", [1, 2], lambda i, e: True)
+    log(tmp_path / "b.json", "b", [1, 2], lambda i, e: False, input="another")
+    found = score_table(racer.read_scores(tmp_path))
+    assert found["a"].notna().sum() == 2
+    assert len(found) == 3
+    with pytest.raises(racer.ScoresError, match="no such score"):
+        racer.read_scores(tmp_path, score="f1")
+
+
+@pytest.mark.parametrize("version", ["0.4.0", "0.4.3", "promptfoo 2"])
+def test_records_of_old_versions_are_read(tmp_path, version):
+    """lm_eval before it named filter and metrics; promptfoo before it numbered tests and prompts."""
+    if version == "promptfoo 2":
+        records = [
+            {"prompt": {"raw": who}, "provider": {"id": "x"}, "vars": {"q": i}, "score": score}
+            for i in (1, 2, 1)
+            for who, score in (("good", 1), ("bad", 0.5))
+        ]
+        document = {"results": {"version": 2, "results": [r | {"success": True} for r in records]}}
+        (tmp_path / "out.json").write_text(json.dumps(document))
+    for who, score in (("good", 1), ("bad", 0.5)) if version != "promptfoo 2" else ():
+        doc = {"doc": {"q": 1}, "resps": [], "filtered_resps": [], "acc": score}
+        records = [{"doc_id": i, "doc_hash": f"h{i}", **doc} for i in (0, 1)]
+        lines = [json.dumps(records)] if version == "0.4.0" else map(json.dumps, records)
+        (tmp_path / who).mkdir()
+        path = tmp_path / who / "samples_arc_2024-06-01T10-00-00.1.jsonl"
+        path.write_text("\n".join(lines))
+    found = score_table(racer.read_scores(tmp_path))
+    assert found.to_dict("list") == {"good": [1.0, 1.0], "bad": [0.5, 0.5]}
+    assert racer.compare(racer.read_scores(tmp_path)).maximize
