@@ -47,7 +47,8 @@ def _name_the_option(error: click.NoSuchOption, command: click.Command) -> None:
     if is_elsewhere(name):
         hint = instead(name, [text.lstrip("-").replace("-", "_") for text in options])
         hint = re.sub(r"\b(give|or) (\w+)(=True|=racer.*)?", r"\1 --\2", hint)
-        error.message = error.message.rstrip(".") + hint.replace("maximize=False", "minimize")
+        hint = hint.replace("maximize=False", "minimize")
+        error.message = error.message.rstrip(".") + hint  # type: ignore[misc]
         error.possibilities = None  # type: ignore[misc]
 
 

@@ -137,7 +137,7 @@ def compare_command(
     metric. The exit code is 2 if the table cannot be compared.
     """
     from racer.comparison.compare import compare  # noqa: PLC0415  (a second)
-    from racer.scenario.score_files import is_csv, read_csv, read_scores  # noqa: PLC0415
+    from racer.scenario.score_files import read_scores, table_in  # noqa: PLC0415
 
     if kinds and plot is None:
         raise click.UsageError("--picture needs --plot FILE, where it is drawn")
@@ -146,9 +146,10 @@ def compare_command(
         raise click.UsageError(f"--{forms[0]} and --{forms[1]}: one of them at a time")
     try:
         given = Columns(*(settings[role] for role in Columns._fields))
-        if is_csv(scores):
+        read = table_in(scores)
+        if read is not None:
             paired = settings["design"] == "paired"
-            table, found, notes = read_csv(scores).labelled(given, paired=paired)
+            table, found, notes = read.labelled(given, paired=paired)
             settings |= found._asdict()
         else:
             table, notes = read_scores(scores, **given._asdict()), []

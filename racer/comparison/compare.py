@@ -70,6 +70,9 @@ def compare(
     Parameters
     ----------
     scores : DataFrame, or array_like of shape (data sets, algorithms)
+        Or votes on pairs: columns such as model_a and model_b, and winner (a name of these, or tie;
+        or g1_winner and g2_winner, of both orders), optionally of items. Votes of a pair on one
+        item, by several judges or in both orders, count as one. Or as follows.
         Wide: a row per data set and a column per algorithm; a first column of text, or an
         index (but 0, 1, 2, .. without a name), names the data sets. Or long: columns, or levels of
         the index, of data sets, algorithms and scores. Either may have a column of folds (runs), which are averaged; "plackett-luce"
@@ -156,7 +159,7 @@ def compare(
     [['boosting', 'tree', 'better'], ['svm', 'tree', 'better'], ['boosting', 'svm', 'undecided']]
     """
     choice(design, "design", get_args(Design))
-    method = _method(method, design)
+    given, method = method, _method(method, design)
     read = read_scores if design == "paired" else read_unpaired
     said = None if maximize is None else flag(maximize, "maximize")
     table = read(scores, Columns(data_set, algorithm, fold, score), maximize=said)
@@ -171,7 +174,8 @@ def compare(
         seed=check_seed(seed),
         correlation=_correlation(correlation, method),
     )
-    chosen, reason = _choose(table) if method == "auto" else (method, "")
+    is_open = method == "auto" or (given is None and table.votes)
+    chosen, reason = _choose(table) if is_open else (method, "")
     if chosen == "plackett-luce":
         table = table.by_medians()
     analysis = METHODS[chosen](table, settings)
@@ -267,6 +271,8 @@ def _choose(table: Scores) -> tuple[str, str]:
             "The Bayesian Kruskal-Wallis test was chosen because the samples are independent: it "
             "allows them to differ in size and spread, and its statements hold together."
         )
+    if table.votes:
+        return "bradley-terry", "Bradley-Terry was chosen because the table has votes on pairs."
     if table.n_failed:
         last = table.by_medians().n_failed
         return "plackett-luce", (
@@ -344,7 +350,7 @@ def _across(sizes: NDArray[np.int64]) -> int:
 def _counted(table: Scores, ties: int, met: int) -> list[str]:
     """Return notes on how the table was read, missing scores, folds, and ties of comparisons met."""
     notes = list(table.notes)
-    if table.n_missing:
+    if table.n_missing and not table.votes:
         are = "is" if table.n_missing == 1 else "are"
         notes.append(f"{table.n_missing} of {table.costs.size} scores {are} missing.")
     if table.n_folds > 1:

@@ -33,6 +33,7 @@ from racer.comparison.columns import (
     row_numbers,
 )
 from racer.comparison.input_notes import input_notes
+from racer.comparison.votes import LEFT_OUT, VOTES, of_votes
 from racer.direction import LARGER_IS_BETTER, METRIC, Direction, larger_is_better
 from racer.errors import ScoresError
 from racer.stats._likelihoods import median_of_runs
@@ -74,6 +75,7 @@ class Scores:
     notes: tuple[str, ...] = ()  # on how the table was read
     design: Design = "paired"  # unpaired: a column is a sample, and the rows mean nothing
     direction: Direction = field(kw_only=True)  # of the scores as given
+    votes: tuple[tuple[str, str, float, float], ...] = ()  # of which the costs are means
 
     def by_medians(self) -> Scores:
         """Return the same scores with medians over folds as costs."""
@@ -137,7 +139,9 @@ def read_scores(frame: Any, columns: Columns, *, maximize: bool | None, least: i
     scores = _scores(wide, direction, least=least)
     names = scores.algorithms if found.algorithm is None else ()
     notes += input_notes(scores.runs, scores.data_sets, names, maximize=direction.maximize)
-    return replace(scores, notes=tuple(notes))
+    if left_out := said.get(LEFT_OUT):
+        notes.append(f"{counted(left_out, 'vote')} without a winner or a tie left out.")
+    return replace(scores, notes=tuple(notes), votes=tuple(said.get(VOTES, ())))
 
 
 def read_unpaired(frame: Any, columns: Columns, *, maximize: bool | None) -> Scores:
@@ -217,7 +221,7 @@ def _as_frame(scores: Any) -> pd.DataFrame:
     if isinstance(scores, Mapping) and "mean_fit_time" in scores:  # cv_results_ of scikit-learn
         scores = pd.DataFrame(scores)
     if isinstance(scores, pd.DataFrame):
-        return of_search(_without_blanks(scores))
+        return of_votes(of_search(_without_blanks(scores)))
     if isinstance(scores, Mapping):
         raise ScoresError("scores is a dict: give pandas.DataFrame(scores)")
     if isinstance(scores, str) or hasattr(scores, "__fspath__"):

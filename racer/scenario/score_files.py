@@ -27,6 +27,7 @@ from racer.comparison.columns import (
     recognised,
     row_numbers,
 )
+from racer.comparison.votes import VOTES, of_votes
 from racer.direction import LARGER_IS_BETTER, METRIC, larger_is_better
 from racer.errors import ScoresError, SettingError, warn
 from racer.scenario.inspect_logs import Row, log_of, number_of, of_inspect
@@ -201,6 +202,17 @@ def is_csv(path: Path) -> bool:
     return path.suffix not in {".json", ".jsonl", ".eval"} and not path.is_dir()
 
 
+def table_in(path: Path) -> CsvTable | None:
+    """Return the table in a file, CSV or a list of records; None of the results of a tool."""
+    if is_csv(path):
+        return read_csv(path)
+    if path.suffix != ".jsonl" or path.is_dir():
+        return None
+    records = _lines_of_json(path)
+    keys = records[0].keys() if records else set()
+    return None if keys >= _SAMPLE or keys >= _RESULT else _table_of(records, path)
+
+
 def _files(path: Path) -> list[Path]:
     """Return the files of scores in a folder: the latest of each task and model, or one per model."""
     if not path.is_dir():
@@ -359,6 +371,10 @@ def _of_csv(path: Path, columns: Columns) -> Iterator[Row]:
 
 def _of_table(path: Path, read: CsvTable, columns: Columns) -> Iterator[Row]:
     """Yield the scores of a table, means over folds."""
+    if VOTES in read.table.attrs:
+        raise ScoresError(
+            f"{path} has votes on pairs, and no scores of each algorithm: racer compare {path.name}"
+        )
     table, roles, notes = read.labelled(columns)
     for note in notes:
         warn(f"{path}: {note}")
@@ -467,7 +483,7 @@ def _as_table(
     repeated = [name for name in names if names.count(name) > 1]
     if repeated:
         raise ScoresError(f"{path}: column {repeated[0]!r} occurs twice; give each its own name")
-    table = tables.of_search(pd.DataFrame(dict(zip(names, columns, strict=True))))
+    table = of_votes(tables.of_search(pd.DataFrame(dict(zip(names, columns, strict=True)))))
     texts = dict(zip(names, fields, strict=True))
     if LARGER_IS_BETTER in table.attrs:
         texts = {name: [*map(str, table[name])] for name in map(str, table)}

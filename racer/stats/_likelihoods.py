@@ -108,6 +108,53 @@ class Likelihood:
         return np.asarray(np.diag(weights.sum(axis=1)) - weights)
 
 
+class VoteLikelihood(Likelihood):
+    """Votes on ordered pairs: (q, 5) of first, second, and how often the first won, lost, tied.
+
+    `placed`: one more candidate stands for the first place; its strength less the mean of all
+    others' is added to that of the first.
+    """
+
+    def __init__(self, votes: NDArray[np.float64], k: int, *, placed: bool) -> None:
+        rows = np.arange(len(votes))
+        first, second, self._won, self._lost, self._ties = votes.T
+        gap = np.zeros((len(votes), k + placed))
+        if placed:
+            gap[:, :k], gap[:, k] = -1.0 / k, 1.0
+        gap[rows, first.astype(int)] += 1.0
+        gap[rows, second.astype(int)] -= 1.0
+        self._half = gap / 2.0
+        self._times = self._won + self._lost + self._ties
+        self.tied = float(self._ties.sum())
+        self.scores = (self._won - self._lost) @ self._half
+
+    def log_likelihood(
+        self, beta: NDArray[np.float64], nu: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return it, up to a constant, for beta (k, K) and nu (k, 1)."""
+        gap = np.abs(beta @ self._half.T)
+        total = gap + np.log(1.0 + np.exp(-2.0 * gap) + nu * np.exp(-gap))
+        value = beta @ self.scores - total @ self._times
+        return np.asarray(value + self.tied * np.log(nu[:, 0]) if self.tied else value)
+
+    def slopes(
+        self, beta: NDArray[np.float64], nu: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return its gradients with respect to beta (k, K) and to log nu (k,)."""
+        gap = beta @ self._half.T
+        size = np.abs(gap)
+        won, lost, tied = np.exp(gap - size), np.exp(-gap - size), nu * np.exp(-size)
+        rate = self._times / (won + lost + tied)
+        by_beta = self.scores - (rate * (won - lost)) @ self._half
+        return by_beta, self.tied - (rate * tied).sum(axis=1)
+
+    def curvature(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Minus its Hessian in beta at one point, shape (K, K), ties counted half."""
+        p = 1.0 / (1.0 + np.exp(-2.0 * (self._half @ beta)))
+        weights = 4.0 * self._times * p * (1.0 - p)
+        return np.asarray((self._half.T * weights) @ self._half)
+
+
 class EvenLikelihood(Likelihood):
     """The same of many candidates that all met equally often and never tied.
 

@@ -11,14 +11,21 @@ from racer._checks import check_draws, check_positive, choice
 from racer._numerics import shown_probability
 from racer.errors import SettingError
 from racer.seeding import check_seed, rng_for
-from racer.stats._likelihoods import SCALES, Likelihood, ScalePrior, SigmaPrior, StrengthModel
+from racer.stats._likelihoods import (
+    SCALES,
+    Likelihood,
+    ScalePrior,
+    SigmaPrior,
+    StrengthModel,
+    VoteLikelihood,
+)
 from racer.stats._sampling import Posterior, sample
 from racer.stats._sampling.summary import logistic, pair_frame, pairs, shortest
 from racer.stats._validation import check_connected, frozen
 from racer.stats.wins import WinTable, win_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import pandas as pd
     from matplotlib.axes import Axes
@@ -87,6 +94,8 @@ class BradleyTerryResult:
     posterior : Posterior
         How it was drawn: `method`, `ess`, `r_hat`, `divergences`, `converged`.
     seed : int
+    position : ndarray, shape (draws,), or None
+        Of votes on pairs in both orders: draws of what the first place adds to a strength.
 
     Examples
     --------
@@ -108,6 +117,7 @@ class BradleyTerryResult:
     ties: NDArray[np.float64] = field(repr=False)
     posterior: Posterior
     seed: int
+    position: NDArray[np.float64] | None = field(default=None, repr=False)
 
     def win_probability(self, first: str, second: str) -> NDArray[np.float64]:
         """Return draws of the probability that `first` beats `second`, given that they differ."""
@@ -341,4 +351,43 @@ def bradley_terry(
         ties=tied,
         posterior=posterior,
         seed=seed,
+    )
+
+
+def strengths_of_votes(
+    votes: Sequence[tuple[str, str, float, float]], names: tuple[str, ...], *, seed: int
+) -> BradleyTerryResult:
+    """Return the posterior of Davidson's model of votes: first, second, points, weight.
+
+    If a pair was asked in both orders, the first place has a strength of its own.
+    """
+    k, place = len(names), {name: i for i, name in enumerate(names)}
+    counts = np.zeros((3, k, k))  # won, lost, tied, by first and second
+    for first, second, points, weight in votes:
+        outcome = 0 if points > 0.5 else 1 if points < 0.5 else 2
+        counts[outcome, place[first], place[second]] += weight
+    won, lost, tied = counts
+    check_connected(counts.sum(axis=0) + counts.sum(axis=0).T, names)
+    asked = np.argwhere(counts.sum(axis=0))
+    games = np.column_stack([asked.astype(np.float64), counts[:, asked[:, 0], asked[:, 1]].T])
+    placed = bool((counts.sum(axis=0) * counts.sum(axis=0).T).any())
+    likelihood = VoteLikelihood(games, k, placed=placed)
+    prior = ScalePrior("lognormal", SCALES["lognormal"])
+    models = [StrengthModel(likelihood, prior, trust) for trust in _TRUST]
+    posterior, model = sample(models, 4000, check_seed(seed))
+    drawn = model.strengths(posterior.draws)
+    mean = drawn[:, :k].mean(axis=1, keepdims=True)
+    strengths = drawn[:, :k] - mean
+    order = np.argsort(-strengths.mean(axis=0), kind="stable")
+    return BradleyTerryResult(
+        names=names,
+        ranking=tuple(names[i] for i in order),
+        strengths=frozen(strengths),
+        sigma=frozen(model.sigma(posterior.draws)),
+        nu=frozen(model.nu(posterior.draws)[:, 0]) if likelihood.tied else None,
+        wins=won + lost.T,
+        ties=tied + tied.T,
+        posterior=posterior,
+        seed=seed,
+        position=frozen(drawn[:, k] - mean[:, 0]) if placed else None,
     )
