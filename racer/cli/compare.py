@@ -132,9 +132,9 @@ def compare_command(
 
     SCORES is a table with a header: a row per data set and a column per algorithm, the first
     column naming the data sets; or a row per score, with columns of data sets, algorithms and
-    scores. Either may have a column of folds. Empty fields are missing scores. Or it is what
-    promptfoo eval -o wrote (.json, .jsonl), or lm_eval --log_samples (a folder); then --score is a
-    metric. The exit code is 2 if the table cannot be compared.
+    scores. Either may have a column of folds. Empty fields are missing scores. Or a row per vote,
+    with columns model_a, model_b and winner. Or it is what promptfoo eval -o wrote (.json, .jsonl),
+    lm_eval --log_samples (a folder), or logs of inspect_ai; then --score is a metric. The exit code is 2 if the table cannot be compared.
     """
     from racer.comparison.compare import compare  # noqa: PLC0415  (a second)
     from racer.scenario.score_files import read_scores, table_in  # noqa: PLC0415

@@ -51,8 +51,8 @@ _OF_SCORES = {
 def race(ctx: click.Context, /, path: Path, **options: Any) -> None:
     """Find the best of given candidates, dropping on the way those that are out of the running.
 
-    FILE is a table of scores (CSV, wide or long; what promptfoo eval -o wrote; the folder of
-    lm_eval --log_samples): the race looks at them instance by instance, and reports how few were
+    FILE is a table of scores (CSV, wide or long; JSON records; what promptfoo eval -o wrote; the
+    folder of lm_eval --log_samples, or of logs of inspect_ai): the race looks at them instance by instance, and reports how few were
     needed; from 0 to 1 they are compared by decider mean. Whether larger scores are better the
     file or the score's name says; where neither does, give --maximize or --minimize.
 
