@@ -264,6 +264,43 @@ def test_public_files_are_ranked_the_right_way_up_or_asked_about(name, tmp_path)
         assert racer.compare(racer.read_scores(path)).maximize == remedy
 
 
+# What the messages advise where no option does it: files of TABLES, changed so
+ADVICE = {
+    "HELM": lambda f: f.set_index("Model")[["NarrativeQA - F1", "MMLU - EM"]].T,
+    "MTEB": lambda f: f.set_index("Model")[["Banking77", "STS12"]].T,
+    "W&B, extremes": lambda f: f.drop(columns="bad - loss__MIN"),
+    "W&B, curves": lambda f: f.drop(columns=["Step", "bad - loss__MIN"]),
+    "Mittelmann": lambda f: f.assign(bad=np.inf),
+    "ASlib, failures": lambda f: f.assign(
+        runtime=f["runtime"].where(f["runstatus"] == "ok", np.inf)
+    ),
+    "hyperfine": lambda f: pd.DataFrame(
+        [(i, w, value(w, i, "d")) for i in range(9) for w in f["command"]],
+        columns=["instance", "algorithm", "score"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ADVICE)
+@pytest.mark.parametrize("kind", ["frame", "csv", "json"])
+def test_advice_that_is_no_option_leads_to_the_right_result(name, kind, tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text(public(name), encoding="utf-8")
+    frame = ADVICE[name](pd.read_csv(path))
+    larger = name in {"HELM", "MTEB"}
+    if kind == "frame":
+        found = racer.compare(frame, maximize=larger).to_dict()
+    else:
+        path = tmp_path / f"scores.{kind}"
+        frame = frame.reset_index(names="task") if larger else frame
+        records = json.dumps(frame.to_dict("records"))  # inf as Python writes it
+        path.write_text(frame.to_csv(index=False) if kind == "csv" else records, encoding="utf-8")
+        done = typed("compare", path, "--maximize" if larger else "--minimize", "--json")
+        assert done.exit_code == 0, done.output
+        found = json.loads(done.stdout)
+    assert "good" in found["ranking"][0]["algorithm"]
+
+
 RNG = np.random.default_rng(0)
 TIMES = RNG.uniform(1.0, 9.0, (12, 3))
 GRADES = RNG.integers(0, 3, (12, 3)) / 10.0

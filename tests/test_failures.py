@@ -1,7 +1,5 @@
 """Failures: penalties, what they say of the best, and what they count in means."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

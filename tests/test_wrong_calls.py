@@ -221,8 +221,7 @@ def test_two_numbers_are_bounds_of_a_parameter():
 
 
 def test_nan_is_no_interval(tmp_path):
-    answer = typed("watch", "run.db", "--interval", "nan")
-    assert answer.exit_code == 2
+    answer = typed("watch", "run.db", "--interval", "nan", exits=2)
     assert "--interval" in answer.output
 
 

@@ -118,32 +118,54 @@ def places(m: int, seed: int) -> dict[str, float]:
     return {"solvers": m, "place": max(order), "differ": float(np.ptp(chances, axis=0).max())}
 
 
+def together(counted: pd.DataFrame) -> pd.DataFrame:
+    """Return the bins of all kinds as one."""
+    shares = ["said", "true"]
+    sums = (
+        counted[shares].mul(counted["candidates"], axis=0).assign(candidates=counted["candidates"])
+    )
+    found = sums.groupby(np.digitize(counted["said"], EDGES[1:-1])).sum()
+    return found.assign(**found[shares].div(found["candidates"], axis=0))
+
+
 @click.command("reliability")
 @number_option("--repetitions", 150, help="Tables of each world and size; of others a share.")
+@click.option("--kind", type=click.Choice([*KINDS]), help="Count this kind alone anew.")
 @jobs_option
-def main(repetitions: int, jobs: int) -> None:
+def main(repetitions: int, kind: str | None, jobs: int) -> None:
     """Count how often P(best) is right; write bins.csv and worlds.csv of experiments/reliability."""
+    anew = {name: KINDS[name] for name in (KINDS if kind is None else [kind])}
     calls = [
-        (kind, world, m, FIRST_SEED + k)
-        for kind, (sizes, share, worlds) in KINDS.items()
+        (name, world, m, FIRST_SEED + k)
+        for name, (sizes, share, worlds) in anew.items()
         for world, m, k in product(worlds, sizes, range(math.ceil(share * repetitions)))
     ]
     parallel = joblib.Parallel(n_jobs=jobs)
     rows = parallel(joblib.delayed(said)(*call) for call in calls)
-    pooled, found = [bins(rows).assign(kind=ALL)], []
-    for kind, (sizes, _, worlds) in KINDS.items():
-        of_kind = [row for row in rows if row.kind == kind]
-        pooled.append(bins(of_kind).assign(kind=kind))
+    counted, found = [], []
+    for name, (sizes, _, worlds) in anew.items():
+        of_kind = [row for row in rows if row.kind == name]
+        counted.append(bins(of_kind).assign(kind=name))
         for world, m in product((*worlds, ALL), (0, *sizes)):
             some = [row for row in of_kind if world in (ALL, row.world) and m in (0, row.m)]
-            found.append({"kind": kind, "world": world, "m": m, **summary(some)})
+            found.append({"kind": name, "world": world, "m": m, **summary(some)})
+    tables = {"bins": pd.concat(counted), "worlds": pd.DataFrame(found)}
+    if kind is not None:
+        for name, new in tables.items():
+            before = pd.read_csv(HERE / f"{name}.csv").query("kind != @ALL and kind != @kind")
+            tables[name] = pd.concat([before, new])
+    order = [*KINDS].index
+    for name, new in tables.items():
+        tables[name] = new.sort_values("kind", kind="stable", key=lambda names: names.map(order))
+    tables["bins"] = pd.concat([together(tables["bins"]).assign(kind=ALL), tables["bins"]])
     equals = product(EQUALS, range(math.ceil(0.3 * repetitions)))
     claimed = parallel(joblib.delayed(claims)(*call) for call in equals)
-    shares = pd.concat(claimed).groupby(["table", "method"], sort=False).mean().reset_index()
+    tables["claims"] = (
+        pd.concat(claimed).groupby(["table", "method"], sort=False).mean().reset_index()
+    )
     drawn = product(PORTFOLIOS, range(math.ceil(0.1 * repetitions)))
-    named = pd.DataFrame([places(m, FIRST_SEED + k) for m, k in drawn])
-    tables = {"bins": pd.concat(pooled), "worlds": pd.DataFrame(found)}
-    for name, new in {**tables, "claims": shares, "portfolios": named}.items():
+    tables["portfolios"] = pd.DataFrame([places(m, FIRST_SEED + k) for m, k in drawn])
+    for name, new in tables.items():
         new.to_csv(HERE / f"{name}.csv", index=False, float_format="%.5g")
         click.echo(new.to_string(index=False))
 

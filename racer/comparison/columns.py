@@ -36,6 +36,7 @@ FOLD = (
 METRICS = ("metric", "measure", "evaluationmeasure", "scorer", "function")
 STATUS = ("status", "runstatus", "solverstatus", "outcome", "exitstatus")
 _AFTER = re.compile(r"(name|id|label|no|nr|number|index)$")  # a name's last word that adds nothing
+_LONGEST = 100  # letters of a number
 # texts that say that there is no score
 _MISSING = frozenset({"", "nan", "na", "n/a", "null", "none", "?"})
 
@@ -196,7 +197,7 @@ def number_in(text: str) -> float | None:
         number = float(text)
     except ValueError:
         return None
-    return None if "_" in text or is_too_large(text) else number
+    return None if "_" in text or len(text) > _LONGEST or is_too_large(text) else number
 
 
 def is_too_large(text: str) -> bool:

@@ -333,13 +333,9 @@ def _ties(table: Scores) -> tuple[int, int]:
         sizes = np.zeros((int(value.max()) + 1, len(table.algorithms)), dtype=np.int64)
         np.add.at(sizes, (value, np.nonzero(table.known)[1]), 1)
         return _across(sizes), _across(sizes.sum(axis=0, keepdims=True))
-    ties = met = 0
-    for row in table.costs:
-        known = row[~np.isnan(row)]
-        _, sizes = np.unique(known, return_counts=True)
-        ties += int((sizes * (sizes - 1) // 2).sum())
-        met += len(known) * (len(known) - 1) // 2
-    return ties, met
+    ordered, sizes = np.sort(table.costs, axis=1), table.known.sum(axis=1)  # NaN last
+    ties = sum(int((ordered[:, d:] == ordered[:, :-d]).sum()) for d in range(1, ordered.shape[1]))
+    return ties, int((sizes * (sizes - 1) // 2).sum())
 
 
 def _across(sizes: NDArray[np.int64]) -> int:

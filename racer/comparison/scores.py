@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -301,7 +302,7 @@ def _by_index(frame: pd.DataFrame, found: Columns) -> tuple[pd.DataFrame, Column
     if index.has_duplicates:
         label = _label(index[index.duplicated()][0])
         raise ScoresError(
-            f"more than one row for data set {label!r} of the index: if rows are data sets of their "
+            f"more than one row for data set {reprlib.repr(label)} of the index: if rows are data sets of their "
             "own, give scores.reset_index(drop=True); if they are folds or runs, a column of data "
             "sets and one of folds"
         )
@@ -413,17 +414,18 @@ def _not_a_number(
         where, known = "", f"data_set={name!r}, or for a long table algorithm=.., score=.."
         advice = f"; remove the column if it holds no scores, or name its kind ({known})"
     else:
-        where = f" (data set {_label(data_sets[row])!r})"
+        where = f" (data set {reprlib.repr(_label(data_sets[row]))})"
         advice = "; remove the column if it holds no scores"
-    if is_text(column) and number_in(str(value)) is None and not _FAILURE.search(str(value)):
+    is_name = any(map(str.isalpha, str(value))) and not _FAILURE.search(str(value))
+    if is_name and is_text(column):
         return ScoresError(
-            f"column {name!r} holds {value!r} and other names, no scores: leave it out; if it names "
+            f"column {name!r} holds {reprlib.repr(value)} and other names, no scores: leave it out; if it names "
             f"algorithms, with a score in each row, algorithm={name!r}, score=.."
             + (f"; if it names data sets, data_set={name!r}" if data_sets is None else "")
         )
     wrong = "too large" if isinstance(value, str) and is_too_large(value) else "not a number"
     return ScoresError(
-        f"column {name!r} holds {value!r} in row {row}{where}, which is {wrong}: correct it; if "
+        f"column {name!r} holds {reprlib.repr(value)} in row {row}{where}, which is {wrong}: correct it; if "
         "the run failed, or ran out of time or memory, write inf (-inf where larger scores are "
         f"better); leave it empty only if nothing was run{advice}"
     )
@@ -445,7 +447,7 @@ def _widened(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
     }
     again = labels[labels.duplicated()]
     if len(again):
-        where = ", ".join(f"{name} {again.iloc[0][name]!r}" for name in keys)
+        where = ", ".join(f"{name} {reprlib.repr(again.iloc[0][name])}" for name in keys)
         raise ScoresError(f"more than one score for {where}: {_remedy(frame, keys, found)}")
     frame = labels.assign(**{score: _numbers(frame[score], score, list(frame[data_set]))})
     for name, words in told.items():
@@ -478,9 +480,11 @@ def _labelled(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
     labels = pd.MultiIndex.from_arrays([[_label(d) for d in data_sets], [_label(f) for f in folds]])
     again = labels[labels.duplicated()]
     if len(again):
-        fold = f", fold {again[0][1]!r}" if found.fold else ""
+        fold = f", fold {reprlib.repr(again[0][1])}" if found.fold else ""
         remedy = _remedy(frame, keys, found)
-        raise ScoresError(f"more than one row for data set {again[0][0]!r}{fold}: {remedy}")
+        raise ScoresError(
+            f"more than one row for data set {reprlib.repr(again[0][0])}{fold}: {remedy}"
+        )
     wide = frame.drop(columns=keys)
     bare = {_MEAN.sub("", name) for name in map(str, wide) if not _SPREAD.search(name)}
     for name in map(str, wide):
@@ -561,7 +565,7 @@ def _scores(wide: pd.DataFrame, direction: Direction, *, least: int) -> Scores:
     for place, column in np.argwhere(opposed)[:1].tolist():
         raise ScoresError(
             f"algorithm {algorithms[column]!r} has inf and -inf among its folds on data set "
-            f"{list(places)[place]!r}: there is no mean; correct one of them"
+            f"{reprlib.repr(list(places)[place])}: there is no mean; correct one of them"
         )
     known = (~np.isnan(runs)).sum(axis=1)
     uneven = (known > 0) & (known < known.max(axis=1, keepdims=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import reprlib
 from typing import TYPE_CHECKING, Any
 
 from racer.comparison.columns import ALGORITHM, DATA_SET, called
@@ -99,7 +100,7 @@ def _points(
         else:
             if not _TIE.match(said) and not _NONE.match(said):
                 raise ScoresError(
-                    f"column {winner!r} holds {said!r}: give {pair[0]}, {pair[1]} or tie; leave it "
+                    f"column {winner!r} holds {reprlib.repr(said)}: give {pair[0]}, {pair[1]} or tie; leave it "
                     "empty where there was no vote"
                 )
             yield 0.5 if _TIE.match(said) else None

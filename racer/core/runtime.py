@@ -177,9 +177,9 @@ class Runtime:
         return self.utility is None and self.par is None
 
     @property
-    def has_ratios(self) -> bool:
-        """Whether costs are seconds, penalised or not: so that candidates differ by factors."""
-        return self.utility is None and self.par is not None
+    def penalty(self) -> float | None:
+        """Seconds that an unsolved run counts in a mean; None where ranks or utilities are compared."""
+        return None if self.utility is not None or self.par is None else self.par * self.limit
 
     def score(self, outcome: Outcome) -> float:
         """Return the value of an outcome: seconds, penalised at the limit; or its utility."""
@@ -198,7 +198,7 @@ class Runtime:
 
     def compared(self, times: NDArray[np.float64]) -> tuple[NDArray[np.float64], Measure]:
         """Return costs of times (blocks, m), +inf at the limit, and how `best_posterior` compares."""
-        if self.has_ratios:
+        if self.penalty is not None:
             return np.where(times >= self.limit, np.inf, times), "log"
         return self.as_costs(times), "mean"
 

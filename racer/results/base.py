@@ -477,6 +477,7 @@ def posterior_of(
         generalize=rules.generalizes(stream.n_units),
         covariances=kernels,
         among=np.flatnonzero(sought),
+        penalty=None if rules.runtime is None or kernels is not None else rules.runtime.penalty,
     )
     return found.among(eligible, n_candidates)
 

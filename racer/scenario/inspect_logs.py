@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import reprlib
 import zipfile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -84,4 +85,4 @@ def number_of(value: Any, name: str, where: str) -> float:
     """Return a score; ScoresError if it is no number."""
     if isinstance(value, bool) or is_real(value):
         return float(value)
-    raise ScoresError(f"{where}: {name} is {value!r}, not a number")
+    raise ScoresError(f"{where}: {name} is {reprlib.repr(value)}, not a number")

@@ -44,7 +44,7 @@ __all__ = ["read_csv", "read_scores", "score_table"]
 
 COLUMNS = ("algorithm", "instance", "score")
 _SIGN = r"\s*(?:±|\+/?-|\\pm)\s*"
-_WITH_SPREAD = re.compile(rf"([-+]?\d[\d.,eE+-]*?){_SIGN}[\d.,]+%?")  # 61.8 ± 1.2
+_WITH_SPREAD = re.compile(rf"([-+]?\d[\d.,eE+-]{{0,98}}?){_SIGN}[\d.,]+%?")  # 61.8 ± 1.2
 _WITH_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
 _WITH_MARK = re.compile(r"[-+]?\d*([.,])\d+(?:[eE][-+]?\d+)?")
 _WHOLE = re.compile(r"[-+]?\d+(\.0)?")  # also as a float is written
@@ -453,7 +453,7 @@ def read_csv(path: Path) -> CsvTable:
         )
     if len(names) == 1:
         raise ScoresError(
-            f"{path}: the header is one column, {names[0]!r}: separate columns by commas, "
+            f"{path}: the header is one column, {reprlib.repr(names[0])}: separate columns by commas, "
             "semicolons or tabs"
         )
     numbers = map(number_in, names)

@@ -71,8 +71,7 @@ def test_the_store_of_a_folder_need_not_be_named(tmp_path, monkeypatch):
     racer.race([1, 2], lambda c, i, s: c + s % 7, budget=20, seed=1, store="irace.db")
     (tmp_path / "irace.ablation.db").write_bytes((tmp_path / "irace.db").read_bytes())
     for command in (["show"], ["watch", "--once"], ["check"], ["report", "-o", "page.html"]):
-        done = run(*command)
-        assert done.exit_code == 0, done.output
+        done = run(*command, exits=0)
         assert "racer: irace.db, the store of this folder" in done.stderr
     racer.race([1, 2], lambda c, i, s: c + s % 7, budget=20, seed=1, store="other.db")
     done = run("show")

@@ -33,8 +33,7 @@ def _configs(tmp_path):
 
 
 def test_it_says_which_is_best_and_how_few_scores_were_needed(scores):
-    done = run(scores, "--maximize", "--decider", "anytime")
-    assert done.exit_code == 0, done.output
+    done = run(scores, "--maximize", "--decider", "anytime", exits=0)
     result = json.loads(run(scores, "--maximize", "--decider", "anytime", "--json").stdout)
     assert result["best"] == "examples"
     used = result["evaluations"]
@@ -98,8 +97,7 @@ def test_a_store_without_a_digest_of_its_scores_goes_on(tmp_path, monkeypatch):
         name = "racer.cli.race._recorded.<locals>.evaluate"
         patched.setattr("racer.store.contest.qualified_name", lambda item: name)
         first = run(path, "--minimize", "-o", store, "--json")
-    again = run(path, "--minimize", "-o", store, "--json")
-    assert again.exit_code == 0, again.output
+    again = run(path, "--minimize", "-o", store, "--json", exits=0)
     assert json.loads(first.stdout)["best"] == json.loads(again.stdout)["best"] == "A"
     assert f"was begun with evaluate={name} and goes on with recorded scores" in again.stderr
 
@@ -129,8 +127,7 @@ def test_it_races_configurations_of_a_program(tmp_path, name, text):
     path.write_text(text)
     instances.write_text("0.5\n0.25\n0.75\n0.125\n0.375\n")
     program = ("--", *PYTHON, SQUARE, "{x}", "{instance}")
-    done = run(path, "--budget", 15, "--instances", instances, "--json", *program)
-    assert done.exit_code == 0, done.output
+    done = run(path, "--budget", 15, "--instances", instances, "--json", *program, exits=0)
     found = json.loads(done.stdout)
     assert float(found["best"]["x"]) == 2.0
     assert found["evaluations"] == 15
@@ -148,9 +145,9 @@ sys.exit(10 if x < 3 else 20 if x == 3 else 1)
 def test_a_program_of_a_race_has_the_options_of_a_tuning(tmp_path):
     """A solver that says by its exit code what it found, and that may hang or fail."""
     path, instances = tmp_path / "configs.csv", tmp_path / "instances"
-    path.write_text("x\n1\n2\n3\n4\n5\n")
+    path.write_text("x\n1\n2\n3\n5\n6\n")
     instances.write_text("a\nb\nc\n")
-    options = ("--success-codes", "10,20", "--timeout", 1, "--retries", 1, "--first-test", 3)
+    options = ("--success-codes", "10,20", "--timeout", 600, "--retries", 1, "--first-test", 3)
     args = (path, "--budget", 60, "--deterministic", "--instances", instances, "--json")
     program = ("--", *PYTHON, ANSWER, "{x}", "{instance}")
     done = run(*args, *options, "--reads", "last-line", *program)
@@ -160,6 +157,10 @@ def test_a_program_of_a_race_has_the_options_of_a_tuning(tmp_path):
     failed = {at["candidate"]: at["failed"] for at in found["survivors"]}
     assert all(failed.get(candidate, 3) == 3 for candidate in (3, 4))
     assert not any(failed.get(candidate, 0) for candidate in (0, 1, 2))
+    path.write_text("x\n4\n4.0\n")  # these hang, and no other has so short a limit
+    done = run(*args, "--timeout", 0.2, "--retries", 0, *program)
+    assert done.exit_code == 3, done.output
+    assert "took more than 0.2 s" in done.output
 
 
 def test_an_exit_code_of_nearly_all_runs_is_named_with_the_option(tmp_path):
@@ -174,7 +175,7 @@ def test_an_exit_code_of_nearly_all_runs_is_named_with_the_option(tmp_path):
     advice = "if exit code 20 is a success, set success_codes = [10, 20] (--success-codes 10,20)"
     assert f"racer: 9 of 10 runs ended with exit code 20: {advice}" in done.stderr
     assert f"45 of 50 runs ended with exit code 20: {advice}" in " ".join(done.stdout.split())
-    assert done.exit_code == 3
+    assert done.exit_code == 3, done.output
     right = run(*args, "--success-codes", "10,20", *program)
     assert "best is #0" in right.stdout
     assert "exit code" not in right.output
@@ -187,7 +188,7 @@ def test_a_race_that_fails_as_a_whole_prints_no_empty_tables(tmp_path):
     path.write_text("x\n1\n2\n3\n")
     ends = "import sys; sys.exit(int(sys.argv[1]))"
     done = run(path, "--budget", 30, "--", *PYTHON, ends, "{x}")
-    assert done.exit_code == 3
+    assert done.exit_code == 3, done.output
     assert "No candidate can be called the best of 3." in done.stdout
     assert "Failures" in done.stdout
     for absent in ("P(best)", "Configurations", "Eliminations", "survivors", "Survivors"):
@@ -242,14 +243,12 @@ def test_a_scenario_is_raced_or_tuned(tmp_path):
     ],
 )
 def test_what_does_not_go_together_is_refused(scores, args, message):
-    done = run(scores, *args)
-    assert done.exit_code == 2
+    done = run(scores, *args, exits=2)
     assert message in done.stderr
 
 
 def test_no_option_is_advised_that_it_does_not_have(scores):
-    done = run(scores, "--maximize", "--budget", 5, "--decider", "f-race")
-    assert done.exit_code == 2
+    done = run(scores, "--maximize", "--budget", 5, "--decider", "f-race", exits=2)
     advice = "before the first test are 20; raise the budget, or give fewer candidates"
     assert done.stderr.rstrip().endswith(advice)
 
@@ -277,8 +276,7 @@ def test_a_file_or_a_parameter_that_is_not_there_is_wrong_usage(tmp_path):
 def test_a_file_with_wrong_candidates_is_an_error_not_wrong_usage(tmp_path, text, message):
     path = tmp_path / ("configs.json" if text[0] in "[{" else "configs.csv")
     path.write_text(text)
-    done = run(path, "--budget", 10, "--", "true", "{x}")
-    assert done.exit_code == 1, done.stderr
+    done = run(path, "--budget", 10, "--", "true", "{x}", exits=1)
     assert message.replace("FILE", str(path)) in done.stderr
 
 
@@ -287,8 +285,7 @@ def test_the_index_of_a_table_is_no_parameter(tmp_path, index):
     path = tmp_path / "configs.csv"
     pd.DataFrame({"x": [1, 2, 7], "y": [0, 0, 0]}, index=index).to_csv(path)
     program = ("--", *PYTHON, SQUARE, "{x}", "{y}")
-    done = run(path, "--budget", 15, "--json", *program)
-    assert done.exit_code == 0, done.output
+    done = run(path, "--budget", 15, "--json", *program, exits=0)
     assert json.loads(done.stdout)["best"] == {"x": "2", "y": "0"}
     assert done.stderr.splitlines()[0] == (
         f"racer: {path}: the first column has no name and is no parameter: left out"
@@ -313,16 +310,14 @@ def test_an_output_file_that_is_there_is_refused_before_the_race(
     (tmp_path / there).parent.mkdir(exist_ok=True)
     (tmp_path / there).touch()
     program = ("--", "sh", "-c", f'echo "$0" | tee -a {log}', "{x}")
-    done = run(configs, "--budget", 20, option, tmp_path / given, *program)
-    assert done.exit_code == 1
+    done = run(configs, "--budget", 20, option, tmp_path / given, *program, exits=1)
     assert f"{there} is there already: give another name" in done.stderr
     assert not log.exists()
 
 
 def test_an_output_file_that_cannot_be_written_does_not_hide_the_answer(tmp_path, configs):
     target = tmp_path / ("x" * 300)
-    done = run(configs, "--budget", 20, "--configurations", target, "--", "echo", "{x}")
-    assert done.exit_code == 1
+    done = run(configs, "--budget", 20, "--configurations", target, "--", "echo", "{x}", exits=1)
     assert f"{target} cannot be written" in done.stderr
     assert "The best is #0" in done.stdout
 
@@ -330,8 +325,7 @@ def test_an_output_file_that_cannot_be_written_does_not_hide_the_answer(tmp_path
 def test_there_must_be_an_instance_with_all_scores(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("item,a,b\nx,1,\ny,,2\n")
-    done = run(path, "--minimize")
-    assert done.exit_code == 1
+    done = run(path, "--minimize", exits=1)
     assert "no instance has a score of each of a, b" in done.stderr
 
 
@@ -345,8 +339,7 @@ def test_an_interrupt_prints_what_is_known_or_names_the_store(tmp_path, configs,
             raise racer.RaceInterrupted(race.result(), kept=kept)
 
         monkeypatch.setattr("racer.run.calls.race", interrupted)
-        done = run(*args)
-        assert done.exit_code == 130
+        done = run(*args, exits=130)
         if kept:
             assert not done.stdout
         else:

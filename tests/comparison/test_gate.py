@@ -123,7 +123,7 @@ def test_equals_beside_one_that_is_better_are_told_apart_as_seldom_as_the_level_
     for seed in range(80):
         costs = equals(seed + 1000, n=12)
         costs[:, 0] -= 2.0
-        differ = pairs_differ(read(costs), i, j, signs(12, 500, seed), 0.05)
+        differ = pairs_differ(read(costs), i, j, signs(np.arange(12), 500, seed), 0.05)
         among_equals += differ[i > 0].any()
         of_the_better += differ[i == 0].sum()
     assert among_equals <= 6  # 5 were found
@@ -143,7 +143,7 @@ def test_of_one_pair_it_is_the_test_by_sign_flips():
 def test_the_order_of_the_pairs_decides_nothing():
     scores = read(equals(3, n=15, m=9) + np.linspace(0.0, 2.0, 9))
     i, j = np.triu_indices(9, 1)
-    flips = signs(15, 500, 0)
+    flips = signs(np.arange(15), 500, 0)
     order = np.random.default_rng(0).permutation(len(i))
     whole = pairs_differ(scores, i, j, flips, 0.05)
     assert 0 < whole.sum() < len(i)
@@ -208,7 +208,7 @@ def test_the_order_of_rows_and_columns_decides_nothing(n):
 def test_there_are_as_many_flips_as_time_and_memory_allow(monkeypatch):
     assert _flips(read(equals(0, n=14)), SETTINGS).shape == (2**13, 14)
     assert _flips(read(equals(0, n=15)), SETTINGS).shape == (10_000, 15)
-    monkeypatch.setattr(gate, "signs", lambda n, k, seed: np.broadcast_to(1.0, (k, n)))
+    monkeypatch.setattr(gate, "signs", lambda at, k, seed: np.ones((k, len(at))))
     monkeypatch.setattr(gate, "_ranks", lambda scores: scores.costs)
     assert _flips(read(equals(0, n=10_000, m=3)), SETTINGS).shape == (2000, 10_000)
     assert _flips(read(equals(0, n=50, m=300)), SETTINGS).shape == (1337, 50)

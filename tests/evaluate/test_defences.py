@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 import textwrap
 import threading
@@ -15,7 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 from objectives import hang
-from processes import alive, noted, wait_for
+from processes import alive, noted, python, wait_for
 
 import racer
 from racer import Cell, ObjectiveError
@@ -231,15 +230,7 @@ def test_what_writes_into_all_descriptors_costs_its_own_cell(tmp_path):
     """
     script = tmp_path / "script.py"
     script.write_text(textwrap.dedent(code), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, script],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        cwd=tmp_path,
-    )
-    assert done.returncode == 0, done.stderr
+    done = python(script, cwd=tmp_path)
     assert done.stdout.splitlines() == ["0 [3]", "0 True"] * 2
 
 
@@ -352,13 +343,7 @@ def test_threads_of_joblib_do_not_keep_the_program():
         except racer.RaceInterrupted as stop:
             print("interrupted", flush=True)
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=200,
-    )
+    done = python("-c", textwrap.dedent(code), exits=None)
     assert (done.returncode, done.stdout) == (0, "interrupted\n")
 
 

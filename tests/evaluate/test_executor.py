@@ -6,8 +6,6 @@ import gc
 import os
 import pickle
 import random
-import subprocess
-import sys
 import threading
 import weakref
 from concurrent.futures import (
@@ -26,7 +24,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from playing import eliminated
-from processes import TOOLS
+from processes import TOOLS, python
 
 import racer
 from racer import Cell, ObjectiveError, Outcome, RacerError, SettingError
@@ -380,14 +378,7 @@ def test_ctrl_c_in_an_executor_in_this_thread_is_ctrl_c():
 
 def test_a_stop_does_not_wait_for_cells_ahead(tmp_path):
     """Workers are on cells of candidates that are eliminated, and would be for minutes."""
-    done = subprocess.run(
-        [sys.executable, "-c", STOPPED, str(tmp_path)],
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-        env=TOOLS,
-    )
+    done = python("-c", STOPPED, str(tmp_path), env=TOOLS, exits=None)
     words = [f"{kind} interrupted" for kind in ("executor", "threading", "loky")]
     assert done.stdout.splitlines() == words, done.stderr
 

@@ -6,8 +6,6 @@ import dataclasses
 import inspect
 import os
 import random
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -15,7 +13,7 @@ import joblib
 import numpy as np
 import pytest
 from objectives import hang
-from processes import alive, noted, wait_for
+from processes import alive, noted, python, wait_for
 
 import racer
 from racer import Cell, ObjectiveError, Outcome, SettingError
@@ -206,9 +204,7 @@ racer.race([1, 2], lambda config, instance, seed: config, budget=20)
 print(random.random() == random.Random(1).random())
 print(numpy.random.random() == numpy.random.RandomState(1).random())
 """
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, check=True, text=True, timeout=60
-    )
+    run = python("-c", code)
     assert run.stdout.split() == ["True", "True"]
 
 

@@ -1,7 +1,5 @@
 """The study of P(best): its counts, and the page that shows them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A quadratic near a point: which candidates are near its minimum."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from drawn import assert_inside
-from playing import eliminated
+from playing import eliminated, play
 
 import racer
 from racer import Outcome, plots
@@ -89,10 +89,7 @@ def test_the_best_is_drawn_first_also_if_it_was_eliminated():
 @pytest.mark.parametrize(("n", "words"), [(1, "on 1 block that"), (2, "on the 2 blocks that")])
 def test_the_number_of_common_blocks(n, words):
     contest = racer.Race(["1", "3"], range(n), budget=9, deterministic=True)
-    while cells := contest.ask():
-        for cell in cells:
-            contest.tell(cell, Outcome("ok", float(cell.config)))
-    caption = contest.result().plot("costs").get_xlabel()
+    caption = play(contest, lambda cell: float(cell.config)).plot("costs").get_xlabel()
     assert words in caption
     assert "cap" not in caption
 

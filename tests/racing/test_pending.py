@@ -157,7 +157,7 @@ def test_an_ablation_has_them_too():
 @pytest.mark.parametrize("least", [1, 1000])  # with its result, and without it
 @pytest.mark.parametrize("calls", [3, 11])
 def test_a_store_of_a_race_that_stopped_there_brings_the_same_result(
-    calls, least, monkeypatch, tmp_path
+    calls, least, monkeypatch, tmp_path, path
 ):
     monkeypatch.setattr("racer.store.result.LEAST", least)
     clock = [0.0]
@@ -181,7 +181,6 @@ def test_a_store_of_a_race_that_stopped_there_brings_the_same_result(
             )
         return result, blocks
 
-    path = tmp_path / "run.db"
     result, blocks = seen(path, deadline=calls)
     assert (result.evaluations, len(result.scores), len(result.failures)) == (calls, calls, 1)
     again = racer.load(path)

@@ -276,14 +276,13 @@ def test_ctrl_c_leaves_no_program(drive, settings):
     assert wait_for(lambda: not any(map(alive, noted(marks))))
 
 
-def test_a_race_of_programs_is_resumed_to_the_same_result(script, tmp_path, stores):
+def test_a_race_of_programs_is_resumed_to_the_same_result(script, tmp_path, path, stores):
     text = "[ $(($1 * $2 % 7)) = 3 ] && exit 1; echo $(($2 / ($1 + 1) % 1000 + $1))"
     command = racer.Command([script("run", text), "{x}", "{seed}"])
     pool = [{"x": x} for x in range(4)]
     settings = {"budget": 20, "first_test": 2, "seed": 3}
     plain = racer.race(pool, command, **settings)
     assert len(plain.failures)
-    path = tmp_path / "run.db"
 
     def stop(event):
         if getattr(event, "block", None) == 3:

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from objectives import hang
 from playing import eliminated
-from processes import alive, noted, wait_for
+from processes import alive, noted, python, wait_for
 
 import racer
 from racer import Cell, Outcome, SettingError
@@ -288,9 +288,7 @@ print("after")
 """,
         encoding="utf-8",
     )
-    run = subprocess.run(
-        [sys.executable, script], capture_output=True, check=True, text=True, timeout=60
-    )
+    run = python(script)
     first, *during, last, end = run.stdout.split("\n")
     assert (first, last, end) == ("before", "after", "")
     assert sorted(during) == ["during 1", "during 2", "during 3", "the end"]
@@ -330,9 +328,7 @@ for n_jobs in (1, 2):
     result = racer.race(range(3), evaluate, budget=6, seed=1, timeout=60, n_jobs=n_jobs, first_test=2)
     print(result.evaluations, len(result.failures))
 """
-    ran = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=100
-    )
+    ran = python("-c", code)
     assert ran.stdout == "6 0\n" * 2
 
 

@@ -25,7 +25,7 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from playing import ONE_NUMBER, short
+from playing import ONE_NUMBER, play, short
 from typed import typed
 
 import racer
@@ -301,14 +301,13 @@ def test_held_out_failures_are_counted_and_shown():
         )
 
 
-def test_what_a_decider_says_of_its_test_reaches_result_event_and_store(tmp_path):
+def test_what_a_decider_says_of_its_test_reaches_result_event_and_store(path):
     told = []
 
     def watch(event):
         if isinstance(event, racer.BlockCompleted) and event.evidence is not None:
             told.append((event.block, dict(event.evidence)))
 
-    path = tmp_path / "race.db"
     settings = {"budget": 60, "seed": 1, "decider": "f-race", "min_survivors": 2}
     result = racer.race(
         [3, 1, 2], lambda c, i, seed: c + seed % 5, callbacks=[watch], store=path, **settings
@@ -350,10 +349,7 @@ def test_a_cap_of_another_candidate_hides_no_timeout():
 @pytest.mark.filterwarnings("ignore::racer.RacerWarning")
 def test_where_no_instance_can_be_solved_nothing_is_said():
     race = racer.Race([1, 2], [0.5], deterministic=True, budget=10, first_test=1)
-    while cells := race.ask():
-        for cell in cells:
-            race.tell(cell, racer.Outcome("failed", None, message="no"))
-    result = race.result()
+    result = play(race, lambda cell: None)
     assert (result.best, result.credible_set) == (None, ())
     assert sum(result.probability_best.values()) == pytest.approx(1.0)
     assert "No candidate can be called the best of 2." in str(result)

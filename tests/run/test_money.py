@@ -44,13 +44,12 @@ def story(result):
 
 
 @pytest.mark.parametrize("prices", [None, price])
-def test_workers_stores_and_interruptions_change_nothing(prices, tmp_path):
+def test_workers_stores_and_interruptions_change_nothing(prices, path):
     budget = Budget(spend=400.0)
     given = {**SETTINGS, "prices": prices, "budget": budget}
     alone = racer.race(range(8), evaluate, range(20), **given)
     assert 380.0 < alone.spent <= 400.0
     assert len(alone.survivors) < 8
-    path = tmp_path / "race.db"
     calls = []
 
     def interrupted(config, instance, seed):
@@ -72,8 +71,7 @@ def test_workers_stores_and_interruptions_change_nothing(prices, tmp_path):
         assert story(racer.load(path)) == story(alone)
 
 
-def test_a_race_goes_on_with_more_money_but_not_with_less(tmp_path):
-    path = tmp_path / "race.db"
+def test_a_race_goes_on_with_more_money_but_not_with_less(path):
     given = {"decider": "f-race", "first_test": 9, "seed": 3, "store": path}
     short = racer.race(range(8), evaluate, range(20), budget=Budget(spend=550.0), **given)
     more = racer.resume(path, evaluate, budget=Budget(spend=700.0))
@@ -83,8 +81,7 @@ def test_a_race_goes_on_with_more_money_but_not_with_less(tmp_path):
         racer.resume(path, evaluate, budget=Budget(spend=600.0))
 
 
-def test_the_prices_of_a_race_are_recorded_whatever_says_them(tmp_path):
-    path = tmp_path / "race.db"
+def test_the_prices_of_a_race_are_recorded_whatever_says_them(path):
     given = {**SETTINGS, "budget": Budget(spend=400.0)}
     one = racer.race(range(8), evaluate, range(20), prices=price, store=path, **given)
     assert story(racer.load(path)) == story(racer.resume(path, evaluate)) == story(one)
@@ -177,12 +174,11 @@ def test_recorded_prices_that_make_no_sense_are_refused(tmp_path):
             racer.load(path)
 
 
-def test_recorded_seconds_decide_after_a_resume_as_they_did(tmp_path, monkeypatch):
+def test_recorded_seconds_decide_after_a_resume_as_they_did(path, monkeypatch):
     """A plan by the clock is made again from what is recorded."""
     ticks = np.random.default_rng(1).exponential(size=10_000).cumsum()
     monkeypatch.setattr("racer.evaluate.attempt._clock", iter(ticks.tolist()).__next__)
     given = {**SETTINGS, "budget": Budget(seconds=150.0)}
-    path = tmp_path / "race.db"
     first = racer.race(range(6), evaluate, range(50), store=path, **given)
     assert len(first.eliminations) > 2
     assert 140.0 < first.seconds <= 155.0
@@ -222,8 +218,7 @@ def test_an_evaluate_that_does_not_say_what_it_spent_is_refused_at_its_first_cel
     assert priced.spent == 4.0 * len(priced.blocks)
 
 
-def test_what_is_spent_is_shown_and_written(tmp_path, capsys):
-    path = tmp_path / "race.db"
+def test_what_is_spent_is_shown_and_written(tmp_path, path, capsys):
     given = {**SETTINGS, "budget": Budget(spend=400.0), "store": path, "progress": True}
     result = racer.race(range(8), evaluate, range(20), **given)
     shown = capsys.readouterr().err

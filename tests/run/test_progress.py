@@ -148,8 +148,7 @@ def test_a_terminal_shows_from_the_beginning_where_the_race_stands():
     assert "race of 3 candidates" in console.file.getvalue()
 
 
-def test_a_resumed_race_begins_with_what_is_known(tmp_path, capsys):
-    path = tmp_path / "run.db"
+def test_a_resumed_race_begins_with_what_is_known(path, capsys):
 
     def evaluate(config, instance, seed):
         return config

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import inspect
-import subprocess
-import sys
 
 import pytest
+from processes import python
 
 import racer
 from racer import Ended
@@ -90,7 +89,5 @@ def test_a_race_loads_only_what_it_needs():
         "import racer; racer.race([1, 2], lambda c, i, s: c, budget=20, seed=1); "
         f"print([name for name in {{*sys.modules}} - before if name.startswith({others})])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
+    done = python("-c", script)
     assert done.stdout == "[]\n"

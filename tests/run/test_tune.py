@@ -9,13 +9,13 @@ import json
 import os
 import pickle
 import re
-import subprocess
-import sys
 from dataclasses import fields
 
 import pandas as pd
 import pytest
 from objectives import bowl
+from playing import play
+from processes import python
 
 import racer
 from racer import BudgetError, CandidateError, Ended, ObjectiveError, Real, SettingError, Space
@@ -151,13 +151,7 @@ print(json.dumps([raced.best_index, raced.survivors, raced.table.to_json(), race
     with contextlib.redirect_stdout(out):
         exec(code, {})  # with the seed of this process
     other = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONHASHSEED": other},
-        capture_output=True,
-        check=True,
-        text=True,
-    )
+    done = python("-c", code, env={**os.environ, "PYTHONHASHSEED": other})
     assert done.stdout == out.getvalue()
     assert json.loads(done.stdout.splitlines()[1])[0] == 0
 
@@ -181,9 +175,7 @@ def test_a_result_stays_what_it_was_when_it_was_taken():
     for cell in tuner.ask()[:3]:
         tuner.tell(cell, racer.Outcome("ok", 1.0))
     taken = tuner.result()
-    while cells := tuner.ask():
-        for cell in cells:
-            tuner.tell(cell, racer.Outcome("ok", noisy(cell.config, None, cell.seed)))
+    play(tuner, lambda cell: noisy(cell.config, None, cell.seed))
     assert taken.evaluations == len(taken.scores) == 3
 
 
@@ -237,14 +229,8 @@ def test_a_budget_of_seconds_is_not_overspent_by_the_first_block():
     tuner = racer.Tuner(
         LINE, budget=racer.Budget(seconds=5.0), initial=[{"x": float(x)} for x in range(5)], seed=1
     )
-
-    def play():
-        while cells := tuner.ask():
-            for cell in cells:
-                tuner.tell(cell, racer.Outcome("ok", 1.0, seconds=1.0))
-
     with pytest.warns(racer.RacerWarning, match="before the first test"):
-        play()
+        play(tuner, lambda cell: racer.Outcome("ok", 1.0, seconds=1.0))
     assert tuner.result().seconds <= 5.0
     assert tuner.ended is racer.Ended.BUDGET  # too early to say that all are equal
 

@@ -609,3 +609,11 @@ def test_records_of_old_versions_are_read(tmp_path, version):
     found = score_table(racer.read_scores(tmp_path))
     assert found.to_dict("list") == {"good": [1.0, 1.0], "bad": [0.5, 0.5]}
     assert racer.compare(racer.read_scores(tmp_path)).maximize
+
+
+def test_a_cell_of_more_than_100_letters_is_no_number(csv):
+    """A pattern that is tried from each digit would take a quarter of an hour."""
+    assert table(csv(f"item,a,b\nx,1,0.{'1' * 98}\n")).loc["x", "b"] == pytest.approx(1 / 9)
+    with pytest.raises(racer.ScoresError, match=r"0\.1+\.\.\.1+' in row 0.*not a number") as error:
+        racer.read_scores(csv(f"item,a,b\nx,1,0.{'1' * 100_000}\n"))
+    assert len(str(error.value)) < 400

@@ -1,7 +1,5 @@
 """The Bayesian Kruskal-Wallis test, against SciPy, brute force and Dirichlet draws."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The posterior of several metrics: its draws, what it says of fronts, and what it refuses."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -20,8 +20,7 @@ def tuned(space=SPACE, evaluate=evaluate, **settings):
     return racer.tune(space, evaluate, range(10), **({"budget": 120, "seed": 1} | settings))
 
 
-def test_the_default_is_in_the_first_race_and_on_held_out_instances(tmp_path):
-    path = tmp_path / "run.db"
+def test_the_default_is_in_the_first_race_and_on_held_out_instances(path):
     result = tuned(test_instances=HELD_OUT, store=path)
     assert result.default_index == 0
     assert result.configs[0] == SPACE.default

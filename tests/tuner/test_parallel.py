@@ -134,9 +134,7 @@ def test_all_candidates_that_were_proposed_are_raced():
 @pytest.mark.usefixtures("early")
 def test_where_all_fail_nothing_waits_after_the_end():
     tuner = Tuner(FIVE, budget=BUDGET, parallel_races=3, seed=1)
-    while cells := tuner.ask():
-        for cell in cells:
-            tuner.tell(cell, Outcome("failed", None, message="never"))
+    play(tuner, lambda cell: None)
     result = tuner.result()
     assert result.ended == "all-failed"
     assert tuner.alive <= set(result.scores["candidate"])
@@ -159,8 +157,7 @@ def test_after_a_crash_it_goes_on_to_the_same_result(tmp_path):
 
 
 @pytest.mark.usefixtures("early")
-def test_a_larger_budget_goes_on(tmp_path):
-    path = tmp_path / "run.db"
+def test_a_larger_budget_goes_on(path):
     tuned(parallel_races=2, store=path)
     more = racer.resume(path, evaluate, budget=700)
     assert more.evaluations == 700
