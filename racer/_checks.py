@@ -23,15 +23,20 @@ if TYPE_CHECKING:
 
 
 _LARGER = "maximize=True, where smaller is not better"
-_TIME = "deadline, in seconds for all, or timeout, in seconds for each evaluation"
+_TIME = "budget=racer.Budget(wall=60), or limits=racer.Limits(timeout=60) for each evaluation"
+_WALL = "wall, in seconds for all, or timeout, in seconds for each evaluation"
+_LIMITS = "limits=racer.Limits(timeout=60, memory=2**30, retries=1)"
 _ELSEWHERE: dict[str, tuple[str, ...]] = {
     name: tuple(advice)
     for names, *advice in (
         ("n_trials max_trials max_evals max_evaluations n_calls n_iter n_evals", "budget"),
         ("max_iter evaluations num_samples max_runs maxExperiments max_experiments", "budget"),
         ("trials", "budget", "table"),
-        ("max_time time_limit time_budget max_seconds wall_time total_timeout", _TIME),
-        ("walltime_limit maxTime timeout_total", _TIME),
+        ("max_time time_limit time_budget max_seconds wall_time total_timeout", _WALL, _TIME),
+        ("walltime_limit maxTime timeout_total", _WALL, _TIME),
+        ("deadline", "wall", "budget=racer.Budget(wall=3600)"),
+        ("elites test_elites parallel_races", "search=racer.Search(elites=3)"),
+        ("prices", "budget=racer.Budget(spend=20, prices=..)"),
         ("goal direction directions minimize mode", _LARGER),
         ("higher_is_better larger_is_better greater_is_better", _LARGER),
         ("lower_is_better smaller_is_better", "maximize=False"),
@@ -40,13 +45,13 @@ _ELSEWHERE: dict[str, tuple[str, ...]] = {
         ("verbose verbosity show_progress progress_bar", "progress=True"),
         ("workers n_workers max_workers num_workers processes cores parallel", "n_jobs", "jobs"),
         ("n_jobs", "jobs"),
-        ("client cluster pool", "executor"),
+        ("client cluster pool executor", "n_jobs", "jobs"),
+        ("ahead", "n_jobs=racer.Workers(8, ahead=0)"),
         ("storage checkpoint db log_file", "store"),
         ("cutoff cutoff_time captime par par10", "runtime=racer.Runtime(seconds, par=10)"),
-        ("memory_limit mem_limit", "memory, in bytes"),
+        ("memory_limit mem_limit timeout memory retries", _LIMITS, "memory, in bytes"),
         ("items problems tasks datasets", "instances", "data_set"),
         ("folds cv", "instances", "fold"),
-        ("limits", "timeout, memory or retries"),
         ("pvalue p_value p_values", "pairs"),
         ("x0 points_to_evaluate initial_configs defaults warm_start", "initial"),
         ("seeds n_seeds repeats repetitions n_repeats", "instances, one for each repeat"),
@@ -201,7 +206,7 @@ def check_jobs(n_jobs: int) -> int:
     if n_jobs > MOST_JOBS:
         raise SettingError(
             f"n_jobs={reprlib.repr(n_jobs)}: give {MOST_JOBS} at most; more cores than one machine "
-            "has need an executor="
+            "has need an executor"
         )
     return int(n_jobs)
 

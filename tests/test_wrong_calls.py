@@ -52,7 +52,10 @@ class Unknown(FRace):
 CALLS = {
     "utility": (lambda: racer.Runtime(5, utility=lambda: 1), r"utility=.* raises TypeError"),
     "rising": (lambda: racer.Runtime(5, utility=lambda t: t), "a function that decreases"),
-    "timeout": (lambda: race(runtime=racer.Runtime(1.0), timeout=0.05), "timeout=0.05 ends"),
+    "timeout": (
+        lambda: race(runtime=racer.Runtime(1.0), limits=racer.Limits(0.05)),
+        "timeout=0.05 ends",
+    ),
     "real step": (lambda: racer.Space({"x": Real(0, 1, step=5)}), "x: .*step=5.0 has one value"),
     "step": (lambda: racer.Space({"x": Integer(0, 3, step=5)}), "x: .*step=5 has one value"),
     "and": (lambda: Param("x") and Param("y"), r"join conditions with & \| ~"),
@@ -97,7 +100,7 @@ def called(call, *args):
 RACE, TUNE = called(racer.race, [1, 2], never), called(racer.tune, {}, never)
 COMPARE = called(racer.compare, [[1, 2]] * 6)
 LARGER = "; give maximize=True, where smaller is not better"
-TIME = "; give deadline, in seconds for all, or timeout, in seconds for each evaluation"
+TIME = "; give budget=racer.Budget(wall=60), or limits=racer.Limits(timeout=60) for each evaluation"
 # Calls, what they are given, and the end of the message.
 MISTAKES = [
     (RACE, "bugdet", "race() got an unexpected keyword argument 'bugdet'; did you mean 'budget'?"),
@@ -120,11 +123,11 @@ MISTAKES = [
     (RACE, "order", "; give instance_order"),
     (RACE, "verbose", "; give progress=True"),
     (TUNE, "workers", "; give n_jobs"),
-    (RACE, "client", "; give executor"),
+    *((RACE, name, "; give n_jobs") for name in ("client", "executor")),
     (RACE, "par10", "; give runtime=racer.Runtime(seconds, par=10)"),
     (RACE, "space", "; give candidates; racer.tune takes a space"),
     (TUNE, "candidates", "; give space; racer.race takes candidates"),
-    (TUNE, "limits", "; give timeout, memory or retries"),
+    (TUNE, "memory", "; give limits=racer.Limits(timeout=60, memory=2**30, retries=1)"),
     (COMPARE, "items", "; give data_set"),
     *((TUNE, name, "; give budget") for name in ("max_iter", "evaluations", "num_samples")),
     *((TUNE, name, TIME) for name in ("total_timeout", "walltime_limit")),

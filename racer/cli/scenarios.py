@@ -89,7 +89,7 @@ _GROUPS = {
     "On what": "instances instances_folder test_instances test_instances_folder instance_order score "
     "algorithm data_set fold",
     "Program": "command protocol reads cost cwd success_codes evaluate",
-    "Budget": "budget seconds deadline spend jobs seed",
+    "Budget": "budget seconds wall spend jobs seed",
     "Goal": "maximize metrics objective runtime deterministic generalize",
     "Races": "decider elites test_elites parallel_races first_test each_test block_size",
     "Limits of an evaluation": "timeout memory retries",

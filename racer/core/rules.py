@@ -115,17 +115,19 @@ class Rules:
     generalize: bool | None = None
 
     def __post_init__(self) -> None:
-        budgets = Budget.each(self.budget)
+        budgets, wall, prices = Budget.parted(Budget.each(self.budget))
+        if wall is not None:
+            raise BudgetError(f"Budget(wall={wall:g}): only racer.race and racer.tune have a clock")
         aim = Aim.of(self.metrics, self.objective)
         goal = None if aim is None else aim.goal
         given: str | Decider | None = self.decider
         checked: dict[str, Any] = {
             "decider": as_decider(default_decider(goal) if given is None else given),
-            "budget": budgets[0] if len(budgets) == 1 else budgets,
+            "budget": budgets[0] if len(budgets) == 1 else tuple(budgets),
             "maximize": flag(self.maximize, "maximize") if aim is None else aim.maximize,
             "metrics": None if aim is None else aim.metrics,
             "objective": None if aim is None else aim.objective,
-            "prices": checked_prices(self.prices),
+            "prices": checked_prices(self.prices if prices is None else prices),
             "seed": None if self.seed is None else check_seed(self.seed),
             "runtime": Runtime.of(self.runtime),
         }
@@ -151,7 +153,7 @@ class Rules:
             )
         if self.is_paid or self.prices is not None:
             raise SettingError(
-                "Budget(spend=..), or prices=, with runtime=: a run that was capped may be made again, at a price "
+                "Budget(spend=.., prices=..) with runtime=: a run that was capped may be made again, at a price "
                 "that is not known; give the budget in seconds or in evaluations"
             )
         if self.maximize:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeGuard, TypeVar
 
 from racer._checks import counted
 from racer.core.contest import ContestResult, Unused
@@ -38,13 +38,12 @@ if TYPE_CHECKING:
     from racer.core.contest import Contest
     from racer.core.events import Callback
     from racer.evaluate.outcome import Cell, CellKey, Outcome
-    from racer.evaluate.workers import Workers
+    from racer.evaluate.workers import Ahead, Pool
     from racer.run.progress import Progress
     from racer.store.writer import Store
 
     Known = Callable[[Cell], Outcome | None]  # an outcome that was made elsewhere
 
-Ahead = int | Literal["auto"]
 R = TypeVar("R", bound=ContestResult)
 
 
@@ -54,7 +53,7 @@ def nothing(_: Cell) -> None:
 
 def drive(
     contest: Contest[R],
-    workers: Workers,
+    workers: Pool,
     store: Store | None = None,
     *,
     display: Progress | None = None,
@@ -139,7 +138,7 @@ class _Loop(Generic[R]):
     """Passes outcomes from workers to the store and to the contest."""
 
     contest: Contest[R]
-    workers: Workers
+    workers: Pool
     store: Store | None
     stop: GracefulStop
     feed: Callable[..., Feed]  # of what to accept, and when to stop
@@ -311,7 +310,7 @@ class _Loop(Generic[R]):
         needed = self.contest.rules.needs_spend
         if needed and outcome.value is not None and outcome.spend is None:
             raise ObjectiveError(
-                f"evaluate {NO_SPEND}: return {{.., 'spend': its price}}, or give prices=; nothing "
+                f"evaluate {NO_SPEND}: return {{.., 'spend': its price}}, or give Budget(.., prices=..); nothing "
                 "is recorded, and nothing else was evaluated"
             )
         is_deferred = self._first.defers(cell, outcome)
@@ -335,7 +334,7 @@ class Feed:
     """
 
     contest: Contest[Any]
-    workers: Workers
+    workers: Pool
     ahead: Ahead
     prefetched: Prefetched
     accept: Callable[[Cell, Outcome], bool]

@@ -17,6 +17,7 @@ from racer._files import SQLITE, beginning, read_bytes
 from racer.core.budget import Budget
 from racer.errors import BudgetError, ObjectiveError, SettingError
 from racer.evaluate.command.command import Command
+from racer.evaluate.limits.limits import Limits
 from racer.evaluate.objective import describe
 from racer.scenario.candidates import read_candidates
 from racer.scenario.irace_options import THE_OPTIONS, from_irace, merged
@@ -36,14 +37,15 @@ STORE = "racer.db"
 USUAL = ("scenario.toml", "scenario.txt")
 """Names of scenarios that need not be given."""
 
-_LIMITS = ("budget", "seconds", "spend")
+_LIMITS = ("budget", "seconds", "wall", "spend")
 _OF_A_COMMAND = ("reads", "cost", "cwd", "success_codes", "protocol")
+_OF_A_SEARCH = ("elites", "test_elites", "parallel_races")
+_OF_AN_EVALUATION = ("timeout", "memory", "retries")
 _COMMENT = re.compile(r"(?<!\S)#.*")  # of a line of instances
 _PASSED = (
-    *("elites", "test_elites", "parallel_races"),
     *("first_test", "each_test", "block_size", "instance_order"),
     *("maximize", "metrics", "objective", "runtime"),
-    *("deadline", "timeout", "memory", "retries", "deterministic", "generalize", "seed"),
+    *("deterministic", "generalize", "seed"),
 )
 
 
@@ -79,6 +81,10 @@ class Scenario:
         """Return the arguments of `racer.tune`; RacerError for files that cannot be used."""
         given, space = self.settings, self.space()
         found = {"space": space, **self._shared("tune", space.parameters, space.switches)}
+        if own := {name: given[name] for name in _OF_A_SEARCH if name in given}:
+            from racer.tuner.plan import Search  # noqa: PLC0415  (a race needs no tuner)
+
+            found["search"] = Search(**own)
         if given.get("initial"):
             found["initial"] = self.initial(space)
         if given.get("test_instances"):
@@ -111,6 +117,8 @@ class Scenario:
             "n_jobs": given.get("jobs", 1),
             **{name: given[name] for name in _PASSED if name in given},
         }
+        if limits := {name: given[name] for name in _OF_AN_EVALUATION if name in given}:
+            found["limits"] = Limits(**limits)
         if "decider" in given:
             found["decider"] = TESTS.get(given["decider"], given["decider"])
         if given.get("store"):
@@ -202,16 +210,13 @@ class Scenario:
                     found.append(path)
         return found
 
-    def _budget(self) -> Budget | None:
-        if self.settings.get("deadline") and not any(map(self.settings.get, _LIMITS)):
-            return None
-        evaluations, *others = (self.settings.get(name) for name in _LIMITS)
-        if not evaluations and not any(others):
+    def _budget(self) -> Budget:
+        evaluations, seconds, wall, spend = (self.settings.get(name) or None for name in _LIMITS)
+        if not any((evaluations, seconds, wall, spend)):
             raise BudgetError(
-                "no budget is named: give budget = .., evaluations, or seconds, or a deadline"
+                "no budget is named: give budget = .., evaluations, or seconds, or wall time"
             )
-        seconds, spend = (limit or None for limit in others)
-        return Budget(evaluations=evaluations or None, seconds=seconds, spend=spend)
+        return Budget(evaluations=evaluations, seconds=seconds, wall=wall, spend=spend)
 
     def evaluate(self, switches: Mapping[str, str]) -> Objective:
         """Return the objective: the command, or the function, which is imported now."""

@@ -97,7 +97,7 @@ SETTINGS: Mapping[str, Setting] = {
     "evaluate": Setting("text", "Instead of a command: a Python function, module:function."),
     "budget": Setting("whole", "Evaluations in all.", least=1),
     "seconds": Setting("number", "Seconds of evaluation in all.", least=0),
-    "deadline": Setting("number", "Seconds of wall time; then no evaluation begins.", least=0),
+    "wall": Setting("number", "Seconds of wall time; then no evaluation begins.", least=0),
     "spend": Setting(
         "number", "Money in all; the program prints the price, with reads = json.", least=0
     ),

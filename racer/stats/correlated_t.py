@@ -196,8 +196,8 @@ def posterior_draws(
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
     """Draw the means of costs (n, m), by standard normal numbers, (some draws, n) each; shape (draws, m)."""
-    n = len(costs)
+    n, deviations = len(costs), costs - mean
     with one_blas_thread():
-        sums = np.concatenate([normal @ (costs - mean) for normal in normals])
+        sums = np.concatenate([normal @ deviations for normal in normals])
     scale = np.sqrt(inflation(n, correlation) / rng.chisquare(n - 1, len(sums)))
     return np.asarray(mean + scale[:, None] * sums, dtype=np.float64)

@@ -342,7 +342,7 @@ class Reader:
         needed = [name for name in names if not is_plain(parts.get(name))]
         if not_kept(parts.get("space")) is not None:
             needed.append("space")
-        arguments = "".join(f", {name}=.." for name in needed)
+        arguments = "".join(f", {schema.argument(name)}" for name in needed)
         if "command" in setup.settings and not needed:
             return f"racer resume {shlex.quote(self.path)}"
         return f"racer.resume({self.path!r}, evaluate{arguments})"

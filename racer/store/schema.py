@@ -123,6 +123,11 @@ def _are_codes(value: Any) -> bool:
     return isinstance(value, list) and all(is_whole(code) and 0 <= code <= 255 for code in value)
 
 
+def argument(name: str) -> str:
+    """Return how a setting is given again in a call."""
+    return "budget=racer.Budget(prices=..)" if name == "prices" else f"{name}=.."
+
+
 def is_record(value: Any, name: str) -> bool:
     """Return True for an encoded record of racer's class of that name."""
     return isinstance(value, dict) and value.get("!racer") == name

@@ -233,13 +233,13 @@ def test_a_scenario_is_raced_or_tuned(tmp_path):
         (["--", "true"], "no budget is named"),
         (["--decider", "front"], "--decider front is for several metrics"),
         (["--jobs", "3"], "--jobs is for a program"),
-        (["--deadline", "5"], "--deadline is for a program"),
+        (["--wall", "5"], "--wall is for a program"),
         (["--deterministic"], "--deterministic is for a program"),
         (["--configurations", "table.txt"], "--configurations is for a program"),
         (["--success-codes", "10"], "--success-codes is for a program"),
         (["--candidates", "x", "--", "true"], "--candidates is for a scenario.toml"),
         (["--jobs", "0", "--budget", "9", "--", "true"], "jobs = 0: give"),
-        (["--deadline", "0", "--", "true"], "deadline = 0.0: give"),
+        (["--wall", "0", "--", "true"], "wall = 0.0: give"),
     ],
 )
 def test_what_does_not_go_together_is_refused(scores, args, message):

@@ -217,7 +217,7 @@ def test_a_run_with_a_budget_of_seconds_is_given_more_of_them(runner, path):
     assert racer.tune(SPACE, command, [0, 1], **given).ended == "budget"
     done = said("check", path)
     assert "with more seconds (budget=racer.Budget(seconds=..), or" in done.stdout
-    done = said("resume", path, "-q", "--deadline", 60)
+    done = said("resume", path, "-q", "--wall", 60)
     assert "used up its budget of 1e-06 s, to which a deadline adds nothing: give more" in (
         done.stderr
     )

@@ -177,7 +177,9 @@ def test_an_objective_cannot_turn_back_the_clock(monkeypatch, tmp_path):
 def test_a_program_that_takes_too_long_is_named_with_its_output_so_far(n_jobs):
     program = "echo so far; echo hm >&2; exec sleep 600"  # until it is killed
     command = racer.Command(["sh", "-c", program, "{x}"])
-    with workers_for(command, [{"x": "a 1"}], None, timeout=3, n_jobs=n_jobs) as workers:
+    with workers_for(
+        command, [{"x": "a 1"}], None, limits=racer.Limits(3), n_jobs=n_jobs
+    ) as workers:
         ((_, outcome),) = outcomes_of(workers, [Cell(0, 0, {"x": "a 1"}, None, 1)])
     assert outcome.status == "timeout"
     assert outcome.seconds >= 3.0
@@ -194,7 +196,7 @@ def test_a_program_that_takes_too_much_memory_is_named():
         "import time; x = [b'x' * 10**7 for _ in range(60)]; time.sleep(600)"  # until it is killed
     )
     command = racer.Command([sys.executable, "-c", code])
-    with workers_for(command, [{}], None, memory=10**8) as workers:
+    with workers_for(command, [{}], None, limits=racer.Limits(memory=10**8)) as workers:
         ((_, outcome),) = outcomes_of(workers, [Cell(0, 0, {}, None, 1)])
     assert outcome.status == "memory"
     assert "\ncommand: " in outcome.message
@@ -221,7 +223,7 @@ def test_what_writes_into_all_descriptors_costs_its_own_cell(tmp_path):
 
     if __name__ == "__main__":
         for n_jobs in (1, 2):
-            settings = dict(budget=20, seed=1, n_jobs=n_jobs, timeout=20)
+            settings = dict(budget=20, seed=1, n_jobs=n_jobs, limits=racer.Limits(20))
             result = racer.race(range(4), evaluate, **settings, store=f"run{n_jobs}.db")
             print(result.best, sorted(set(result.failures["candidate"])))
             os.rename(f"run{n_jobs}.db", f"kept{n_jobs}.db")
@@ -244,7 +246,7 @@ def test_a_watcher_that_is_stopped_goes_on(tmp_path, n_jobs):
             hang()
         return config
 
-    with workers_for(evaluate, [1], None, timeout=1, n_jobs=n_jobs) as workers:
+    with workers_for(evaluate, [1], None, limits=racer.Limits(1), n_jobs=n_jobs) as workers:
         ((_, outcome),) = outcomes_of(workers, [Cell(0, 0, 1, None, 1)])
     assert outcome.status == "timeout"
     assert wait_for(lambda: not any(map(alive, noted(tmp_path))))
@@ -257,7 +259,7 @@ def test_no_filter_of_warnings_is_left_behind():
 
     racer.race([1, 2], evaluate, budget=20)  # SciPy adds a filter when a race first imports it
     before = list(warnings.filters)
-    racer.race([1, 2], evaluate, budget=20, timeout=60)
+    racer.race([1, 2], evaluate, budget=20, limits=racer.Limits(60))
     command = racer.Command([sys.executable, "-c", "print(1)"])
     assert command({}, None, 1) == 1.0
     assert warnings.filters == before
@@ -356,6 +358,6 @@ def test_a_function_around_a_program_cannot_make_a_cost_of_its_timeout():
         except Exception:  # noqa: BLE001
             return 1e9
 
-    with workers_for(evaluate, [{}], None, timeout=0.2) as workers:
+    with workers_for(evaluate, [{}], None, limits=racer.Limits(0.2)) as workers:
         ((_, outcome),) = outcomes_of(workers, [Cell(0, 0, {}, None, 1)])
     assert (outcome.status, outcome.message) == ("timeout", "took more than 0.2 s")

@@ -284,7 +284,7 @@ async def later(config, instance):
     [
         (of_two, {}),
         (lambda config, instance: config * instance, {"n_jobs": 2}),
-        (of_two, {"timeout": 60.0}),
+        (of_two, {"limits": racer.Limits(60)}),
         (of_two, {"bound": 8.0}),
         (functools.partial(of_two, bound=0.0), {}),
         (later, {"n_jobs": 2}),

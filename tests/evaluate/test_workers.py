@@ -105,7 +105,7 @@ def test_retries_happen_in_worker_processes_too(tmp_path):
 
     once = outcomes_of(workers_for(evaluate, [1, 2], None, n_jobs=2), cells_for([1, 2]))
     assert [outcome.status for outcome in once] == ["failed", "failed"]
-    again = workers_for(evaluate, [3, 4], None, n_jobs=2, retries=1)
+    again = workers_for(evaluate, [3, 4], None, n_jobs=2, limits=racer.Limits(retries=1))
     assert [outcome.value for outcome in outcomes_of(again, cells_for([3, 4]))] == [3.0, 4.0]
 
 
@@ -279,7 +279,7 @@ def test_ctrl_c_comes_through_where_joblib_uses_no_processes():
         outcomes_of(workers_for(evaluate, [1, 2], None, n_jobs=2), cells_for([1, 2]))
 
 
-@pytest.mark.parametrize("settings", [{}, {"timeout": 60}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"limits": racer.Limits(60)}], ids=str)
 def test_workers_that_are_closed_end_what_they_do_without_a_word(tmp_path, capfd, settings):
     def evaluate(config, instance, seed):
         import os

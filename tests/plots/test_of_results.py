@@ -45,7 +45,7 @@ def tuned(d, budget=180):
         range(6),
         budget=budget,
         seed=1,
-        elites=2,
+        search=racer.Search(elites=2),
         test_instances=range(3),
     )
 
@@ -140,7 +140,11 @@ def test_of_many_candidates_some_are_drawn_and_all_elites():
 
 def test_no_best_no_quality():
     result = racer.tune(
-        racer.Space({"x": racer.Real(0, 1)}), lambda c, i, s: 1.0, budget=60, seed=1, elites=2
+        racer.Space({"x": racer.Real(0, 1)}),
+        lambda c, i, s: 1.0,
+        budget=60,
+        seed=1,
+        search=racer.Search(elites=2),
     )
     assert result.best is None
     assert "Without a best" in result.plot().texts[0].get_text()

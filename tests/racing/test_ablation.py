@@ -315,7 +315,7 @@ def test_it_is_run_resumed_loaded_and_the_same_for_any_workers(tuned, tmp_path):
     with pytest.warns(racer.RacerWarning, match="goes on with"):
         again = racer.ablation(result, cost, store=store)
     loaded = racer.load(store)
-    for other in (again, loaded, racer.ablation(result, alike, n_jobs=2, ahead=2)):
+    for other in (again, loaded, racer.ablation(result, alike, n_jobs=racer.Workers(2, ahead=2))):
         assert (other.path, other._gains, other.evaluations) == (
             once.path,
             once._gains,
@@ -338,7 +338,9 @@ def test_a_deadline_ends_it_with_the_steps_so_far_and_the_same_call_goes_on(
 
     given = {"source": "default", "store": tmp_path / "path.db"}
     events = []
-    first = racer.ablation(result, evaluate, **given, deadline=40, callbacks=[events.append])
+    first = racer.ablation(
+        result, evaluate, **given, budget=racer.Budget(wall=40), callbacks=[events.append]
+    )
     assert first.ended is racer.Ended.DEADLINE
     assert events[-1] == racer.RaceEnded(racer.Ended.DEADLINE, eliminated=())
     assert "The deadline has passed." in str(first)

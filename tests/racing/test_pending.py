@@ -136,14 +136,16 @@ def test_a_group_has_no_mean_before_its_last_block_is_complete(outcome):
 
 
 def test_what_they_cost_is_spent_at_their_price():
-    prices, budget = [1.0, 2.0, 3.0, 4.0], racer.Budget(spend=90.0)
-    contest = told(race(prices=prices, budget=budget), 10)
+    prices = [1.0, 2.0, 3.0, 4.0]
+    contest = told(race(budget=racer.Budget(spend=90.0, prices=prices)), 10)
     result = contest.result()
     assert result.spent == result.scores["spend"].sum() == 23.0
     told(contest, 2)
     assert contest.result().spent == 30.0
     space = racer.Space({"x": racer.Categorical(POOL)})
-    tuner = racer.Tuner(space, budget=budget, seed=1, prices=lambda config, instance: 2.0)
+    tuner = racer.Tuner(
+        space, budget=racer.Budget(spend=90.0, prices=lambda config, instance: 2.0), seed=1
+    )
     assert told(tuner, 3, outcome=lambda _: Outcome("ok", 1.0)).result().spent == 6.0
 
 
@@ -171,7 +173,7 @@ def test_a_store_of_a_race_that_stopped_there_brings_the_same_result(
 
     def seen(path, **more):
         blocks = []
-        given = {"budget": 40, "seed": 1, "first_test": 3, "store": path, "retries": 0}
+        given = {"budget": 40, "seed": 1, "first_test": 3, "store": path}
         with monkeypatch.context() as patch:
             patch.setattr("racer.run.drive.warn", lambda text: None)
             result = racer.race(
@@ -181,7 +183,7 @@ def test_a_store_of_a_race_that_stopped_there_brings_the_same_result(
             )
         return result, blocks
 
-    result, blocks = seen(path, deadline=calls)
+    result, blocks = seen(path, budget=racer.Budget(evaluations=40, wall=calls))
     assert (result.evaluations, len(result.scores), len(result.failures)) == (calls, calls, 1)
     again = racer.load(path)
     assert again.scores.equals(result.scores)

@@ -94,7 +94,7 @@ def test_resumed_and_in_parallel_it_is_the_same_race(tmp_path):
         path = tmp_path / f"{ahead}.db"
         racer.race(pool, evaluate, [0, 1, 2], **{**arguments, "budget": budget}, store=path)
         again = racer.race(
-            pool, evaluate, [0, 1, 2], **arguments, store=path, ahead=ahead, n_jobs=2
+            pool, evaluate, [0, 1, 2], **arguments, store=path, n_jobs=racer.Workers(2, ahead=ahead)
         )
         assert of(again) == of(whole) == of(racer.load(path))
 

@@ -58,12 +58,13 @@ def script(tmp_path):
     return write
 
 
-def outcomes(evaluate, count=1, **settings):
+def outcomes(evaluate, count=1, n_jobs=1, **limits):
     pool = [{"x": x} for x in range(count)]
     cells = [racer.Cell(0, c, config, None, 1) for c, config in enumerate(pool)]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "the command has no place", racer.RacerWarning)
-        workers = workers_for(evaluate, pool, None, **settings)
+        limits = racer.Limits(**limits)
+        workers = workers_for(evaluate, pool, None, n_jobs=n_jobs, limits=limits)
     with workers:
         return [
             outcome
@@ -207,6 +208,7 @@ import racer
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 run, marks, settings = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
+settings["limits"] = racer.Limits(timeout=settings.pop("timeout", None))
 try:
     racer.race([{"x": x} for x in range(4)], racer.Command([run, marks, "{x}"]), budget=100, **settings)
 except racer.RaceInterrupted as stop:

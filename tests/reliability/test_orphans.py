@@ -54,7 +54,7 @@ def watch(event):
 def race():
     racer.race(
         range(6), evaluate, ["quick", "quick", "slow"], budget=100, first_test=4, seed=1,
-        n_jobs=n_jobs, decider="f-race", callbacks=[watch], **settings,
+        n_jobs=n_jobs, decider="f-race", callbacks=[watch], limits=racer.Limits(**settings),
     )
 
 try:

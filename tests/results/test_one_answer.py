@@ -30,6 +30,7 @@ from typed import typed
 
 import racer
 from experiments.reliability.answers import contradictions
+from racer import Search
 from racer.results.base import likeliest
 from racer.stats import BestPosterior
 
@@ -197,7 +198,9 @@ def test_a_contradiction_is_found():
 @pytest.mark.parametrize("elites", [3, 5, 10])
 def test_elites_of_pure_noise_are_not_told_apart(elites):
     for seed in range(3):
-        result = racer.tune(SPACE, is_noise, range(30), budget=700, seed=seed, elites=elites)
+        result = racer.tune(
+            SPACE, is_noise, range(30), budget=700, seed=seed, search=Search(elites)
+        )
         assert set(result.elites) <= set(result.indistinguishable)
         assert not re.search(r"worse|shown|better", str(result))
         is_one_answer(result)
@@ -254,7 +257,10 @@ def test_a_best_that_is_no_elite_was_not_eliminated():
         is_stuck = (seed * 7919 + instance) % 13 == 0
         return 100.0 if is_stuck else (config["n"] - 20) ** 2 / 50 + instance + seed % 97 / 12
 
-    space, settings = racer.Space({"n": racer.Integer(1, 50)}), {"first_test": 2, "elites": 1}
+    space, settings = (
+        racer.Space({"n": racer.Integer(1, 50)}),
+        {"first_test": 2, "search": Search(1)},
+    )
     result = racer.tune(space, evaluate, [1, 2, 3], budget=40, seed=13, **settings)
     assert result.best_index not in {*result.elites, *result.eliminations["candidate"]}
     assert ", eliminated" not in str(result)
@@ -263,7 +269,7 @@ def test_a_best_that_is_no_elite_was_not_eliminated():
 
 def test_a_tuning_compares_those_that_were_evaluated_most_often():
     for seed in range(3):
-        result = racer.tune(SPACE, is_noise, range(9), budget=200, seed=seed, elites=1)
+        result = racer.tune(SPACE, is_noise, range(9), budget=200, seed=seed, search=Search(1))
         seen = [len(result.known.of(c)) for c in range(len(result.configs))]
         least = min(seen[c] for c in result.compared)
         assert 4 <= len(result.compared) < len(seen)
@@ -286,7 +292,13 @@ def test_held_out_failures_are_counted_and_shown():
 
     space = racer.Space({"n": racer.Integer(0, 9)})
     result = racer.tune(
-        space, evaluate, ["i", "j"], budget=120, seed=1, test_instances=["t0", "t1"], elites=4
+        space,
+        evaluate,
+        ["i", "j"],
+        budget=120,
+        seed=1,
+        test_instances=["t0", "t1"],
+        search=Search(4),
     )
     failed = {c: result.config(c)["n"] < 3 for c in result.leaders}
     assert result.test_failures == {c: int(is_failed) for c, is_failed in failed.items()}
@@ -392,7 +404,7 @@ def test_a_held_out_mean_comes_no_nearer_to_the_others_by_a_failure():
         seed=1,
         test_instances=["t0", "t1"],
         maximize=True,
-        elites=9,
+        search=Search(9),
     )
     failing = result.default_index
     assert result.test_failures[failing] == 1

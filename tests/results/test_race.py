@@ -118,7 +118,9 @@ def test_a_column_of_scores_is_one_line_and_is_filled(monkeypatch, path):
             raise ValueError("the first time")
         return config
 
-    raced = racer.race([0, 1, 2], evaluate, budget=30, seed=1, retries=1, store=path)
+    raced = racer.race(
+        [0, 1, 2], evaluate, budget=30, seed=1, limits=racer.Limits(retries=1), store=path
+    )
     for frame in (raced.scores, racer.load(path).scores):
         assert frame["worker"].str.fullmatch(r".+:\d+").all()
         assert set(frame["status"]) == {"ok"}

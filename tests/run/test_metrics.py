@@ -588,7 +588,7 @@ def test_a_front_with_ties_has_one_order():
     result = racer.tune(
         racer.Space({"x": racer.Real(0, 1)}),
         lambda config, instance, seed: {"a": config["x"], "b": 1 - config["x"]},
-        range(9), budget=100, seed=1, elites=5, deterministic=True,
+        range(9), budget=100, seed=1, search=racer.Search(elites=5), deterministic=True,
         metrics={"a": "min", "b": "min"}, objective=Pareto("a", "b"),
     )  # fmt: skip
     everyone = tuple(range(len(result.configs)))

@@ -414,7 +414,7 @@ def test_held_out_instances_have_a_counter_of_their_own():
             seen.append(self.state.line(0.0))
 
     tuner = Tuner(space, range(5), budget=60, seed=1, test_instances=[7, 8, 9])
-    workers = workers_for(evaluate, (), (), n_jobs=1, executor=None)
+    workers = workers_for(evaluate, (), ())
     drive(tuner, workers, display=Display(Console(file=io.StringIO())))
     held_out = [line for line in seen if "held-out" in line]
     assert "held-out 1 of 3: " in held_out[0]

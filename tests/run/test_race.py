@@ -46,7 +46,7 @@ def test_all_settings_reach_the_race():
         first_test=3,
         each_test=2,
         min_survivors=2,
-        retries=1,
+        limits=racer.Limits(retries=1),
         callbacks=[seen.append],
     )
     assert result.best == 3

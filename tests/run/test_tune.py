@@ -9,7 +9,6 @@ import json
 import os
 import pickle
 import re
-from dataclasses import fields
 
 import pandas as pd
 import pytest
@@ -19,7 +18,6 @@ from processes import python
 
 import racer
 from racer import BudgetError, CandidateError, Ended, ObjectiveError, Real, SettingError, Space
-from racer.core.rules import Rules
 
 SPACE = Space({"x": Real(-5, 5), "y": Real(-5, 5)})
 SETTINGS = {"budget": 150, "seed": 1}
@@ -36,25 +34,7 @@ def test_it_finds_a_good_configuration():
     assert result.seconds > 0
 
 
-def test_it_takes_the_settings_of_a_tuner_and_of_a_race():
-    given = set(inspect.signature(racer.tune).parameters)
-    rules = {field.name for field in fields(Rules)} - {"min_survivors"}
-    tuner = set(inspect.signature(racer.Tuner).parameters) - {"rules"} | rules
-    assert tuner - given == set()
-    assert given - tuner == {
-        *(
-            "deadline",
-            "evaluate",
-            "executor",
-            "ahead",
-            "n_jobs",
-            "timeout",
-            "memory",
-            "retries",
-            "store",
-            "progress",
-        ),
-    }
+def test_its_defaults_are_those_of_a_race():
     defaults = inspect.signature(racer.race).parameters
     for name, parameter in inspect.signature(racer.tune).parameters.items():
         if name in defaults and name not in ("instances", "decider", "instance_order"):
@@ -71,7 +51,7 @@ def test_limits_and_retries_reach_the_evaluations():
         raise ValueError("no luck either")  # another line: else the run would be stopped
 
     with pytest.warns(racer.RacerWarning, match=r"is set aside: .*no luck"):
-        result = racer.tune(SPACE, fail, budget=84, seed=1, retries=1)
+        result = racer.tune(SPACE, fail, budget=84, seed=1, limits=racer.Limits(retries=1))
     assert (result.best, result.ended) == (None, Ended.ALL_FAILED)
     assert len(attempts) == 2 * result.evaluations
 

@@ -53,10 +53,10 @@ def test_a_toml_file_is_relative_to_itself(folder):
         *(f"{folder}/runner", "i", "3", "--alg", "as", "--x=0.5", "-n", "1"),
     ]
     assert found["decider"] == racer.deciders.TRace(correction="holm")
-    assert (found["budget"], found["n_jobs"], found["elites"]) == (
+    assert (found["budget"], found["n_jobs"], found["search"]) == (
         racer.Budget(evaluations=300),
         2,
-        2,
+        racer.Search(elites=2),
     )
     assert found["store"] == f"{folder}/racer.db"
     assert "initial" not in found

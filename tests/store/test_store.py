@@ -37,7 +37,7 @@ def _path(tmp_path):
         budget=24,
         seed=1,
         store=path,
-        retries=1,
+        limits=racer.Limits(retries=1),
         deterministic=False,
     )
     return path

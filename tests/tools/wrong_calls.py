@@ -40,7 +40,7 @@ BY_TYPE = {  # by annotation, without its None
 }
 _BY_NAME = {
     "alpha confidence level": [0, 1, -0.1, 1.5],
-    "deadline timeout seconds spend limit calls_per_minute sigma_scale rho": [0, -1],
+    "wall timeout seconds spend limit calls_per_minute sigma_scale rho": [0, -1],
     "first_test n_blocks rounds repetitions n_items n_candidates": [0, -(10**9)],
     "strength ignorance margin rope tolerance": [-0.1, INF],
     "correlation epsilon": [-0.1, 1, INF],

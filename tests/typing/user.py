@@ -62,7 +62,7 @@ def races() -> RaceResult:
         first_test=2,
         each_test=1,
         min_survivors=2,
-        retries=1,
+        limits=racer.Limits(retries=1),
         progress=False,
         callbacks=[watch],
     )
@@ -209,10 +209,10 @@ def tunes(store: Path) -> TuneResult:
         deterministic=True,
         first_test=2,
         each_test=1,
-        elites=2,
+        search=racer.Search(elites=2),
         instance_order="given",
         test_instances=[Instance(1.0)],
-        retries=1,
+        limits=racer.Limits(retries=1),
         progress=False,
         callbacks=[watches],
     )

@@ -126,7 +126,7 @@ class Command:
 
     See Also
     --------
-    racer.race : ``timeout=`` and ``memory=`` limit the program and all that it starts.
+    racer.Limits : ``timeout`` and ``memory`` limit the program and all that it starts.
 
     Examples
     --------
