@@ -60,11 +60,8 @@ _ELSEWHERE: dict[str, tuple[str, ...]] = {
         ("test", "method"),
         ("models algorithms", "algorithm"),
         ("func fn function objective_function target_runner", "evaluate"),
-        (
-            "space search_space parameters param_space",
-            "candidates; racer.tune takes a space",
-            "space",
-        ),
+        ("space search_space", "candidates; racer.tune takes a space", "space"),
+        ("parameters param_space", "candidates; racer.tune takes a space", "space"),
         ("candidates configs configurations", "candidates", "space; racer.race takes candidates"),
         ("baseline reference", "control"),
         ("metric", "metrics, a mapping of names to directions", "score"),
@@ -153,11 +150,6 @@ def did_you_mean(name: object, names: Iterable[str]) -> str:
     """Return a hint to the nearest of `names`, or nothing."""
     near = difflib.get_close_matches(str(name), list(names), n=1)
     return f"; did you mean {near[0]!r}?" if near else ""
-
-
-def is_elsewhere(name: str) -> bool:
-    """Return whether a name is one of other libraries."""
-    return name in _ELSEWHERE
 
 
 def instead(name: str, names: Iterable[str], do: str = "give ") -> str:

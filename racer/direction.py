@@ -14,29 +14,20 @@ from racer.failures import penalty
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# in `attrs` of a frame of scores: what their file says, and what it calls them
-LARGER_IS_BETTER, METRIC = "larger_is_better", "metric"
+LARGER_IS_BETTER = "larger_is_better"  # in `attrs` of a frame of scores: by the file they are from
 
+_SIGNED = {  # whose values may be below 0
+    *("reward", "rewards", "rew", "return", "returns", "utility", "profit", "likelihood"),
+    *("loglikelihood", "loglik", "elbo", "r2", "mcc", "kappa", "correlation", "gain"),
+    *("improvement", "saved", "saving", "savings", "similarity"),
+}
 _LARGER = {
-    *("accuracy", "accuracies", "acc", "auc", "auroc", "auprc", "f1", "fbeta"),
-    *("precision", "recall", "sensitivity", "specificity", "tpr", "tnr", "r2", "mcc", "kappa"),
-    *("ndcg", "mrr", "bleu", "rouge", "meteor", "chrf", "comet", "iou", "miou", "dice", "jaccard"),
-    *("psnr", "ssim", "reward", "rewards", "rew", "return", "returns", "utility", "profit"),
-    *(
-        "revenue",
-        "likelihood",
-        "loglikelihood",
-        "loglik",
-        "elbo",
-        "pass",
-        "passed",
-        "success",
-        "successes",
-    ),
-    *("solved", "correct", "match", "matches", "em", "win", "wins", "winrate", "elo", "hits"),
-    *("throughput", "bandwidth", "speedup", "fps", "qps", "coverage", "hypervolume"),
-    *("similarity", "correlation", "saved", "saving", "savings", "improvement", "gain"),
-    *("agreement", "survival"),
+    *("accuracy", "accuracies", "acc", "auc", "auroc", "auprc", "f1", "fbeta", "precision"),
+    *("recall", "sensitivity", "specificity", "tpr", "tnr", "ndcg", "mrr", "bleu", "rouge"),
+    *("meteor", "chrf", "comet", "iou", "miou", "dice", "jaccard", "psnr", "ssim", "revenue"),
+    *("pass", "passed", "success", "successes", "solved", "correct", "match", "matches", "em"),
+    *("win", "wins", "winrate", "elo", "hits", "throughput", "bandwidth", "speedup", "fps"),
+    *("qps", "coverage", "hypervolume", "agreement", "survival", *_SIGNED),
 }
 _SMALLER = {
     *("error", "errors", "err", "loss", "losses", "logloss", "mse", "rmse", "mae", "mape", "rmsle"),
@@ -47,14 +38,7 @@ _SMALLER = {
     *("minutes", "hours", "duration", "durations", "latency", "delay", "wallclock", "par10"),
     *("par2", "makespan", "tokens", "iterations", "evaluations", "memory", "bytes", "rss"),
     *("regret", "gap", "discrepancy", "failures", "failed", "fails", "timeouts", "misses"),
-    *("mistakes", "violations", "wrong", "incorrect", "unsolved", "false", "rank"),
-    "ranks",
-}
-# values of these have either sign
-_SIGNED = {
-    *("reward", "rewards", "rew", "return", "returns", "utility", "profit", "likelihood"),
-    *("loglikelihood", "loglik", "elbo", "r2", "mcc", "kappa", "correlation", "gain"),
-    *("improvement", "saved", "saving", "savings", "similarity"),
+    *("mistakes", "violations", "wrong", "incorrect", "unsolved", "false", "rank", "ranks"),
 }
 # what may turn a name over: 1-shot accuracy, 1 - accuracy, exp(-loss); tokens per second; the spread
 # of an accuracy; success of an attack; rank-1 accuracy

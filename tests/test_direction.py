@@ -128,7 +128,7 @@ TABLES = {
     "GLUE": ("Rank\tName\tModel\tURL\tCoLA\tRTE", "%(n)s\tx\t%(w)s\t\t%(u)s\t%(u)s", TURN, None),
     "Open ASR": ("Model,WER ⬇️,RTFx ⬆️,AMI", "%(w)s,%(d)s,%(u)s,%(d)s", TURN, None),
     "timm": ("dataset,model,top1,top1_err", "d%(i)s,%(w)s,%(u)s,%(d)s", MANY, "--score top1_err"),
-    "Kaggle": ("Rank,TeamName,Score", "%(n)s,%(w)s,%(u)s", "algorithm='TeamName'", None),
+    "Kaggle": ("Rank,TeamName,Score", "%(n)s,%(w)s,%(u)s", "column 'TeamName' holds", None),
     "M4": ("Dataset,Method,MASE", "M%(i)s,%(w)s,%(d)s", "MASE", False),
     "M4, all": ("Dataset,Method,sMAPE,OWA", "M%(i)s,%(w)s,%(d)s,%(d)s", MANY, "--score OWA"),
     "RL": ("env_id,algo,seed,return", "E%(i)s,%(w)s,1,%(u)s", "return", True),
@@ -164,7 +164,7 @@ TABLES = {
     ),
     "W&B, curves": (
         *("Step,bad - loss,bad - loss__MIN,good - loss", "%(i)s,%(bad_d)s,%(bad_d)s,%(good_d)s"),
-        *("steps of a curve", None),
+        *("a spread or an extreme", None),
     ),
     "W&B, extremes": (
         *("Name,bad - loss,bad - loss__MIN,good - loss", "r%(i)s,%(bad_d)s,%(bad_d)s,%(good_d)s"),
@@ -172,7 +172,12 @@ TABLES = {
     ),
     "hyperfine": ("command,mean,stddev,max", "%(w)s,%(d)s,.1,9.5", "a spread or an extreme", None),
     "Google Benchmark": (
-        *("name,iterations,real_time,time_unit", "%(w)s,99,%(d)s,ns", "'ns' and other names", None),
+        *(
+            "name,iterations,real_time,time_unit",
+            "%(w)s,99,%(d)s,ns",
+            "column 'time_unit' holds 'ns'",
+            None,
+        ),
     ),
     "ASlib": (
         "instance_id,repetition,algorithm,runtime,runstatus",
@@ -180,7 +185,7 @@ TABLES = {
     ),
     "ASlib, failures": (
         *("instance_id,algorithm,runtime,runstatus", "i%(i)s,%(w)s,%(d)s,%(status)s"),
-        *("column 'runstatus' reports that 10 runs failed.*write inf", None),
+        *("column 'runstatus' says of some runs that they failed.*write inf", None),
     ),
     "algorithm_runs.arff": (
         "@ATTRIBUTE id STRING\n@ATTRIBUTE algorithm STRING\n@ATTRIBUTE 'runtime' NUMERIC\n@DATA",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import io
 import os
-import re
 import signal
 import sys
 from contextlib import suppress
@@ -36,20 +35,6 @@ _COMMANDS = {
     "verify": "racer.cli.bundle:verify",
     "watch": "racer.cli.stores:watch",
 }
-
-
-def _name_the_option(error: click.NoSuchOption, command: click.Command) -> None:
-    """Replace click's guess by the option that is meant, where it is a word of other programs."""
-    from racer._checks import instead, is_elsewhere  # noqa: PLC0415
-
-    name = error.option_name.lstrip("-").replace("-", "_")
-    options = [text for option in command.params for text in option.opts]
-    if is_elsewhere(name):
-        hint = instead(name, [text.lstrip("-").replace("-", "_") for text in options])
-        hint = re.sub(r"\b(give|or) (\w+)(=True|=racer.*)?", r"\1 --\2", hint)
-        hint = hint.replace("maximize=False", "minimize")
-        error.message = error.message.rstrip(".") + hint  # type: ignore[misc]
-        error.possibilities = None  # type: ignore[misc]
 
 
 class _Commands(click.Group):
@@ -87,8 +72,6 @@ class _Commands(click.Group):
         try:
             code = super().main(args, standalone_mode=False, **extra)
         except click.ClickException as error:
-            if isinstance(error, click.NoSuchOption) and error.ctx is not None:
-                _name_the_option(error, error.ctx.command)
             shown = io.StringIO()
             error.show(shown)
             with suppress(OSError):

@@ -21,7 +21,7 @@ from racer.cli.answer import (
 from racer.cli.scenarios import WithCommand, answered, flag_of, given_settings, setting_options
 from racer.comparison.columns import Columns
 from racer.deciders.named import OF_ONE_COST
-from racer.direction import LARGER_IS_BETTER, METRIC, Direction
+from racer.direction import LARGER_IS_BETTER, Direction
 from racer.errors import ScoresError, SettingError
 from racer.render.sections import Grid, Section, number
 from racer.render.text import as_text
@@ -114,16 +114,11 @@ def _recorded(
 
     try:
         scores = read_scores(path, **columns)
-        table, said = score_table(scores), scores.attrs
-        direction = Direction.of(
-            said.get(METRIC),
-            maximize,
-            by_format=said.get(LARGER_IS_BETTER),
-            values=table.to_numpy(),
-        )
+        table, by_format = score_table(scores), scores.attrs.get(LARGER_IS_BETTER)
+        direction = Direction.of(None, maximize, by_format=by_format, values=table.to_numpy())
     except ScoresError as error:
-        named = str(error) if str(path) in str(error) else f"{path}: {error}"
-        raise SettingError(named) from None
+        where = "" if str(path) in str(error) else f"{path}: "
+        raise SettingError(f"{where}{error}") from None
     complete = table.dropna()
     if complete.empty:
         raise ScoresError(

@@ -215,13 +215,8 @@ def _labels(frame: pd.DataFrame, found: Columns, *, counted: bool) -> bool:
         return is_text(column)
     if _ID.search(str(column.name)) is not None:
         return may_label(column)
-    counts = counted and len(others) > 1 and _counts(column) and not all(map(_counts, others))
-    if counts and called(frame, ("step", "globalstep", "epoch", "timestep"), found):
-        raise ScoresError(
-            f"column {column.name!r} counts the steps of a curve, whose values depend on each other: "
-            f"give one value per run, or data_set={column.name!r} if the rows are independent"
-        )
-    return counts
+    counts = counted and len(others) > 1 and _counts(column)
+    return counts and not all(map(_counts, others))
 
 
 def _long(
@@ -239,44 +234,28 @@ def _long(
         if len(rest) != 1:
             rest = [name for name in rest if not is_text(frame[name])] or rest
         if len(rest) != 1:
-            is_row = not repeats(frame, [str(found.algorithm)])
-            how = f": scores.set_index({found.algorithm!r})[[..]].T, of these columns"
             raise ScoresError(
                 f"the table is long (column {found.algorithm!r}), with {rest or 'nothing'} beside "
                 "the labels: name the column of scores, score=.., or remove others; if its columns "
-                f"are data sets, transpose it{how if is_row else ''}"
+                f"are data sets, transpose it: scores.set_index({found.algorithm!r})[[..]].T, of these"
             )
         found = found._replace(score=rest[0])
     if found.data_set is None and paired:
-        raise _no_data_sets(frame, found)
-    found = _without_numbers(frame, found, given)
+        folds = f", such as data_set={found.fold!r}" if found.fold else ""
+        raise ScoresError(
+            f"no column of data sets among {', '.join(frame.columns)}: name it, data_set=..{folds}, or "
+            "compare independent samples, design='unpaired'"
+            if repeats(frame, [str(found.algorithm)])
+            else f"each value of column {found.algorithm!r} has one score: give scores on several data "
+            "sets, items or folds, and a column that names these"
+        )
+    if found.fold not in {None, given.fold} and not repeats(frame, [str(found.fold)]):
+        keys = [name for name in found[:2] if name is not None]
+        found = found if repeats(frame, keys) else found._replace(fold=None)  # numbers scores
     chosen = [name for name in found if name is not None]
     if len(set(chosen)) < len(chosen):
         raise SettingError(f"data_set, algorithm, fold, score name a column twice: {chosen}")
     return found
-
-
-def _no_data_sets(frame: pd.DataFrame, found: Columns) -> ScoresError:
-    """Return the error of a long table without a column of data sets."""
-    if not repeats(frame, [str(found.algorithm)]):
-        return ScoresError(
-            f"each value of column {found.algorithm!r} has one score: give scores on several data "
-            "sets, items or folds, and a column that names these"
-        )
-    is_fold = found.fold is not None and repeats(frame, [found.fold])
-    folds = f"; on one, its folds, data_set={found.fold!r}" if is_fold else ""
-    return ScoresError(
-        f"no column of data sets among {', '.join(frame.columns)}: name it, data_set=..{folds}, or "
-        "compare independent samples, design='unpaired'"
-    )
-
-
-def _without_numbers(frame: pd.DataFrame, found: Columns, given: Columns) -> Columns:
-    """Leave out folds that only number the scores, each with a number of its own."""
-    keys, fold = [name for name in found[:2] if name is not None], found.fold
-    if fold in {None, given.fold} or repeats(frame, keys) or repeats(frame, [str(fold)]):
-        return found
-    return found._replace(fold=None)
 
 
 def called(
@@ -284,17 +263,14 @@ def called(
 ) -> list[str]:
     """Return the columns with one of the known names, in their order, except those taken."""
     short = {
-        str(name): {
-            re.sub(r"[\W_]", "", part.lower())
-            for part in (str(name), re.split("[./]", str(name))[-1])  # params.model
-        }
+        str(name): re.sub(r"^(params|config)[./]|[\W_]", "", str(name).lower())
         for name in frame.columns
     }
     return [
         name
         for word in known
         for name, own in short.items()
-        if name not in taken and word in own | {_AFTER.sub("", part) for part in own}
+        if name not in taken and word in {own, _AFTER.sub("", own)}
     ]
 
 

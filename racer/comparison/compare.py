@@ -159,10 +159,11 @@ def compare(
     [['boosting', 'tree', 'better'], ['svm', 'tree', 'better'], ['boosting', 'svm', 'undecided']]
     """
     choice(design, "design", get_args(Design))
-    given, method = method, _method(method, design)
     read = read_scores if design == "paired" else read_unpaired
     said = None if maximize is None else flag(maximize, "maximize")
     table = read(scores, Columns(data_set, algorithm, fold, score), maximize=said)
+    is_open = method is None or method == "auto"
+    method = _method("bradley-terry" if is_open and table.votes else method, design)
     if local_rope is not None:
         choice(local_rope, "local_rope", get_args(LocalRope))
     settings = Settings(
@@ -174,8 +175,7 @@ def compare(
         seed=check_seed(seed),
         correlation=_correlation(correlation, method),
     )
-    is_open = method == "auto" or (given is None and table.votes)
-    chosen, reason = _choose(table) if is_open else (method, "")
+    chosen, reason = _choose(table) if method == "auto" else (method, "")
     if chosen == "plackett-luce":
         table = table.by_medians()
     analysis = METHODS[chosen](table, settings)
@@ -271,8 +271,6 @@ def _choose(table: Scores) -> tuple[str, str]:
             "The Bayesian Kruskal-Wallis test was chosen because the samples are independent: it "
             "allows them to differ in size and spread, and its statements hold together."
         )
-    if table.votes:
-        return "bradley-terry", "Bradley-Terry was chosen because the table has votes on pairs."
     if table.n_failed:
         last = table.by_medians().n_failed
         return "plackett-luce", (

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racer.direction import larger_is_better
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
@@ -18,24 +16,14 @@ _SUMMARIES = re.compile(r"(mean|average|avg|median|std|sd|sum|total)( ranks?| sc
 
 
 def input_notes(
-    runs: NDArray[np.float64],
-    data_sets: Iterable[str],
-    columns: Sequence[str],
-    *,
-    maximize: bool,
-    paired: bool = True,
+    runs: NDArray[np.float64], data_sets: Iterable[str], *, maximize: bool, paired: bool = True
 ) -> list[str]:
-    """Return notes on costs (n, r, K); in a wide table `columns` are the algorithms."""
+    """Return notes on costs (n, r, K)."""
     notes = [
         f"Row {name!r} counts as a data set: leave it out if it sums up others."
         for name in data_sets
         if _SUMMARIES.fullmatch(re.sub(r"[\W_]+", " ", name).strip().casefold())
     ]
-    if len(columns) > 1 and None not in {larger_is_better(name) for name in columns}:
-        notes.append(
-            f"Columns {', '.join(columns)} are called like metrics: if they are, compare algorithms "
-            "by one at a time, a column for each algorithm."
-        )
     if n_best := int(np.isneginf(runs).sum()):
         score, failed = ("inf", "-inf") if maximize else ("-inf", "inf")
         many = f"1 score is {score}" if n_best == 1 else f"{n_best} scores are {score}"

@@ -35,7 +35,7 @@ from racer.comparison.columns import (
 )
 from racer.comparison.input_notes import input_notes
 from racer.comparison.votes import LEFT_OUT, VOTES, of_votes
-from racer.direction import LARGER_IS_BETTER, METRIC, Direction, larger_is_better
+from racer.direction import LARGER_IS_BETTER, Direction, larger_is_better
 from racer.errors import ScoresError
 from racer.stats._likelihoods import median_of_runs
 from racer.stats.wins import over_runs
@@ -49,18 +49,10 @@ if TYPE_CHECKING:
     from racer.comparison.data import Design
 
 _NUMBERS = (Real, Decimal, np.bool_)
-# a column of spreads, or of extremes as W&B adds them, and of means
-_SPREAD = re.compile(
-    r"(^|[\W_]+)(std(dev|err)?|stdev|iqr|variance)($|[\W_]+)|__(min|max)$", re.IGNORECASE
-)
-_PARAMETER = re.compile(r"(params?|config|(user|system)_attrs)[_.]")  # as Optuna, MLflow write it
-_MEAN = re.compile(r"(^|[\W_]+)(mean|average|avg)($|[\W_]+)", re.IGNORECASE)
-# texts for a run without a result
-_FAILURE = re.compile(
-    r"time.?out|mem.?out|out of|oom|\b[tm]/?o\b|fail|error|crash|abort|kill|unknown|not_applic|[<>≥≤]|"
-    r"^\W*$",
-    re.IGNORECASE,
-)
+# columns of spreads, of extremes as W&B adds them, and of parameters as Optuna and MLflow
+_SPREAD = re.compile(r"(?i)(?<![^\W_])(std(dev|err)?|stdev|iqr|variance)(?![^\W_])|__(min|max)$")
+_PARAMETER = re.compile(r"(params?|config|(user|system)_attrs)[_.]")
+_FAILURE = re.compile(r"(?i)time.?out|mem.?out|oom|fail|error|crash|abort|kill|unknown")
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,9 +106,7 @@ def read_scores(frame: Any, columns: Columns, *, maximize: bool | None, least: i
 
     `least`: how many algorithms it must have.
     """
-    frame = _as_frame(frame)
-    said = frame.attrs
-    frame, levels = _plain(frame)
+    frame, levels, said = _plain(_as_frame(frame))
     notes = []
     index = row_numbers(frame, columns, levels)
     if index is not None:
@@ -135,11 +125,10 @@ def read_scores(frame: Any, columns: Columns, *, maximize: bool | None, least: i
     notes += column_notes(frame, columns, found, levels)
     wide = _widened(frame, found) if found.algorithm is not None else _labelled(frame, found)
     values = wide.to_numpy(dtype=np.float64)
-    metric = said.get(METRIC) or metric_of(frame, found)
-    direction = Direction.of(metric, maximize, by_format=said.get(LARGER_IS_BETTER), values=values)
+    by_format = said.get(LARGER_IS_BETTER)
+    direction = Direction.of(metric_of(frame, found), maximize, by_format=by_format, values=values)
     scores = _scores(wide, direction, least=least)
-    names = scores.algorithms if found.algorithm is None else ()
-    notes += input_notes(scores.runs, scores.data_sets, names, maximize=direction.maximize)
+    notes += input_notes(scores.runs, scores.data_sets, maximize=direction.maximize)
     if left_out := said.get(LEFT_OUT):
         notes.append(f"{counted(left_out, 'vote')} without a winner or a tie left out.")
     return replace(scores, notes=tuple(notes), votes=tuple(said.get(VOTES, ())))
@@ -149,9 +138,7 @@ def read_unpaired(frame: Any, columns: Columns, *, maximize: bool | None) -> Sco
     """Return independent samples as costs: a long table, or a column for each algorithm."""
     import pandas as pd  # noqa: PLC0415
 
-    frame = _as_frame(frame)
-    said = frame.attrs
-    frame, levels = _plain(frame)
+    frame, levels, said = _plain(_as_frame(frame))
     notes = []
     index = row_numbers(frame, columns, levels)
     if index is not None:
@@ -186,11 +173,11 @@ def read_unpaired(frame: Any, columns: Columns, *, maximize: bool | None) -> Sco
                 f"algorithm {name!r} has {size} score(s): unpaired samples need at least 2"
             )
     values = wide.to_numpy(dtype=np.float64)
-    metric = said.get(METRIC) or metric_of(frame, found)
-    direction = Direction.of(metric, maximize, by_format=said.get(LARGER_IS_BETTER), values=values)
+    by_format = said.get(LARGER_IS_BETTER)
+    direction = Direction.of(metric_of(frame, found), maximize, by_format=by_format, values=values)
     costs = as_costs(values, maximize=direction.maximize)
     costs = with_ties(costs.reshape(1, -1)).reshape(costs.shape)
-    notes += input_notes(costs[:, None], [], [], maximize=direction.maximize, paired=False)
+    notes += input_notes(costs[:, None], [], maximize=direction.maximize, paired=False)
     rows = tuple(map(str, wide.index))
     return Scores(
         *(tuple(samples), rows, costs, costs[:, None], 0),
@@ -256,21 +243,18 @@ def _as_frame(scores: Any) -> pd.DataFrame:
 def of_search(frame: pd.DataFrame) -> pd.DataFrame:
     """Return results of a scikit-learn search, a row per candidate, as a row per score, else itself.
 
-    Columns: params, split, and the score of each scorer, larger is better.
+    Columns: model, split, and the score of each scorer, larger is better.
     """
-    splits = [re.fullmatch(r"split(\d+)_test_(.+)", str(name)) for name in frame.columns]
-    found = [match for match in splits if match is not None]
-    if not found or "params" not in frame:
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for name in map(str, frame if "params" in frame else ()):
+        if match := re.fullmatch(r"(split\d+)_test_(.+)", name):
+            for params, value in zip(frame["params"], frame[name], strict=True):
+                rows.setdefault((str(params), match[1]), {})[match[2]] = value
+    if not rows:
         return frame
-    long: dict[str, list[Any]] = {"model": [], "split": []}
-    for number in dict.fromkeys(match[1] for match in found):
-        long["model"] += map(str, frame["params"])
-        long["split"] += [f"split {number}"] * len(frame)
-    for match in found:
-        long.setdefault(match[2], []).extend(frame[match[0]])
-    table = type(frame)(long)
+    table = type(frame).from_dict(rows, orient="index").rename_axis(["model", "split"])
     table.attrs = {LARGER_IS_BETTER: True}
-    return table
+    return table.reset_index()
 
 
 def _without_blanks(frame: pd.DataFrame) -> pd.DataFrame:
@@ -315,11 +299,12 @@ def _unused(frame: pd.DataFrame) -> str:
     return next(name for n in itertools.count() if (name := "data set" + " " * n) not in frame)
 
 
-def _plain(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Return the table with strings as names of its columns, and the named levels of its index.
+def _plain(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str], Mapping[Any, Any]]:
+    """Return the table with strings as names of its columns, the named levels of its index, and attrs.
 
-    These become its first columns.
+    These levels become its first columns.
     """
+    said = frame.attrs
     frame = frame.set_axis(_names_of(frame.columns), axis="columns")
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
@@ -340,7 +325,7 @@ def _plain(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         frame = frame.reset_index(names=named)
     if frame.empty:
         raise ScoresError(f"the table is empty: {len(frame)} rows, {frame.shape[1]} columns")
-    return frame, named
+    return frame, named, said
 
 
 def _names_of(columns: pd.Index[Any]) -> list[str]:
@@ -416,13 +401,6 @@ def _not_a_number(
     else:
         where = f" (data set {reprlib.repr(_label(data_sets[row]))})"
         advice = "; remove the column if it holds no scores"
-    is_name = any(map(str.isalpha, str(value))) and not _FAILURE.search(str(value))
-    if is_name and is_text(column):
-        return ScoresError(
-            f"column {name!r} holds {reprlib.repr(value)} and other names, no scores: leave it out; if it names "
-            f"algorithms, with a score in each row, algorithm={name!r}, score=.."
-            + (f"; if it names data sets, data_set={name!r}" if data_sets is None else "")
-        )
     wrong = "too large" if isinstance(value, str) and is_too_large(value) else "not a number"
     return ScoresError(
         f"column {name!r} holds {reprlib.repr(value)} in row {row}{where}, which is {wrong}: correct it; if "
@@ -440,23 +418,20 @@ def _widened(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
     keys = [data_set, algorithm] if found.fold is None else [data_set, algorithm, fold]
     _check_labels(frame, keys)
     labels = pd.DataFrame({name: [_label(value) for value in frame[name]] for name in keys})
-    told = {
-        name: np.array([bool(_FAILURE.search(str(value))) for value in frame[name].fillna("ok")])
-        for name in called(frame, STATUS, found)
-        if is_text(frame[name])
-    }
     again = labels[labels.duplicated()]
     if len(again):
         where = ", ".join(f"{name} {reprlib.repr(again.iloc[0][name])}" for name in keys)
         raise ScoresError(f"more than one score for {where}: {_remedy(frame, keys, found)}")
-    frame = labels.assign(**{score: _numbers(frame[score], score, list(frame[data_set]))})
-    for name, words in told.items():
-        if failed := int((words & np.isfinite(frame[score])).sum()):
+    values = _numbers(frame[score], score, list(frame[data_set]))
+    for name in called(frame, STATUS, found):
+        told = [bool(_FAILURE.search(str(text))) for text in frame[name].fillna("ok")]
+        if is_text(frame[name]) and (np.isfinite(values) & np.array(told)).any():
             raise ScoresError(
-                f"column {name!r} reports that {counted(failed, 'run')} failed, whose scores are "
-                "numbers: write inf there (-inf where larger is better), or leave out the column "
-                "if the scores have a penalty"
+                f"column {name!r} says of some runs that they failed, whose scores are numbers: write "
+                "inf there (-inf where larger is better), or leave out the column if the scores "
+                "have a penalty"
             )
+    frame = labels.assign(**{score: values})
     if found.fold is None:
         frame = frame.assign(**{fold: "0"})
     wide = frame.set_index([data_set, fold, algorithm])[score].unstack()  # noqa: PD010
@@ -486,15 +461,13 @@ def _labelled(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
             f"more than one row for data set {reprlib.repr(again[0][0])}{fold}: {remedy}"
         )
     wide = frame.drop(columns=keys)
-    bare = {_MEAN.sub("", name) for name in map(str, wide) if not _SPREAD.search(name)}
     for name in map(str, wide):
-        if _PARAMETER.match(name) or (_SPREAD.search(name) and _SPREAD.sub("", name) in bare):
-            what = (
-                "a parameter" if _PARAMETER.match(name) else "a spread or an extreme of another one"
-            )
+        bare = {_SPREAD.sub("", name).strip("_"), _SPREAD.sub("mean", name)} - {name}
+        if _PARAMETER.match(name) or bare & {*map(str, wide)}:
             raise ScoresError(
-                f"column {name!r} is {what}, and no algorithm: keep a column of scores for each "
-                "algorithm, or a row for each score, with columns of instances and algorithms"
+                f"column {name!r} is a parameter, or a spread or an extreme of another one, and no "
+                "algorithm: keep a column of scores for each algorithm, or a row for each score, "
+                "with columns of instances and algorithms"
             )
     named = None if found.data_set is None else list(data_sets)
     columns = {name: _numbers(wide[name], name, named) for name in map(str, wide)}

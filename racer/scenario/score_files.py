@@ -9,6 +9,7 @@ import math
 import os
 import re
 import reprlib
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,9 +29,8 @@ from racer.comparison.columns import (
     row_numbers,
 )
 from racer.comparison.votes import VOTES, of_votes
-from racer.direction import LARGER_IS_BETTER, METRIC, larger_is_better
+from racer.direction import LARGER_IS_BETTER, larger_is_better
 from racer.errors import ScoresError, SettingError, warn
-from racer.scenario.inspect_logs import Row, log_of, number_of, of_inspect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,12 +50,16 @@ _WITH_MARK = re.compile(r"[-+]?\d*([.,])\d+(?:[eE][-+]?\d+)?")
 _WHOLE = re.compile(r"[-+]?\d+(\.0)?")  # also as a float is written
 _AS_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}")  # 1,234
 _SAMPLES = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+\.jsonl")  # task, time
-_OF_PROMPTFOO = re.compile(r"\[(PASS|FAIL|ERROR)\]")  # begins an answer in its CSV
+_ANSWER = re.compile(r"\[(PASS|FAIL|ERROR)\]")  # begins an answer in promptfoo's CSV
 _UNNAMED = "Unnamed: 0"  # a column of numbers without a name: an index, as pandas reads it
+_JSON = {".json", ".jsonl", ".eval"}
 _SAMPLE = {"doc_id", "filter", "metrics"}  # what lm_eval writes of each
 _RESULT = {"promptIdx", "testIdx"}  # of promptfoo
-_OLD_SAMPLE = {"doc_id", "resps", "filtered_resps"}  # before 0.4.8
-_OLD_RESULT = {"prompt", "provider", "score", "success"}  # before version 3
+_OLD_SAMPLE = {"doc_id", "resps", "filtered_resps"}  # of lm_eval before 0.4.8
+_OLD_JSON = {".json", ".jsonl", ".eval"}
+_SAMPLE = {"doc_id", "resps", "filtered_resps"}  # before 0.4.8
+_LOG = {"eval", "plan", "samples"}  # of inspect_ai
+_GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # its: correct, partially, incorrect, no answer
 _TYPES: dict[str, Any] = {  # of what is read in records; None may stand for an object
     "promptIdx": int,
     "testIdx": int,
@@ -68,6 +72,16 @@ _TYPES: dict[str, Any] = {  # of what is read in records; None may stand for an 
     "filter": str,
     "metrics": list,
 }
+
+
+class Row(NamedTuple):
+    """A score as a file has it."""
+
+    algorithm: str | tuple[str, ...]  # a name, or of promptfoo prompt, provider and column
+    item: str | None  # what the record says of its item; None if nothing but its place
+    instance: str
+    score: float
+    larger: bool | None  # is better, as the file or the score's name says
 
 
 def read_scores(
@@ -104,9 +118,9 @@ def read_scores(
     -------
     DataFrame
         Columns ``algorithm``, ``instance``, ``score``: a row for each score that is known. Its
-        ``attrs["larger_is_better"]`` is what the files say: promptfoo's scores are larger,
-        lm-evaluation-harness's as the ``results_*.json`` beside the samples says;
-        ``attrs["metric"]`` is the name of the score. `racer.compare` takes both from there.
+        ``attrs["larger_is_better"]`` is there if the files say so: promptfoo's scores are larger,
+        lm-evaluation-harness's as the ``results_*.json`` beside the samples says, and all by the
+        name of the score, in a wide table of all its columns. `racer.compare` takes it from there.
 
     Raises
     ------
@@ -135,13 +149,9 @@ def read_scores(
     if frame.empty:
         what = "score" if score is None else f"score {score!r}"
         raise ScoresError(f"{', '.join(map(str, paths))}: there is no {what} in it")
-    said = {(larger, metric): file for file, *_, larger, metric in reversed(rows)}
-    first = {
-        larger_is_better(metric or "") if larger is None else larger: files[file]
-        for (larger, metric), file in said.items()
-    }
+    first = {row[-1]: files[row[0]] for row in reversed(rows)}
     if len(first) == 1:
-        frame.attrs = dict(zip((LARGER_IS_BETTER, METRIC), rows[0][-2:], strict=True))
+        frame.attrs = {LARGER_IS_BETTER: rows[0][-1]}
     elif first.keys() >= {True, False}:
         raise ScoresError(
             f"{first[True]}: larger scores are better, but smaller ones in {first[False]}: give "
@@ -197,20 +207,22 @@ def score_table(frame: pd.DataFrame) -> pd.DataFrame:
     return wide.reindex(index=frame["instance"].unique(), columns=frame["algorithm"].unique())
 
 
-def is_csv(path: Path) -> bool:
-    """Return whether a path is read as CSV."""
-    return path.suffix not in {".json", ".jsonl", ".eval"} and not path.is_dir()
-
-
 def table_in(path: Path) -> CsvTable | None:
     """Return the table in a file, CSV or a list of records; None of the results of a tool."""
-    if is_csv(path):
+    content = None if path.is_dir() else _content(path)
+    return content if isinstance(content, CsvTable) else None
+
+
+def _content(path: Path) -> CsvTable | list[Record] | Record:
+    """Return the table in a file, the results of promptfoo or lm_eval, or the log of inspect_ai."""
+    if path.suffix not in _JSON:
         return read_csv(path)
-    if path.suffix != ".jsonl" or path.is_dir():
-        return None
-    records = _lines_of_json(path)
+    document = _log_in(path) if path.suffix == ".eval" else _document(path)
+    if isinstance(document, dict) and document.keys() >= _LOG:
+        return document
+    records = _results(path, document)
     keys = records[0].keys() if records else set()
-    return None if keys >= _SAMPLE or keys >= _RESULT else _table_of(records, path)
+    return records if keys >= _SAMPLE or keys >= _RESULT else _table_of(records, path)
 
 
 def _files(path: Path) -> list[Path]:
@@ -219,8 +231,7 @@ def _files(path: Path) -> list[Path]:
         return [path]
     samples = [file for file in sorted(path.rglob("*.jsonl")) if _SAMPLES.fullmatch(file.name)]
     latest = {(file.parent, _task_of(file)): file for file in samples}
-    kinds = {".csv", ".json", ".jsonl", ".eval"}
-    files = [file for file in sorted(path.iterdir()) if file.suffix in kinds]
+    files = [file for file in sorted(path.iterdir()) if file.suffix in {".csv", *_JSON}]
     if not latest and not files:
         raise ScoresError(
             f"{path}: no samples_*.jsonl in this folder (run lm_eval with --log_samples), and no "
@@ -231,22 +242,17 @@ def _files(path: Path) -> list[Path]:
 
 def _rows(path: Path, columns: Columns) -> Iterator[Row]:
     """Yield the scores of a file."""
-    if is_csv(path):
-        yield from _of_csv(path, columns)
-        return
-    document = _parsed(_text(path), str(path)) if path.suffix == ".json" else None
-    if path.suffix == ".eval" or (isinstance(document, dict) and {"eval", "plan"} <= {*document}):
-        yield from of_inspect(path, document or log_of(path), columns.score)
-        return
-    records = _lines_of_json(path) if path.suffix == ".jsonl" else _results(path, document)
-    keys = records[0].keys() if records else set()
-    if not keys >= _SAMPLE and not keys >= _RESULT:
-        yield from _of_table(path, _table_of(records, path), columns)
+    content = _content(path)
+    if isinstance(content, CsvTable):
+        yield from _of_table(path, content, columns)
         return
     if columns._replace(score=None) != Columns():
-        raise SettingError(f"{path} is not CSV: algorithm, data_set and fold are columns of CSV")
-    of_kind = _of_lm_eval if keys >= _SAMPLE else _of_promptfoo
-    yield from of_kind(path, records, columns.score)
+        raise SettingError(f"{path} is no table: algorithm, data_set and fold are its columns")
+    if isinstance(content, dict):
+        yield from _of_inspect_ai(path, content, columns.score)
+    else:
+        of_kind = _of_lm_eval if content[0].keys() >= _SAMPLE else _of_promptfoo
+        yield from of_kind(path, content, columns.score)
 
 
 def _table_of(records: list[Record], path: Path) -> CsvTable:
@@ -268,14 +274,78 @@ def _results(path: Path, document: Any) -> list[Record]:
             f"{path} has the means of lm_eval only, not the scores of items: run it with "
             "--log_samples, and give the folder"
         )
-    results = document.get("results") if isinstance(document, dict) else document
-    results = results.get("results") if isinstance(results, dict) else results
-    if not isinstance(results, list) or not all(isinstance(record, dict) for record in results):
+    results = document
+    if isinstance(document, dict):
+        results = document.get("results")
+        results = results.get("results") if isinstance(results, dict) else None
+    records = _objects(results, path) if isinstance(results, list) else []
+    if not records or (results is not document and not records[0].keys() >= _RESULT):
         raise ScoresError(
             f"{path} is neither output of promptfoo eval -o nor a list of records: give CSV, or "
             '[{"instance": .., "algorithm": .., "score": ..}, ..], with a record for each score'
         )
-    return _objects(results, path)
+    return records
+
+
+def _of_inspect_ai(path: Path, log: Record, score: str | None) -> Iterator[Row]:
+    """Yield one score of the samples of a log; a sample without one is a missing score."""
+    try:
+        model = str(log["eval"]["model"])
+        samples = [(one["id"], one.get("input"), one.get("scores") or {}) for one in log["samples"]]
+        known = {name: name for *_, scores in samples for name in scores}
+        scorer = _chosen(path, known, score)
+        values = [
+            scores[scorer]["value"] if scorer in scores else math.nan for *_, scores in samples
+        ]
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ScoresError(f"{path} is no log of inspect_ai: {error!r}") from None
+    larger = larger_is_better(score or "") is not False
+    for (name, given, _), value in zip(samples, values, strict=True):
+        # a number may be of its place: then the input has to be the same, too
+        item = [name] if isinstance(name, str) else [name, given]
+        graded = _GRADES.get(value, value) if isinstance(value, str) else value
+        number = _number(graded, scorer, f"{path}, sample {name}")
+        yield Row(model, json.dumps(item), str(name), number, larger)
+
+
+def _log_in(path: Path) -> Record:
+    """Return what an .eval file, a zip of JSON, has of the task and of its samples."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            names = file.namelist()
+            head = "header.json" if "header.json" in names else "_journal/start.json"
+            samples = [name for name in names if name.startswith("samples/")]
+            return dict(json.loads(file.read(head))) | {
+                "samples": [json.loads(file.read(name)) for name in samples]
+            }
+    except NotImplementedError:  # Zstandard, of recent versions
+        return _read_by_inspect_ai(path)
+    except OSError as error:
+        raise ScoresError(f"{path} cannot be read: {error.strerror}") from None
+    except (zipfile.BadZipFile, KeyError, ValueError) as error:
+        raise ScoresError(f"{path} is no log of inspect_ai: {error}") from None
+
+
+def _read_by_inspect_ai(path: Path) -> Record:
+    try:
+        from inspect_ai.log import read_eval_log  # noqa: PLC0415  (optional)
+    except ImportError:
+        raise ScoresError(
+            f"{path} is packed as inspect_ai alone reads it: pip install inspect_ai, or write it as "
+            "JSON, inspect log convert LOG --to json --output-dir FOLDER"
+        ) from None
+    return dict(read_eval_log(str(path)).model_dump(mode="json"))
+
+
+def _chosen(path: Path, known: dict[str, Any], score: str | None) -> Any:
+    """Return the score that is meant, by name: the only one, or its name without the filter's."""
+    chosen = [one for name, one in known.items() if score in {None, name, name.split(",")[0]}]
+    if len(chosen) != 1:
+        raise ScoresError(
+            f"{path}: {f'no metric {score!r}' if not chosen else 'several metrics'} among "
+            f"{', '.join(known)}: name one, score=.."
+        )
+    return chosen[0]
 
 
 def _of_promptfoo(path: Path, records: list[Record], score: str | None) -> Iterator[Row]:
@@ -296,7 +366,7 @@ def _of_promptfoo(path: Path, records: list[Record], score: str | None) -> Itera
         where = f"{path}, test {record['testIdx']}"
         column, index = who[record["promptIdx"]], record["promptIdx"]
         more = f" (column {index})" if column in twice else ""
-        number = math.nan if never_came else number_of(found, "score", where)
+        number = math.nan if never_came else _number(found, "score", where)
         yield Row((*column, more), _test_of(record), str(record["testIdx"]), number, larger)
 
 
@@ -334,26 +404,20 @@ def _of_lm_eval(path: Path, records: list[Record], score: str | None) -> Iterato
     for record in records:
         for metric in record.get("metrics", ()):
             known[f"{metric},{record['filter']}"] = (metric, record["filter"])
-    chosen = [both for name, both in known.items() if score in {None, name, both[0]}]
-    if len(chosen) != 1:
-        raise ScoresError(
-            f"{path}: {f'no metric {score!r}' if not chosen else 'several metrics'} among "
-            f"{', '.join(known)}: name one, score=.."
-        )
-    metric, by = chosen[0]
+    metric, by = _chosen(path, known, score)
     model, task = path.absolute().parent.name, _task_of(path)
     larger = _said_of(path, task, metric)
     for record in records:
         if record["filter"] == by:
             name = f"{task}/{record['doc_id']}"
-            number = number_of(record.get(metric), metric, f"{path}, doc_id {record['doc_id']}")
+            number = _number(record.get(metric), metric, f"{path}, doc_id {record['doc_id']}")
             doc = record.get("doc_hash") or record.get("doc")
             item = f"{task}/{json.dumps(doc, sort_keys=True)}" if doc else None
-            yield Row(model, item, name, number, larger, metric)
+            yield Row(model, item, name, number, larger)
 
 
 def _said_of(path: Path, task: str, metric: str) -> bool | None:
-    """Return whether larger is better, by the results of lm_eval beside samples."""
+    """Return whether larger is better, by the results of lm_eval beside samples, or the name."""
     for results in sorted(path.parent.glob("results*.json"), reverse=True):
         document = _parsed(_text(results), str(results))
         said = document.get("higher_is_better") if isinstance(document, dict) else None
@@ -361,12 +425,14 @@ def _said_of(path: Path, task: str, metric: str) -> bool | None:
         larger = of_task.get(metric) if isinstance(of_task, dict) else None
         if isinstance(larger, bool):
             return larger
-    return None
+    return larger_is_better(metric)
 
 
-def _of_csv(path: Path, columns: Columns) -> Iterator[Row]:
-    """Yield the scores of a CSV file, means over folds."""
-    yield from _of_table(path, read_csv(path), columns)
+def _number(value: Any, name: str, where: str) -> float:
+    """Return a score; ScoresError if it is no number."""
+    if isinstance(value, bool) or is_real(value):
+        return float(value)
+    raise ScoresError(f"{where}: {name} is {reprlib.repr(value)}, not a number")
 
 
 def _of_table(path: Path, read: CsvTable, columns: Columns) -> Iterator[Row]:
@@ -378,17 +444,14 @@ def _of_table(path: Path, read: CsvTable, columns: Columns) -> Iterator[Row]:
     table, roles, notes = read.labelled(columns)
     for note in notes:
         warn(f"{path}: {note}")
-    try:
-        metric = tables.metric_of(table, roles)
-        found = tables.read_scores(table, roles, maximize=False, least=1)
-    except ScoresError as error:
-        raise ScoresError(f"{path}: {error}") from None
-    named, larger = roles.data_set is not None, table.attrs.get(LARGER_IS_BETTER)
-    if len(found.algorithms) == 1 and roles.score is None:
-        metric = found.algorithms[0]  # a file of one model
+    found = tables.read_scores(table, roles, maximize=False, least=1)
+    named = roles.data_set is not None
+    only = found.algorithms[0] if len(found.algorithms) == 1 else ""  # a file of one model
+    metric = tables.metric_of(table, roles) or only
+    larger = table.attrs.get(LARGER_IS_BETTER, larger_is_better(metric, found.costs))
     for algorithm, column in zip(found.algorithms, found.costs.T.tolist(), strict=True):
         for name, value in zip(found.data_sets, column, strict=True):
-            yield Row(algorithm, name if named else None, name, value, larger, metric)
+            yield Row(algorithm, name if named else None, name, value, larger)
 
 
 class CsvTable(NamedTuple):
@@ -447,10 +510,6 @@ def read_csv(path: Path) -> CsvTable:
     RacerWarning. ScoresError names the line that does not fit.
     """
     delimiter, (names, *rows) = _lines_of_csv(path)
-    if any(map(_OF_PROMPTFOO.match, rows[0])):
-        raise ScoresError(
-            f"{path}: promptfoo's scores are read from JSON: promptfoo eval -o out.json"
-        )
     if len(names) == 1:
         raise ScoresError(
             f"{path}: the header is one column, {reprlib.repr(names[0])}: separate columns by commas, "
@@ -498,7 +557,7 @@ def csv_lines(path: Path) -> list[list[str]]:
 def _lines_of_csv(path: Path) -> tuple[str, list[list[str]]]:
     """Return the delimiter, and the fields of all lines that are not empty; the names first."""
     text = _text(path)
-    if path.suffix in {".yaml", ".yml", ".xml", ".html"}:
+    if path.suffix in {".yaml", ".yml", ".xml", ".html"} or _ANSWER.search(text):
         raise ScoresError(f"{path}: give CSV, or JSON (of promptfoo: promptfoo eval -o out.json)")
     if path.suffix == ".arff":
         head, *data = re.split(r"(?im)^@data\b.*\n", re.sub(r"(?m)^%.*\n?", "", text), maxsplit=1)
@@ -581,19 +640,21 @@ def _text(path: Path) -> str:
     return text
 
 
-def _lines_of_json(path: Path) -> list[Record]:
-    """Return the objects of a file with one on each line."""
+def _document(path: Path) -> Any:
+    """Return the JSON of a file, or the values of one with a value on each line."""
     text = _text(path)
-    if text.lstrip().startswith("["):  # one list, as of old versions of lm_eval
-        return _objects(_parsed(text, str(path)), path)
+    if path.suffix == ".json" or text.lstrip().startswith("["):  # of old versions of lm_eval
+        return _parsed(text, str(path))
     lines = enumerate(text.split("\n"), start=1)  # U+2028 may be within a string
-    records = [_parsed(line, f"{path}, line {n}") for n, line in lines if line.strip()]
-    return _objects(records, path)
+    return [_parsed(line, f"{path}, line {n}") for n, line in lines if line.strip()]
 
 
 def _objects(records: list[Any], path: Path) -> list[Record]:
     """Return records that are objects, all of one kind; those of old versions as of new ones."""
-    _complete(records)
+    for record in records:
+        if isinstance(record, dict) and record.keys() >= _OLD_SAMPLE and "metrics" not in record:
+            metrics = [n for n, v in record.items() if n != "doc_id" and (is_real(v) or v is True)]
+            record |= {"filter": "none", "metrics": metrics}
     first = records[0].keys() if records and isinstance(records[0], dict) else set()
     needed = first & (_SAMPLE | _RESULT)
     for number, record in enumerate(records, start=1):
@@ -602,21 +663,6 @@ def _objects(records: list[Any], path: Path) -> list[Record]:
         if needed:
             _check_types(record, f"{path}, record {number}")
     return records
-
-
-def _complete(records: list[Any]) -> None:
-    """Add what records of old versions of lm_eval and promptfoo have not: metrics, and numbers."""
-    first = {*records[0]} if records and isinstance(records[0], dict) else set()
-    numbers: dict[str, dict[str, int]] = {"promptIdx": {}, "testIdx": {}}
-    for record in records if all(isinstance(record, dict) for record in records) else ():
-        if first >= _OLD_SAMPLE and not first >= _SAMPLE:
-            metrics = [n for n, v in record.items() if n != "doc_id" and (is_real(v) or v is True)]
-            record |= {"filter": "none", "metrics": metrics}
-        elif first >= _OLD_RESULT and not first & _RESULT:
-            both = json.dumps([record.get("prompt"), record.get("provider")], sort_keys=True)
-            test = json.dumps(record.get("vars"), sort_keys=True)
-            for (name, known), item in zip(numbers.items(), (both, test), strict=True):
-                record[name] = known.setdefault(item, len(known))
 
 
 def _check_types(record: Record, where: str) -> None:

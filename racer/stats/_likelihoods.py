@@ -109,53 +109,6 @@ class Likelihood:
         return np.asarray(np.diag(weights.sum(axis=1)) - weights)
 
 
-class VoteLikelihood(Likelihood):
-    """Votes on ordered pairs: (q, 5) of first, second, and how often the first won, lost, tied.
-
-    `placed`: one more candidate stands for the first place; its strength less the mean of all
-    others' is added to that of the first.
-    """
-
-    def __init__(self, votes: NDArray[np.float64], k: int, *, placed: bool) -> None:
-        rows = np.arange(len(votes))
-        first, second, self._won, self._lost, self._ties = votes.T
-        gap = np.zeros((len(votes), k + placed))
-        if placed:
-            gap[:, :k], gap[:, k] = -1.0 / k, 1.0
-        gap[rows, first.astype(int)] += 1.0
-        gap[rows, second.astype(int)] -= 1.0
-        self._half = gap / 2.0
-        self._times = self._won + self._lost + self._ties
-        self.tied = float(self._ties.sum())
-        self.scores = (self._won - self._lost) @ self._half
-
-    def log_likelihood(
-        self, beta: NDArray[np.float64], nu: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return it, up to a constant, for beta (k, K) and nu (k, 1)."""
-        gap = np.abs(beta @ self._half.T)
-        total = gap + np.log(1.0 + np.exp(-2.0 * gap) + nu * np.exp(-gap))
-        value = beta @ self.scores - total @ self._times
-        return np.asarray(value + self.tied * np.log(nu[:, 0]) if self.tied else value)
-
-    def slopes(
-        self, beta: NDArray[np.float64], nu: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return its gradients with respect to beta (k, K) and to log nu (k,)."""
-        gap = beta @ self._half.T
-        size = np.abs(gap)
-        won, lost, tied = np.exp(gap - size), np.exp(-gap - size), nu * np.exp(-size)
-        rate = self._times / (won + lost + tied)
-        by_beta = self.scores - (rate * (won - lost)) @ self._half
-        return by_beta, self.tied - (rate * tied).sum(axis=1)
-
-    def curvature(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Minus its Hessian in beta at one point, shape (K, K), ties counted half."""
-        p = 1.0 / (1.0 + np.exp(-2.0 * (self._half @ beta)))
-        weights = 4.0 * self._times * p * (1.0 - p)
-        return np.asarray((self._half.T * weights) @ self._half)
-
-
 class EvenLikelihood(Likelihood):
     """The same of many candidates that all met equally often and never tied.
 
@@ -194,24 +147,33 @@ def _sum_of_logs(beta: NDArray[np.float64]) -> NDArray[np.float64]:
 class StrengthModel:
     """Posterior of (v, xi) or, with ties, of (v, xi, log nu), log nu ~ Normal(0, 2).
 
-    `trust` is the fraction of the likelihood's curvature that v takes into account.
+    `trust` is the fraction of the likelihood's curvature that v takes into account. The
+    likelihood is of `parts` @ beta, where they are given.
     """
 
-    def __init__(self, likelihood: Likelihood, prior: ScalePrior, trust: float = 1.0) -> None:
+    def __init__(
+        self,
+        likelihood: Likelihood,
+        prior: ScalePrior,
+        trust: float = 1.0,
+        parts: NDArray[np.float64] | None = None,
+    ) -> None:
         self._likelihood, self._prior = likelihood, prior
-        self._d = len(likelihood.scores) - 1
+        space = sum_to_zero(len(likelihood.scores) if parts is None else parts.shape[1])
+        basis = space if parts is None else parts @ space
+        self._d = basis.shape[1]
         self.start: NDArray[np.float64] = np.zeros(self._d + (2 if likelihood.tied else 1))
-        basis = sum_to_zero(self._d + 1)
-        beta = basis @ _rough_mode(likelihood, basis)
+        mode = _rough_mode(likelihood, basis)
+        beta = basis @ mode
         h, axes = np.linalg.eigh(basis.T @ likelihood.curvature(beta) @ basis)
         self._turn = axes  # (d, d): from v to the principal axes of the curvature
         self._axes = basis @ axes
         slope = likelihood.slopes(beta[None], np.ones((1, 1)))[0][0]
         self._h = trust * np.maximum(h, 0.0)
-        self._b = self._h * (self._axes.T @ beta) + trust * (self._axes.T @ slope)
+        self._b = self._h * ((space @ axes).T @ (space @ mode)) + trust * (self._axes.T @ slope)
 
     def strengths(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return beta, shape (k, K); each row sums to zero."""
+        """Return beta, shape (k, K)."""
         return np.asarray(self._u(points) @ self._axes.T)
 
     def sigma(self, points: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -84,12 +84,10 @@ def by_bradley_terry(scores: Scores, settings: Settings) -> Analysis:
         table = win_table(scores.runs, names=names, local_rope=settings.local_rope)
         ties = int(table.ties.sum()) // 2  # either way round
         tied = ties, int(table.wins.sum()) + ties
-    votes = scores.votes
-    result = (
-        strengths_of_votes(votes, names, seed=settings.seed)
-        if votes
-        else bradley_terry(table, seed=settings.seed)
-    )
+    if votes := scores.votes:
+        result = strengths_of_votes(votes, names, seed=settings.seed)
+    else:
+        result = bradley_terry(table, seed=settings.seed)
     frame = result.to_frame(rope=(0.5 - rope, 0.5 + rope))
     i, j = as_index(frame, names)
     met = encounters(names, scores.costs, i, j)
@@ -133,24 +131,14 @@ def by_bradley_terry(scores: Scores, settings: Settings) -> Analysis:
 
 def _on_votes(result: BradleyTerryResult, scores: Scores) -> list[str]:
     """Return notes on votes: repeats, ties and the effect of the first place."""
-    notes = []
-    if len(scores.votes) > len(scores.data_sets):
-        notes.append(
-            f"{len(scores.votes)} votes on {len(scores.data_sets)} items and pairs: votes of a pair "
-            "on one item count as one."
-        )
-    if result.nu is not None:
-        notes.append("Ties have a probability of their own (Davidson's model).")
+    items = f"{len(scores.votes)} votes on {len(scores.data_sets)} items and pairs"
+    counted_as = f"{items}; votes of a pair on one item count as one. Ties are Davidson's."
     if result.position is None:
-        notes.append("Each pair was asked in one order: an effect of the position would not show.")
-        return notes
+        return [counted_as, "Each pair was asked in one order: position would not show."]
     first = logistic(result.position)
     low, high = highest_density(first[:, None], 0.89)
-    notes.append(
-        "Position is a term: of two equals the one shown first wins "
-        f"{first.mean():.2f} ({low[0]:.2f} to {high[0]:.2f}) of the votes that decide."
-    )
-    return notes
+    won = f"{first.mean():.2f} ({low[0]:.2f} to {high[0]:.2f}) of the votes that decide"
+    return [counted_as, f"Position is a term: of two equals the one shown first wins {won}."]
 
 
 def by_plackett_luce(scores: Scores, settings: Settings) -> Analysis:
