@@ -13,7 +13,6 @@ from wrong_calls import faults
 
 import racer
 from racer import Integer, Param, Real, stats
-from racer.cli import main
 from racer.deciders import FRace
 from racer.testing import check_decider
 
@@ -167,32 +166,6 @@ def test_an_attribute_of_results_elsewhere_names_ours(name, of_a_race, of_a_comp
     for item, more in ((result, of_a_race), (COMPARE(maximize=False), of_a_comparison)):
         with pytest.raises(AttributeError, match=re.escape(f"no attribute {name!r}{more}") + "$"):
             getattr(item, name)
-
-
-@pytest.mark.parametrize(
-    ("command", "option", "says"),
-    [
-        (
-            "race",
-            "--max-time",
-            "; give --deadline, in seconds for all, or --timeout, in seconds for",
-        ),
-        ("tune", "--trials", "; give --budget"),
-        ("tune", "--n-jobs", "; give --jobs"),
-        ("tune", "--random-state", "; give --seed"),
-        ("race", "--goal", "; give --maximize, where smaller is not better"),
-        ("compare", "--lower-is-better", "; give --minimize"),
-        ("race", "--par10", "; give --runtime"),
-        ("compare", "--max-time", ""),
-        ("compare", "--dataset", ". (Did you mean one of: '--data-set', '--latex'?)"),
-    ],
-)
-def test_an_option_of_others_names_ours(command, option, says, tmp_path, capsys):
-    file = tmp_path / "file.toml"
-    file.touch()
-    with pytest.raises(SystemExit, match="2"):
-        main([command, str(file), option, "5"])
-    assert f"Error: No such option '{option}'{says}" in capsys.readouterr().err
 
 
 def test_what_a_property_of_a_result_raises_is_not_hidden(monkeypatch):

@@ -56,8 +56,6 @@ _JSON = {".json", ".jsonl", ".eval"}
 _SAMPLE = {"doc_id", "filter", "metrics"}  # what lm_eval writes of each
 _RESULT = {"promptIdx", "testIdx"}  # of promptfoo
 _OLD_SAMPLE = {"doc_id", "resps", "filtered_resps"}  # of lm_eval before 0.4.8
-_OLD_JSON = {".json", ".jsonl", ".eval"}
-_SAMPLE = {"doc_id", "resps", "filtered_resps"}  # before 0.4.8
 _LOG = {"eval", "plan", "samples"}  # of inspect_ai
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # its: correct, partially, incorrect, no answer
 _TYPES: dict[str, Any] = {  # of what is read in records; None may stand for an object
@@ -257,13 +255,10 @@ def _rows(path: Path, columns: Columns) -> Iterator[Row]:
 
 def _table_of(records: list[Record], path: Path) -> CsvTable:
     """Return records of single values as a table; what is not of one row is left out."""
-    names = [*dict.fromkeys(name for record in records for name in record)]
-    fields = {}
-    for name in names:
-        values = [record.get(name) for record in records]
-        if not any(isinstance(value, dict) for value in values):
-            fields[name] = ["" if value is None else str(value) for value in values]
-    return _as_table([*fields], [*fields.values()], path, "\0")
+    rows = [{k: v for k, v in one.items() if not isinstance(v, dict)} for one in records]
+    names = [*dict.fromkeys(name for row in rows for name in row)]
+    fields = [["" if row.get(name) is None else str(row[name]) for row in rows] for name in names]
+    return _as_table(names, [*fields], path, "\0")
 
 
 def _results(path: Path, document: Any) -> list[Record]:
@@ -278,7 +273,8 @@ def _results(path: Path, document: Any) -> list[Record]:
     if isinstance(document, dict):
         results = document.get("results")
         results = results.get("results") if isinstance(results, dict) else None
-    records = _objects(results, path) if isinstance(results, list) else []
+    is_list = isinstance(results, list) and all(isinstance(one, dict) for one in results)
+    records = _objects(results, path) if is_list else []
     if not records or (results is not document and not records[0].keys() >= _RESULT):
         raise ScoresError(
             f"{path} is neither output of promptfoo eval -o nor a list of records: give CSV, or "
@@ -559,10 +555,6 @@ def _lines_of_csv(path: Path) -> tuple[str, list[list[str]]]:
     text = _text(path)
     if path.suffix in {".yaml", ".yml", ".xml", ".html"} or _ANSWER.search(text):
         raise ScoresError(f"{path}: give CSV, or JSON (of promptfoo: promptfoo eval -o out.json)")
-    if path.suffix == ".arff":
-        head, *data = re.split(r"(?im)^@data\b.*\n", re.sub(r"(?m)^%.*\n?", "", text), maxsplit=1)
-        titles: list[str] = re.findall(r"""(?im)^@attribute\s+["']?((?<=["'])[^"']+|\S+)""", head)
-        text = "\n".join([",".join(titles), *data])
     delimiter = max((",", ";", "\t"), key=lambda mark: _n_fields(text, mark))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
@@ -649,16 +641,16 @@ def _document(path: Path) -> Any:
     return [_parsed(line, f"{path}, line {n}") for n, line in lines if line.strip()]
 
 
-def _objects(records: list[Any], path: Path) -> list[Record]:
-    """Return records that are objects, all of one kind; those of old versions as of new ones."""
+def _objects(records: list[Record], path: Path) -> list[Record]:
+    """Return records that are all of one kind, of old versions as of new ones."""
     for record in records:
-        if isinstance(record, dict) and record.keys() >= _OLD_SAMPLE and "metrics" not in record:
+        if record.keys() >= _OLD_SAMPLE and "metrics" not in record:
             metrics = [n for n, v in record.items() if n != "doc_id" and (is_real(v) or v is True)]
             record |= {"filter": "none", "metrics": metrics}
-    first = records[0].keys() if records and isinstance(records[0], dict) else set()
+    first = records[0].keys() if records else set()
     needed = first & (_SAMPLE | _RESULT)
     for number, record in enumerate(records, start=1):
-        if not isinstance(record, dict) or not needed <= record.keys():
+        if not needed <= record.keys():
             raise ScoresError(f"{path}, record {number} is not like the first one")
         if needed:
             _check_types(record, f"{path}, record {number}")

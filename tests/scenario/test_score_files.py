@@ -79,15 +79,6 @@ def test_an_index_with_gaps_beside_names_is_left_out_too(csv, numbers):
     assert "2 algorithms on 3 data sets" in shown.output
 
 
-def test_columns_can_be_named(csv):
-    path = csv("who,what,good,bad\na,x,1,9\nb,x,2,8\n")
-    found = table(path, algorithm="who", data_set="what", score="bad")
-    with pytest.raises(racer.ScoresError, match="good"):
-        racer.read_scores(path, algorithm="who", data_set="what")
-    found = table(csv("who,what,good\na,x,1\nb,x,2\n"), algorithm="who", data_set="what")
-    assert found.loc["x"].to_dict() == {"a": 1.0, "b": 2.0}
-
-
 def test_promptfoo_names_prompts_where_the_provider_is_one():
     found = table(PROMPTFOO)
     assert found.to_dict("list") == {
@@ -355,7 +346,6 @@ def test_what_excel_leaves_empty_is_left_out_of_csv(csv, mark):
     [
         ("a.json", "{", "is not JSON"),
         ("a.json", "[1]", "neither output of promptfoo"),
-        ("a.jsonl", '{"doc_id": 0, "acc": "x", "filter": "f"}', "'x' and other names, no scores"),
         ("a.eval", "PK", "no log of inspect_ai: File is not a zip file"),
         ("a.json", '{"results": {"results": [1]}}', "neither|not like"),
         ("a.jsonl", '{"doc_id": 1, "filter": "f"}\n{"doc_id": 2}', "record 2 is not like"),
@@ -382,7 +372,7 @@ def test_more_that_is_refused(tmp_path):
         racer.read_scores()
     with pytest.raises(racer.ScoresError, match=r"no samples_\*\.jsonl in this folder"):
         racer.read_scores(tmp_path)
-    with pytest.raises(racer.SettingError, match="is not CSV"):
+    with pytest.raises(racer.SettingError, match="is no table"):
         racer.read_scores(PROMPTFOO, algorithm="model")
     with pytest.raises(racer.ScoresError, match="there is no score 'nonsense' in it"):
         racer.read_scores(PROMPTFOO, score="nonsense")
@@ -539,22 +529,17 @@ def test_a_label_that_is_missing_is_refused(csv):
             racer.read_scores(csv(f"task,a,b\n1,1,2\n{gap},3,4\n"))
 
 
-def log(path, model, ids, right, **more):
-    """Write a log of inspect_ai as its earlier versions pack it, or as JSON."""
+def log(path, model, right, **more):
+    """Write a log of inspect_ai: nine samples in two epochs, as its earlier versions pack it, or JSON."""
     samples = [
-        {
-            "id": i,
-            "epoch": e,
-            "input": f"what {i}",
-            "scores": {"match": {"value": "IC"[right(i, e)]}},
-        }
-        for i in ids
-        for e in (1, 2)
+        {"id": i, "epoch": e, "scores": {"match": {"value": grade}}}
+        for e, grades in enumerate(right)
+        for i, grade in zip(range(9), grades, strict=True)
     ]
-    samples[0] |= more
-    head = {"version": 2, "eval": {"model": model, "task": "sums"}, "plan": {}}
+    samples = [{**sample, "id": f"q{sample['id']}", **more} for sample in samples]
+    head = {"eval": {"model": model}, "plan": {}}
     if path.suffix == ".json":
-        path.write_text(json.dumps(head | {"samples": samples}))
+        path.write_text(json.dumps({**head, "samples": samples[::-1]}))
         return
     with zipfile.ZipFile(path, "w") as file:
         file.writestr("header.json", json.dumps(head))
@@ -562,53 +547,39 @@ def log(path, model, ids, right, **more):
             file.writestr(f"samples/{sample['id']}_{sample['epoch']}.json", json.dumps(sample))
 
 
-@pytest.mark.parametrize("kind", ["eval", "json"])
-@pytest.mark.parametrize("models", [("x/good", "x/bad"), ("x/same", "x/same")])
-def test_logs_of_inspect_ai_are_paired_by_sample_and_epochs_are_repeats(tmp_path, kind, models):
-    ids = [f"q{i}" for i in range(9)]
-    log(tmp_path / f"good.{kind}", models[0], ids, lambda i, e: True, scores=None)
-    log(tmp_path / f"bad.{kind}", models[1], ids[::-1], lambda i, e: e == 1 and i < "q4")
-    frame = racer.read_scores(tmp_path)
-    found = score_table(frame)
-    assert frame.attrs == {"larger_is_better": True, "metric": None}
-    assert sorted(found.index) == ids
-    good, bad = ("x/good", "x/bad") if models[0] == "x/good" else ("good", "bad")
-    assert (found[good] == 1.0).all()
-    assert found[bad].tolist() == [0.5 * (name < "q4") for name in found.index]
-    assert json.loads(typed("race", tmp_path, "--json").stdout)["best"] == good
-
-
-def test_samples_of_inspect_ai_that_are_numbered_are_known_by_their_input_too(tmp_path):
-    log(tmp_path / "a.json", "a", [1, 2], lambda i, e: True)
-    log(tmp_path / "b.json", "b", [1, 2], lambda i, e: False, input="another")
-    found = score_table(racer.read_scores(tmp_path))
-    assert found["a"].notna().sum() == 2
-    assert len(found) == 3
-    with pytest.raises(racer.ScoresError, match="no such score"):
+@pytest.mark.parametrize("models", [("good", "bad"), ("same", "same")])
+def test_logs_of_inspect_ai_are_paired_by_sample_and_epochs_are_repeats(tmp_path, models):
+    log(tmp_path / "good.eval", models[0], ["C" * 9] * 2)
+    log(tmp_path / "bad.json", models[1], ["CCCCIIIII", "IIIIIIIII"])
+    found = table(tmp_path)
+    assert found["good"].tolist() == [1.0] * 9
+    assert found["bad"][[f"q{i}" for i in range(9)]].tolist() == [0.5] * 4 + [0.0] * 5
+    assert json.loads(typed("race", tmp_path, "--json").stdout)["best"] == "good"
+    with pytest.raises(racer.ScoresError, match="no metric 'f1' among match"):
         racer.read_scores(tmp_path, score="f1")
 
 
-@pytest.mark.parametrize("version", ["0.4.0", "0.4.3", "promptfoo 2"])
-def test_records_of_old_versions_are_read(tmp_path, version):
-    """lm_eval before it named filter and metrics; promptfoo before it numbered tests and prompts."""
-    if version == "promptfoo 2":
-        records = [
-            {"prompt": {"raw": who}, "provider": {"id": "x"}, "vars": {"q": i}, "score": score}
-            for i in (1, 2, 1)
-            for who, score in (("good", 1), ("bad", 0.5))
-        ]
-        document = {"results": {"version": 2, "results": [r | {"success": True} for r in records]}}
-        (tmp_path / "out.json").write_text(json.dumps(document))
-    for who, score in (("good", 1), ("bad", 0.5)) if version != "promptfoo 2" else ():
+def test_samples_of_inspect_ai_that_are_numbered_are_known_by_their_input_too(tmp_path):
+    for model, text in (("a", "this"), ("b", "this"), ("c", "that")):
+        log(tmp_path / f"{model}.json", model, ["C" * 9], id=1, input=text)
+    assert table(tmp_path).notna().to_numpy().tolist() == [
+        [True, True, False],
+        [False, False, True],
+    ]
+    (tmp_path / "c.json").write_text('{"eval": {}, "plan": {}, "samples": []}')
+    with pytest.raises(racer.ScoresError, match="no log of inspect_ai: KeyError"):
+        racer.read_scores(tmp_path)
+
+
+@pytest.mark.parametrize("version", ["0.4.0", "0.4.3"])
+def test_samples_of_lm_eval_before_it_named_filter_and_metrics_are_read(tmp_path, version):
+    for who, score in (("good", 1), ("bad", 0.5)):
         doc = {"doc": {"q": 1}, "resps": [], "filtered_resps": [], "acc": score}
         records = [{"doc_id": i, "doc_hash": f"h{i}", **doc} for i in (0, 1)]
-        lines = [json.dumps(records)] if version == "0.4.0" else map(json.dumps, records)
-        (tmp_path / who).mkdir()
-        path = tmp_path / who / "samples_arc_2024-06-01T10-00-00.1.jsonl"
-        path.write_text("\n".join(lines))
-    found = score_table(racer.read_scores(tmp_path))
-    assert found.to_dict("list") == {"good": [1.0, 1.0], "bad": [0.5, 0.5]}
-    assert racer.compare(racer.read_scores(tmp_path)).maximize
+        path = jsonl(tmp_path / who, "samples_arc_2024-06-01T10-00-00.1.jsonl", records)
+        if version == "0.4.0":
+            path.write_text(json.dumps(records))
+    assert table(tmp_path).to_dict("list") == {"bad": [0.5, 0.5], "good": [1.0, 1.0]}
 
 
 def test_a_cell_of_more_than_100_letters_is_no_number(csv):
