@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from pathlib import Path
 from string import Template
 
 import numpy as np
@@ -58,71 +59,16 @@ def test_names_of_algorithms_say_nothing(name):
         racer.compare(table)
 
 
-# Files as public tools write them, of candidates bad < mid < good: a header, a row ($u: larger is
+# Files as public tools write them, of candidates bad < mid < good: name, header, row ($u: larger is
 # better, $d: smaller, of candidate $w on item $i), what the answer or the question says, and what
 # follows: up and down are decided, options answer the question, advice is followed by ADVICE
-TABLES = """\
-OpenML | setup_id,flow_name,data_name,function,value | $s,$w,d$i,predictive_accuracy,$u | score=.. | --score value
-OpenML, wide | data_name,bad,good | d$i,$bad_u,$good_u | are larger | --maximize
-AutoML benchmark | id,task,framework,fold,result,metric,duration,seed,info,auc,logloss | t$i,d$i,$w,0,$u,auc,60.5,$n,,$u,$d | score=.. | --score logloss
-AMLB | task,framework,metric,result | d$i,$w,neg_rmse,-$d | neg_rmse | up
-AMLB, old | task,framework,metric,result | d$i,$w,$m,$d | are larger | --minimize
-TabArena | dataset,fold,method,metric_error,time_train_s,metric | d$i,0,$w,$d,$u,roc_auc | score=.. | --score metric_error
-TabArena, short | dataset,method,metric_error,metric | d$i,$w,$d,roc_auc | metric_error | down
-Papers with code | Rank,Model,Top 1,Top 5 | $n,$w,$u,$u | set_index('Model')[[..]].T | -
-one score | Model,Accuracy | $w,$u | each value of column 'Model' has one | -
-HELM | Model,NarrativeQA - F1,MMLU - EM | $w,$u,$u | set_index('Model')[[..]].T | advice
-MTEB | Rank (Borda),Model,Banking77,STS12 | $n,$w,$u,$u | set_index('Model')[[..]].T | advice
-GLUE | Rank\tName\tModel\tURL\tCoLA\tRTE | $n\tx\t$w\t\t$u\t$u | set_index('Model')[[..]].T | -
-Open ASR | Model,WER ⬇️,RTFx ⬆️,AMI | $w,$d,$u,$d | set_index('Model')[[..]].T | -
-timm | dataset,model,top1,top1_err | d$i,$w,$u,$d | score=.. | --score top1_err
-Kaggle | Rank,TeamName,Score | $n,$w,$u | column 'TeamName' holds | -
-M4 | Dataset,Method,MASE | M$i,$w,$d | MASE | down
-M4, all | Dataset,Method,sMAPE,OWA | M$i,$w,$d,$d | score=.. | --score OWA
-RL | env_id,algo,seed,return | E$i,$w,1,$u | return | up
-recommender | Dataset,Model,NDCG@10 | ml$i,$w,$u | NDCG@10 | up
-hit rate | Dataset,Model,HR@10 | ml$i,$w,$u | are larger | --maximize
-BEIR | Dataset (nDCG@10),bad,good | b$i,$bad_u,$good_u | are larger | --maximize
-re-ID | dataset,model,Rank-1 | m$i,$w,$u | are larger | --maximize
-WMT | lp,system,BLEU,TER,COMET | en$i,$w,$u,$d,$u | score=.. | --score TER
-WER | dataset,model,WER | l$i,$w,$d | WER | down
-a paper | dataset,model,Score ↓ | d$i,$w,$d | Score ↓ | down
-attacks | behaviour_id,model,attack success | b$i,$w,$d | are larger | --minimize
-spreads | dataset,model,accuracy_std | d$i,$w,$d | are larger | --minimize
-gaps | instance,solver,gap closed | b$i,$w,$u | are larger | --maximize
-negated by hand | dataset,model,rmse | d$i,$w,-$d | are larger | --maximize
-cv_results_ | ,mean_fit_time,params,split0_test_score,split1_test_score | $s,.1,{'C': '$w'},$u,$u | data_set='split' | --data-set split
-scorer | model,split,neg_log_loss | $w,$i,-$d | data_set='split' | --data-set split
-Optuna | ,number,value,params_lr,state | $n,$n,$u,.1,OK | is a parameter | -
-MLflow | ,run_id,experiment_id,metrics.accuracy,params.model,params.fold | $n,$w$i,0,$u,$w,$i | score=.. | --score metrics.accuracy --data-set params.fold
-W&B | "Name","Runtime","model","dataset","val_acc" | r,5.5,$w,d$i,$u | score=.. | --score val_acc
-W&B, curves | Step,bad - loss,bad - loss__MIN,good - loss | $i,$bad_d,$bad_d,$good_d | a spread or an extreme | advice
-W&B, extremes | Name,bad - loss,bad - loss__MIN,good - loss | r$i,$bad_d,$bad_d,$good_d | a spread or an extreme | advice
-hyperfine | command,mean,stddev,max | $w,$d,.1,9.5 | a spread or an extreme | advice
-Google Benchmark | name,iterations,real_time,time_unit | $w,99,$d,ns | column 'time_unit' holds 'ns' | -
-ASlib | instance_id,repetition,algorithm,runtime,runstatus | i$i,1,$w,$d,ok | runtime | down
-ASlib, failures | instance_id,algorithm,runtime,runstatus | i$i,$w,$d,$status | column 'runstatus' says .. write inf | advice
-SAT | benchmark,solver,solver runtime | b$i,$w,$d | solver runtime | down
-SAT, wide | instance,bad,good | b$i,$bad_p,$good_p | the failures | down
-Mittelmann | instance,bad,good | n$i,>3600,$good_d | write inf | advice
-MIPLIB | Instance;bad;good | a$i;$bad_d;$good_d | are larger | --minimize
-IOHprofiler | ID,funcId,DIM,ERT | $w,$i,5,$d | algorithm='ID' .. score= | --algorithm ID --score ERT --minimize
-COCO | algorithm,function,dimension,best_f | $w,f$i,5,$d | score=.. | --score best_f --minimize
-MT-bench.jsonl |  | {"question_id": $i, "model": "$w", "judge": ["gpt-4"], "score": $u, "turn": 1} | score=.. | --score score --maximize
-records.jsonl |  | {"task": $i, "model": "$w", "f1": $u} | f1 | up
-RAGAS | model,user_input,f1 | $w,what is $i?,$u | f1 | up
-promptfoo.csv | q,[x] bad,[x] good | $i,[FAIL] (.1) a,[PASS] (1) b | out.json | -
-promptfoo.yaml | evalId: x | results: $i | out.json | -
-lm_eval.json |  | {"results": {}, "versions": {}} | --log_samples | -
-DeepEval.json |  | {"testCases": []} | give CSV, or .. instance .. with a record for | -
-"""
-TABLES = {name: parts for name, *parts in (line.split(" | ") for line in TABLES.splitlines())}
+LINES = (Path(__file__).parent / "data" / "public_tables.txt").read_text("utf-8").splitlines()
+TABLES = {name: parts for name, *parts in (line.split(" | ") for line in LINES)}
 # What messages advise where no option does it
 ADVICE = {
     "HELM": lambda f: f.set_index("Model")[["NarrativeQA - F1", "MMLU - EM"]].T,
     "MTEB": lambda f: f.set_index("Model")[["Banking77", "STS12"]].T,
     "W&B, extremes": lambda f: f.drop(columns="bad - loss__MIN"),
-    "W&B, curves": lambda f: f.drop(columns=["Step", "bad - loss__MIN"]),
     "Mittelmann": lambda f: f.assign(bad=np.inf),
     "ASlib, failures": lambda f: f.assign(
         runtime=f["runtime"].where(f["runstatus"] == "ok", np.inf)

@@ -36,16 +36,6 @@ def _csv(tmp_path):
     return write
 
 
-def test_csv_wide_and_long_are_the_same(csv):
-    wide = csv("item,a,b\nx,1,2\ny,,4\n")
-    long = csv("model,item,score\na,x,1\nb,x,2\nb,y,4\n", "long.csv")
-    expected = [("a", "x", 1.0), ("b", "x", 2.0), ("b", "y", 4.0)]
-    for path in (wide, long):
-        frame = racer.read_scores(path)
-        assert list(frame) == ["algorithm", "instance", "score"]
-        assert list(frame.itertuples(index=False, name=None)) == expected
-
-
 def test_folds_are_averaged(csv):
     frame = racer.read_scores(csv("item,fold,a,b\nx,1,1,2\nx,2,3,2\n"))
     assert frame["score"].tolist() == [2.0, 2.0]
@@ -58,11 +48,6 @@ def test_a_first_column_of_counted_rows_names_the_instances(csv):
         found = table(path)
     assert found.to_dict("list") == {"a": [3.0, 3.0, 2.0], "b": [4.0, 5.0, 4.0]}
     assert list(found.index) == ["11", "12", "13"]
-
-
-def test_an_index_beside_names_is_left_out(csv):
-    found = table(csv("index,name,a,b\n4,x,3,4\n5,y,3,5\n"))
-    assert found.to_dict("index") == {"x": {"a": 3.0, "b": 4.0}, "y": {"a": 3.0, "b": 5.0}}
 
 
 @pytest.mark.parametrize("numbers", ["0 1 3", "007 008 011", "3 1 2"])
