@@ -134,7 +134,8 @@ def compare_command(
     column naming the data sets; or a row per score, with columns of data sets, algorithms and
     scores. Either may have a column of folds. Empty fields are missing scores. Or a row per vote,
     with columns model_a, model_b and winner. Or it is what promptfoo eval -o wrote (.json, .jsonl),
-    lm_eval --log_samples (a folder), or logs of inspect_ai; then --score is a metric. The exit code is 2 if the table cannot be compared.
+    lm_eval --log_samples (a folder), or logs of inspect_ai; then --score is a metric. The exit code
+    is 2 if the table cannot be compared.
     """
     from racer.comparison.compare import compare  # noqa: PLC0415  (a second)
     from racer.scenario.score_files import read_scores, table_in  # noqa: PLC0415

@@ -52,9 +52,10 @@ def race(ctx: click.Context, /, path: Path, **options: Any) -> None:
     """Find the best of given candidates, dropping on the way those that are out of the running.
 
     FILE is a table of scores (CSV, wide or long; JSON records; what promptfoo eval -o wrote; the
-    folder of lm_eval --log_samples, or of logs of inspect_ai): the race looks at them instance by instance, and reports how few were
-    needed; from 0 to 1 they are compared by decider mean. Whether larger scores are better the
-    file or the score's name says; where neither does, give --maximize or --minimize.
+    folder of lm_eval --log_samples, or of logs of inspect_ai): the race looks at them instance by
+    instance, and reports how few were needed; from 0 to 1 they are compared by decider mean. Whether
+    larger scores are better the file or the score's name says; where neither does, give --maximize
+    or --minimize.
 
     Or, with a program at the end, -- ./solver {parameters} {instance} {seed}, FILE has the
     candidates: a JSON list of objects, or CSV with a column for each parameter. Or it is a

@@ -103,12 +103,12 @@ def read_scores(
         algorithm is the folder of a model, an instance ``task/doc_id``, known by its doc_hash; of
         several runs of a task by a model, the latest counts. ``.eval`` or ``.json`` logs of
         inspect_ai: an algorithm is a model, an instance a sample, known by its id (a number with
-        its input), whose epochs are averaged. Other JSON, a list of records: a long table. Files that do not name their
-        algorithm, one each, give it their own name.
+        its input), whose epochs are averaged. Other JSON, a list of records: as a table of CSV.
+        Files that do not name their algorithm, one each, give it their own name.
     score : str, optional
         Which score, where there are several: a column of a long table; a name of promptfoo's
         ``namedScores``, by default its score; a metric of lm-evaluation-harness, if need be with
-        its filter, ``"exact_match,strict-match"``.
+        its filter, ``"exact_match,strict-match"``; a scorer of inspect_ai.
     algorithm, data_set, fold : str, optional
         Columns of a CSV file; by default found by usual names.
 
