@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,34 +16,46 @@ if TYPE_CHECKING:
 
 LARGER_IS_BETTER = "larger_is_better"  # in `attrs` of a frame of scores: by the file they are from
 
+_SIGNED = {  # whose values may be below 0
+    *("reward", "rewards", "rew", "return", "returns", "utility", "profit", "likelihood"),
+    *("loglikelihood", "loglik", "elbo", "r2", "mcc", "kappa", "correlation", "gain"),
+    *("improvement", "saved", "saving", "savings", "similarity"),
+}
 _LARGER = {
-    *("accuracy", "accuracies", "acc", "auc", "auroc", "auprc", "f1", "fbeta"),
-    *("precision", "recall", "sensitivity", "specificity", "tpr", "tnr", "r2", "mcc", "kappa"),
-    *("ndcg", "mrr", "bleu", "rouge", "meteor", "chrf", "comet", "iou", "miou", "dice", "jaccard"),
-    *("psnr", "ssim", "reward", "rewards", "utility", "profit", "revenue", "quality"),
-    *("likelihood", "loglikelihood", "loglik", "elbo", "pass", "passed", "success", "successes"),
-    *("solved", "correct", "match", "matches", "em", "win", "wins", "winrate", "elo", "hits"),
-    *("throughput", "bandwidth", "speed", "speedup", "fps", "qps", "coverage", "hypervolume"),
-    *("similarity", "correlation", "saved", "saving", "savings", "reduction", "improvement"),
-    *("gain", "agreement", "survival"),
+    *("accuracy", "accuracies", "acc", "auc", "auroc", "auprc", "f1", "fbeta", "precision"),
+    *("recall", "sensitivity", "specificity", "tpr", "tnr", "ndcg", "mrr", "bleu", "rouge"),
+    *("meteor", "chrf", "comet", "iou", "miou", "dice", "jaccard", "psnr", "ssim", "revenue"),
+    *("pass", "passed", "success", "successes", "solved", "correct", "match", "matches", "em"),
+    *("win", "wins", "winrate", "elo", "hits", "throughput", "bandwidth", "speedup", "fps"),
+    *("qps", "coverage", "hypervolume", "agreement", "survival", *_SIGNED),
 }
 _SMALLER = {
     *("error", "errors", "err", "loss", "losses", "logloss", "mse", "rmse", "mae", "mape", "rmsle"),
+    *("smape", "mase", "owa", "wape", "rmsse", "nrmse", "crps", "pinball", "eer"),
     *("brier", "nll", "ece", "perplexity", "ppl", "deviance", "bits", "bpb", "wer", "cer", "ter"),
     *("fid", "lpips", "fpr", "fnr", "cost", "costs", "price", "prices", "dollars", "usd", "spend"),
     *("penalty", "time", "times", "runtime", "runtimes", "seconds", "secs", "millis", "ms"),
     *("minutes", "hours", "duration", "durations", "latency", "delay", "wallclock", "par10"),
     *("par2", "makespan", "tokens", "iterations", "evaluations", "memory", "bytes", "rss"),
     *("regret", "gap", "discrepancy", "failures", "failed", "fails", "timeouts", "misses"),
-    *("mistakes", "violations", "crashes", "wrong", "incorrect", "unsolved", "false", "rank"),
-    "ranks",
+    *("mistakes", "violations", "wrong", "incorrect", "unsolved", "false", "rank", "ranks"),
 }
-# words that may turn a name over: 1-shot accuracy, 1 - accuracy; tokens per second
+# what may turn a name over: 1-shot accuracy, 1 - accuracy, exp(-loss); tokens per second; the spread
+# of an accuracy; success of an attack; rank-1 accuracy
 _UNCLEAR = re.compile(
-    r"^\W*1(00)?\W*[-\u2212\u2013]|(\b|_)(not?|non|un|inverse|reciprocal|drop|decrease|degradation|"
-    r"diff(erence)?|delta)(\b|_)|(/|\bper\b|_per_)\W*(s|sec|second|min|minute|h|hour)s?(\b|_)"
+    r"^\W*1(00)?(\.0*)?\W*[-\u2212\u2013/]|\(\s*[-\u2212\u2013]|\brank\W*\d|\btime ?steps?\b|"
+    r"\b(not?|non|un|inv|inverse|reciprocal|minus|drop|decrease|degradation|reduction|"
+    r"diff(erence)?|delta|closed|free|fixed|found|detected|corrected|avoided|prevented|survived|"
+    r"alive|attacks?|jailbreaks?|harmful|std\w*|stderr|sd|variance|var|ci)\b|"
+    r"\berror (detection|correction)|\b(to|until|before|between)\b.*\b(fail|crash|death|error)|"
+    r"(/|\bper\b)\W*(unit )?(s|sec|second|min|minute|h|hour|day|time|dollar|usd|euro|joule|watt|"
+    r"kwh|gb|cost)s?\b|/ ?\$"
 )
-_NEGATED = re.compile(r"(?<!false.)(?<!true.)(neg|negative|minus|negated)(?=[\W_])[\W_]+")
+_NEGATED = re.compile(
+    r"(?<!false.)(?<!true.)\b(neg|negative|negated)\W+|^(one |100? )?minus |^\W*[-\u2212\u2013]\W*"
+)
+_UP = re.compile(r"[\u2191\u2b06]|\b(high|larg|bigg|great)er( is)? better|\bmore is better")
+_DOWN = re.compile(r"[\u2193\u2b07]|\b(low|small)er( is)? better|\bless is better")
 
 
 class Direction(NamedTuple):
@@ -73,8 +86,8 @@ class Direction(NamedTuple):
         if larger is None:
             larger, why = by_format, ", as the file says"
         if larger is None:
-            larger, why = larger_is_better(metric or ""), f", assumed of {metric!r}"
-        if larger is None and values is not None:
+            larger, why = larger_is_better(metric or "", values), f", assumed of {metric!r}"
+        if larger is None and values is not None and larger_is_better(metric or "") is None:
             larger, why = _by_failures(values), ", assumed of the failures"
         if larger is None:
             what = "the scores" if metric is None else repr(metric)
@@ -97,13 +110,20 @@ def _by_failures(values: NDArray[np.float64]) -> bool | None:
     return None if high == low else low
 
 
-def larger_is_better(name: str) -> bool | None:
-    """Return what the name of scores says; None if that is nothing."""
-    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).casefold()
+def larger_is_better(name: str, values: NDArray[np.float64] | None = None) -> bool | None:
+    """Return what the name of scores says; None if that is nothing, or values have another sign."""
+    text = unicodedata.normalize("NFKC", name)
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|_", " ", text).casefold()
     rest = _NEGATED.sub("", parted)
-    words = set(re.findall(r"[^\W\d_]+\d*", f"{rest} {name.casefold()}"))  # cpuTime, and mIoU
+    words = set(re.findall(r"[^\W\d_]+\d*", f"{rest} {text.casefold()}"))  # cpuTime, and mIoU
     words |= {word.rstrip("0123456789") for word in words}  # rouge1, bleu4
-    larger, smaller = bool(words & _LARGER), bool(words & _SMALLER)
-    if larger == smaller or _UNCLEAR.search(parted):
-        return None
-    return larger == (rest == parted)
+    larger, smaller, negated = bool(words & _LARGER), bool(words & _SMALLER), rest != parted
+    up, down = bool(_UP.search(parted)), bool(_DOWN.search(parted))
+    said = None if larger == smaller or _UNCLEAR.search(rest) else larger != negated
+    if up or down:
+        return up if up != down and said in {None, up} else None
+    if values is not None and not words & _SIGNED and not re.match("(one|100?) ", parted):
+        known = values[np.isfinite(values) & (values != 0.0)]
+        if len(known) and (known > 0.0 if negated else known < 0.0).all():
+            return None
+    return said

@@ -1,6 +1,9 @@
 """Which way is up: what the caller says, the format, or the name of the metric; else a question."""
 
-import re
+import itertools
+import json
+from pathlib import Path
+from string import Template
 
 import numpy as np
 import pandas as pd
@@ -13,6 +16,8 @@ from racer.direction import LARGER_IS_BETTER, Direction, larger_is_better
 LARGER = (
     *("accuracy", "Accuracy (%)", "test_acc", "valAcc", "top5.accuracy", "F1-score", "macro F1"),
     *("roc_auc", "AUROC", "R2", "r2_score", "neg_mean_squared_error", "neg_log_loss", "ndcg@10"),
+    *("-rmse", "mean_test_neg_log_loss", "R²", "episodic_return", "rollout/ep_rew_mean"),
+    *("IS (↑)", "Average ⬆️", "score (higher is better)", "detection F1", "minus loss"),
     *("BLEU", "rougeL recall", "exact_match,strict-match", "pass@1", "success rate", "speedup"),
     *("mean reward", "win rate", "log_likelihood", "mIoU", "instances solved", "hypervolume"),
 )
@@ -21,13 +26,20 @@ SMALLER = (
     *("time", "cpuTime", "wall-clock time [s]", "runtime_ms", "seconds", "latency p95", "PAR10"),
     *("cost_usd", "total tokens", "regret", "optimality gap", "false positive rate", "perplexity"),
     *("negative_log_likelihood", "nll", "average rank", "number of failures", "makespan"),
-    *("false negative rate", "unsolved"),
+    *("false negative rate", "unsolved", "top1_err", "smape", "MASE", "rank_test_score"),
+    *("one minus accuracy", "-log likelihood", "Score ↓", "WER ⬇️", "lower_is_better"),
+    "time per token",
 )
 ASKED = (
     *("score", "value", "result", "x", "performance", "y_1", "time to accuracy", "tokens saved"),
     *("1 - accuracy", "100-AUC", "1-shot accuracy", "tokens/s", "steps per second"),
     *("accuracy drop", "f1 difference"),
     *("rank correlation", "true negative rate", "inverse error", "not solved", "bandwidth (bytes)"),
+    *("Rank-1", "rank@5", "attack success rate", "accuracy_std", "acc_stderr,none", "gap closed"),
+    *("mean time to failure", "time between failures", "errors fixed", "error detection rate"),
+    *("1.0 - acc", "1/rmse", "exp(-mse)", "inv_mse", "accuracy ↓", "error (higher is better)"),
+    *("time steps survived", "reduction in accuracy", "accuracy minus baseline", "speed (s)"),
+    *("tokens per dollar", "tokens/$", "tasks per unit time", "unique crashes", "solution quality"),
     *("error reduction", "cost per success", "objective", "fitness", "C4.5", "loss of accuracy"),
 )
 GOOD = {"good": [5.0, 6.0, 7.0, 5.5, 6.5, 8.0], "bad": [1.0, 2.0, 1.5, 2.5, 1.0, 2.0]}
@@ -40,35 +52,92 @@ def test_what_the_name_of_a_metric_says(names, said):
     assert {name: larger_is_better(name) for name in names} == dict.fromkeys(names, said)
 
 
-@pytest.mark.parametrize("name", [*LARGER, *SMALLER, *ASKED])
-@pytest.mark.parametrize("form", ["frame", "file", "race"])
-def test_a_table_is_ranked_that_way_or_asked_about(name, form, tmp_path):
-    """Long with the metric's name, a file; compared, or raced on."""
-    wide = pd.DataFrame(GOOD).rename_axis("problem")
-    long = wide.melt(ignore_index=False, var_name="model", value_name=name).reset_index()
-    path = tmp_path / "scores.csv"
-    long.to_csv(path, index=False)
-    larger, question = larger_is_better(name), re.compile("are larger scores better.*--minimize")
-    if form in {"file", "race"}:
-        done = typed("compare" if form == "file" else "race", path, "--json")
-        assert (done.exit_code == 2) == (larger is None), done.output
-        assert bool(question.search(done.stderr)) == (larger is None)
-        return
-    if larger is None:
-        with pytest.raises(racer.ScoresError, match=question):
-            racer.compare(long)
-        return
-    found = racer.compare(long)
-    assert found.maximize == larger
-    assert ("good" in found.ranking["algorithm"][0]) == larger
-    assert "assumed of" in str(found).splitlines()[1]
-
-
 @pytest.mark.parametrize("name", ["focal loss", "TimeGPT", "accuracy", "error", "rank SVM"])
 def test_names_of_algorithms_say_nothing(name):
     table = pd.DataFrame(GOOD).add_prefix(f"{name} of ")
     with pytest.raises(racer.ScoresError, match="are larger scores better"):
         racer.compare(table)
+
+
+# Files as public tools write them, of candidates bad < mid < good: name, header, row ($u: larger is
+# better, $d: smaller, of candidate $w on item $i), what the answer or the question says, and what
+# follows: up and down are decided, options answer the question, advice is followed by ADVICE
+LINES = (Path(__file__).parent / "data" / "public_tables.txt").read_text("utf-8").splitlines()
+TABLES = {name: parts for name, *parts in (line.split(" | ") for line in LINES)}
+# What messages advise where no option does it
+ADVICE = {
+    "HELM": lambda f: f.set_index("Model")[["NarrativeQA - F1", "MMLU - EM"]].T,
+    "MTEB": lambda f: f.set_index("Model")[["Banking77", "STS12"]].T,
+    "W&B, extremes": lambda f: f.drop(columns="bad - loss__MIN"),
+    "Mittelmann": lambda f: f.assign(bad=np.inf),
+    "ASlib, failures": lambda f: f.assign(
+        runtime=f["runtime"].where(f["runstatus"] == "ok", np.inf)
+    ),
+    "hyperfine": lambda f: pd.DataFrame(
+        [(i, w, value(w, i, "d")) for i in range(9) for w in f["command"]],
+        columns=["instance", "algorithm", "score"],
+    ),
+}
+
+
+def value(who, i, kind="u"):
+    """A score of candidate bad, mid or good on item i."""
+    skill = ("bad", "mid", "good").index(who)
+    if kind == "p" and (i + 3 * skill) % 5 == 0:
+        return 5000.0
+    up = 0.5 + 0.1 * skill + 0.005 * ((7 * i + 3 * skill) % 11)
+    return round(up if kind == "u" else 1.25 - up, 4)
+
+
+def public(name):
+    """The text of a file of TABLES."""
+    header, row, *_ = TABLES[name]
+    lines = []
+    for i, (n, who) in itertools.product(range(10), enumerate(("bad", "good", "mid"))):
+        own = {kind: value(who, i, kind) for kind in "ud"}
+        own |= {f"{w}_{k}": value(w, i, k) for w in ("bad", "good") for k in "udp"}
+        own |= {"status": "crash" if who == "bad" else "ok", "m": ("rmse", "auc")[i % 2]}
+        lines.append(Template(row).substitute(own, i=i, w=who, s=70 + n, n=3 * i + n))
+    rows = [*dict.fromkeys(lines)] if "$i" in row else [*dict.fromkeys(lines[:3])]
+    return "\n".join([*filter(None, [header]), *rows]) + "\n"
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("command", ["compare", "race"])
+@pytest.mark.filterwarnings("ignore:.*names the data sets:racer.RacerWarning")
+def test_public_files_are_ranked_the_right_way_up_or_asked_about(name, command, tmp_path):
+    *_, words, remedy = TABLES[name]
+    path = tmp_path / (name if "." in name else "scores.csv")
+    path.write_text(public(name), encoding="utf-8")
+    done, decided = typed(command, path, "--json"), remedy in {"up", "down"}
+    if not decided:
+        assert done.exit_code == 2, done.output
+        said = " ".join(done.stderr.split())
+        assert all(part in said for part in words.split(" .. ")), said
+        if remedy in {"-", "advice"}:
+            return
+        done = typed(command, path, *remedy.split(), "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert "good" in (found["best"] if command == "race" else found["ranking"][0]["algorithm"])
+    if decided and command == "compare":
+        assert words in found["direction"]
+        assert racer.compare(racer.read_scores(path)).maximize == (remedy == "up")
+
+
+@pytest.mark.parametrize("name", ADVICE)
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_advice_that_is_no_option_leads_to_the_right_result(name, kind, tmp_path):
+    path = tmp_path / f"scores.{kind}"
+    path.write_text(public(name), encoding="utf-8")
+    frame, larger = ADVICE[name](pd.read_csv(path)), name in {"HELM", "MTEB"}
+    assert "good" in racer.compare(frame, maximize=larger).ranking["algorithm"][0]
+    frame = frame.reset_index(names="task") if larger else frame
+    records = json.dumps(frame.to_dict("records"))  # inf as Python writes it
+    path.write_text(frame.to_csv(index=False) if kind == "csv" else records, encoding="utf-8")
+    done = typed("compare", path, "--maximize" if larger else "--minimize", "--json")
+    assert done.exit_code == 0, done.output
+    assert "good" in json.loads(done.stdout)["ranking"][0]["algorithm"]
 
 
 RNG = np.random.default_rng(0)

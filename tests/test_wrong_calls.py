@@ -128,6 +128,14 @@ MISTAKES = [
     (TUNE, "candidates", "; give space; racer.race takes candidates"),
     (TUNE, "memory", "; give limits=racer.Limits(timeout=60, memory=2**30, retries=1)"),
     (COMPARE, "items", "; give data_set"),
+    *((TUNE, name, "; give budget") for name in ("max_iter", "evaluations", "num_samples")),
+    *((TUNE, "walltime_limit", TIME), (TUNE, "warm_start", "; give initial")),
+    (RACE, "repeats", "; give instances, one for each repeat"),
+    (RACE, "parallel", "; give n_jobs"),
+    (RACE, "alpha", "; give decider, such as racer.deciders.FRace(alpha=.05)"),
+    (COMPARE, "lower_is_better", "; give maximize=False"),
+    (COMPARE, "confidence", "; give alpha, the probability of an error"),
+    (COMPARE, "test", "; give method"),
     (COMPARE, "max_time", "argument 'max_time'"),  # it has none, and no word that looks like it
 ]
 
@@ -146,6 +154,7 @@ def test_a_keyword_of_others_or_a_misspelt_one_names_what_is_meant(call, name, s
         ("best_value", "; look at .mean(result.best_index)", ""),
         ("tabel", "; did you mean 'table'?", ""),
         ("ranks", "", "; look at .ranking"),
+        ("x", "; look at .best", "; look at .ranking"),
         ("_tabel", "", ""),
     ],
 )

@@ -139,12 +139,13 @@ def compare_command(
 
     SCORES is a table with a header: a row per data set and a column per algorithm, the first
     column naming the data sets; or a row per score, with columns of data sets, algorithms and
-    scores. Either may have a column of folds. Empty fields are missing scores. Or it is what
-    promptfoo eval -o wrote (.json, .jsonl), or lm_eval --log_samples (a folder); then --score is a
-    metric. The exit code is 2 if the table cannot be compared.
+    scores. Either may have a column of folds. Empty fields are missing scores. Or a row per vote,
+    with columns model_a, model_b and winner. Or it is what promptfoo eval -o wrote (.json, .jsonl),
+    lm_eval --log_samples (a folder), or logs of inspect_ai; then --score is a metric. The exit code
+    is 2 if the table cannot be compared.
     """
     from racer.comparison.compare import compare  # noqa: PLC0415  (a second)
-    from racer.scenario.score_files import is_csv, read_csv, read_scores  # noqa: PLC0415
+    from racer.scenario.score_files import read_scores, table_in  # noqa: PLC0415
 
     if kinds and plot is None:
         raise click.UsageError("--picture needs --plot FILE, where it is drawn")
@@ -153,13 +154,14 @@ def compare_command(
         raise click.UsageError(f"--{forms[0]} and --{forms[1]}: one of them at a time")
     try:
         given = Columns(*(settings[role] for role in Columns._fields))
-        if is_csv(scores):
+        read = table_in(scores)
+        if read is not None:
             paired = settings["design"] == "paired"
-            table, found, notes = read_csv(scores).labelled(given, paired=paired)
+            table, found, notes = read.labelled(given, paired=paired)
             settings |= found._asdict()
         else:
             table, notes = read_scores(scores, **given._asdict()), []
-            settings["score"] = None
+            settings |= dict.fromkeys(Columns._fields)
         comparison = compare(table, **settings)
         for name in dict.fromkeys(more):
             comparison = comparison.with_section(name)

@@ -19,6 +19,7 @@ from racer.cli.answer import (
     tell,
 )
 from racer.cli.scenarios import WithCommand, answered, flag_of, given_settings, setting_options
+from racer.comparison.columns import Columns
 from racer.deciders.named import OF_ONE_COST
 from racer.direction import LARGER_IS_BETTER, Direction
 from racer.errors import ScoresError, SettingError
@@ -41,16 +42,20 @@ _OF_SCORES = {
 @click.command(cls=WithCommand, short_help="Find the best of given candidates.")
 @click.argument("path", metavar="FILE", type=click.Path(exists=True, path_type=Path))
 @click.option("--score", metavar="NAME", help="Which of several scores, as in racer compare.")
+@click.option("--algorithm", metavar="COLUMN", help="Column of algorithms, as in racer compare.")
+@click.option("--data-set", metavar="COLUMN", help="Column of data sets, as in racer compare.")
+@click.option("--fold", metavar="COLUMN", help="Column of folds or runs, as in racer compare.")
 @partial(setting_options, name="race")
 @forms
 @click.pass_context
-def race(ctx: click.Context, /, path: Path, *, score: str | None, **options: Any) -> None:
+def race(ctx: click.Context, /, path: Path, **options: Any) -> None:
     """Find the best of given candidates, dropping on the way those that are out of the running.
 
-    FILE is a table of scores (CSV, wide or long; what promptfoo eval -o wrote; the folder of
-    lm_eval --log_samples): the race looks at them instance by instance, and reports how few were
-    needed; from 0 to 1 they are compared by decider mean. Whether larger scores are better the
-    file or the score's name says; where neither does, give --maximize or --minimize.
+    FILE is a table of scores (CSV, wide or long; JSON records; what promptfoo eval -o wrote; the
+    folder of lm_eval --log_samples, or of logs of inspect_ai): the race looks at them instance by
+    instance, and reports how few were needed; from 0 to 1 they are compared by decider mean. Whether
+    larger scores are better the file or the score's name says; where neither does, give --maximize
+    or --minimize.
 
     Or, with a program at the end, -- ./solver {parameters} {instance} {seed}, FILE has the
     candidates: a JSON list of objects, or CSV with a column for each parameter. Or it is a
@@ -62,6 +67,7 @@ def race(ctx: click.Context, /, path: Path, *, score: str | None, **options: Any
     from racer.run.calls import race as run  # noqa: PLC0415  (a second)
 
     form = {name: options.pop(name) for name in ("as_json", "csv", "configurations")}
+    columns = {name: options.pop(name) for name in Columns._fields}
     is_scenario = path.suffix.lower() == ".toml"
     with reported():
         given = given_settings(ctx, options)
@@ -72,14 +78,14 @@ def race(ctx: click.Context, /, path: Path, *, score: str | None, **options: Any
             given["candidates"] = str(path)
         base = read_scenario(str(path)) if is_scenario else Scenario()
         found = base.updated(checked(given, THE_OPTIONS, Path.cwd()))
-        if is_program and score is not None:
-            raise SettingError("--score is for recorded scores, and here is a program")
+        if is_program and (named := [name for name in columns if columns[name] is not None]):
+            raise SettingError(f"{flag_of(named[0])} is for recorded scores; here is a program")
         usual: dict[str, Any] = {"seed": 0, "instance_order": "shuffled"}
         if is_program:
             answered(run, usual | found.race_arguments(), progress=is_watched(), **form)
             return
         _check_options(found.settings, form)
-        recorded, direction = _recorded(path, score, found.settings.get("maximize"))
+        recorded, direction = _recorded(path, columns, found.settings.get("maximize"))
         arguments = usual | recorded | found.settings
         arguments["decider"] = TESTS.get(arguments["decider"], arguments["decider"])
         arguments.setdefault("budget", len(arguments["candidates"]) * len(arguments["instances"]))
@@ -101,18 +107,19 @@ def _check_options(given: Mapping[str, Any], form: Mapping[str, Any]) -> None:
 
 
 def _recorded(
-    path: Path, score: str | None, maximize: bool | None
+    path: Path, columns: Mapping[str, str | None], maximize: bool | None
 ) -> tuple[dict[str, Any], Direction]:
     """Return the arguments of a race on recorded scores, of instances with all of them."""
     from racer.evaluate.recorded import RecordedScores  # noqa: PLC0415  (a second)
     from racer.scenario.score_files import read_scores, score_table  # noqa: PLC0415
 
-    scores = read_scores(path, score=score)
-    table, by_format = score_table(scores), scores.attrs.get(LARGER_IS_BETTER)
     try:
+        scores = read_scores(path, **columns)
+        table, by_format = score_table(scores), scores.attrs.get(LARGER_IS_BETTER)
         direction = Direction.of(None, maximize, by_format=by_format, values=table.to_numpy())
     except ScoresError as error:
-        raise SettingError(f"{path}: {error}") from None
+        where = "" if str(path) in str(error) else f"{path}: "
+        raise SettingError(f"{where}{error}") from None
     complete = table.dropna()
     if complete.empty:
         raise ScoresError(

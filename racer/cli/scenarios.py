@@ -86,7 +86,8 @@ _IRACE = "irace_"
 
 _GROUPS = {
     "Candidates": "candidates space forbidden digits default initial",
-    "On what": "instances instances_folder test_instances test_instances_folder instance_order score",
+    "On what": "instances instances_folder test_instances test_instances_folder instance_order score "
+    "algorithm data_set fold",
     "Program": "command protocol reads cost cwd success_codes evaluate",
     "Budget": "budget seconds wall spend jobs seed",
     "Goal": "maximize metrics objective runtime deterministic generalize",

@@ -20,19 +20,21 @@ if TYPE_CHECKING:
 # names by which columns are known, in lower case without blanks, dashes and underscores
 DATA_SET = (
     *("dataset", "instance", "problem", "item", "question", "task", "example", "benchmark"),
-    *("environment", "env", "data", "ds", "db", "block"),
+    *("environment", "env", "data", "ds", "db", "block", "function", "func", "userinput"),
 )
 _ID = re.compile(r"(^|[ _.-])[iI][dD]$|[a-z]I[dD]$")
 _INDEX = re.compile(r"(Unnamed: \d+|level_\d+|index|)$")  # as pandas calls an index made a column
 ALGORITHM = (
     *("algorithm", "classifier", "method", "model", "optimizer", "optimiser", "solver"),
     *("estimator", "regressor", "learner", "agent", "llm", "policy", "framework", "approach"),
-    *("algo", "alg", "clf", "prompt", "provider"),
+    *("algo", "alg", "clf", "prompt", "provider", "system", "flow"),
 )
 FOLD = (
-    *("fold", "cvfold", "run", "repetition", "repeat", "replicate", "replication", "rep"),
+    *("fold", "cvfold", "split", "run", "repetition", "repeat", "replicate", "replication", "rep"),
     *("seed", "randomseed", "randomstate", "trial"),
 )
+METRICS = ("metric", "measure", "evaluationmeasure", "scorer", "function")
+STATUS = ("status", "runstatus", "solverstatus", "outcome", "exitstatus")
 _AFTER = re.compile(r"(name|id|label|no|nr|number|index)$")  # a name's last word that adds nothing
 _LONGEST = 100  # letters of a number
 # texts that say that there is no score
@@ -68,7 +70,7 @@ def recognised(
             )
     found = _by_usual_names(frame, given, levels)
     if found.algorithm is not None:
-        return _long(frame, found, paired=paired, levels=levels)
+        return _long(frame, found, given, paired=paired, levels=levels)
     if found.score is not None:
         raise ScoresError(f"no column of algorithms beside score={found.score!r}: algorithm=..")
     first = str(frame.columns[0])
@@ -143,7 +145,8 @@ def _by_usual_names(frame: pd.DataFrame, given: Columns, levels: Sequence[str]) 
     if found.algorithm is None:
         # a column of numbers is an algorithm of that name, unless the table is known to be long
         is_long = found.score is not None
-        for name in called(frame, ALGORITHM, found):
+        names = called(frame, ALGORITHM, found)
+        for name in sorted(names, key=lambda own: is_numeric(frame[str(own)])):
             level = name in levels and len(levels) > 1
             if is_long or level or (not is_numeric(frame[name]) and may_label(frame[name])):
                 found = found._replace(algorithm=name)
@@ -216,7 +219,9 @@ def _labels(frame: pd.DataFrame, found: Columns, *, counted: bool) -> bool:
     return counts and not all(map(_counts, others))
 
 
-def _long(frame: pd.DataFrame, found: Columns, *, paired: bool, levels: Sequence[str]) -> Columns:
+def _long(
+    frame: pd.DataFrame, found: Columns, given: Columns, *, paired: bool, levels: Sequence[str]
+) -> Columns:
     """Return the columns of a long table, which must be all there."""
     if found.data_set is None and paired:
         texts = [n for n in map(str, frame) if n not in found and is_text(frame[n])]
@@ -232,14 +237,21 @@ def _long(frame: pd.DataFrame, found: Columns, *, paired: bool, levels: Sequence
             raise ScoresError(
                 f"the table is long (column {found.algorithm!r}), with {rest or 'nothing'} beside "
                 "the labels: name the column of scores, score=.., or remove others; if its columns "
-                "are data sets, transpose it"
+                f"are data sets, transpose it: scores.set_index({found.algorithm!r})[[..]].T, of these"
             )
         found = found._replace(score=rest[0])
     if found.data_set is None and paired:
+        folds = f", such as data_set={found.fold!r}" if found.fold else ""
         raise ScoresError(
-            f"no column of data sets among {', '.join(frame.columns)}: name it, data_set=.., or "
+            f"no column of data sets among {', '.join(frame.columns)}: name it, data_set=..{folds}, or "
             "compare independent samples, design='unpaired'"
+            if repeats(frame, [str(found.algorithm)])
+            else f"each value of column {found.algorithm!r} has one score: give scores on several data "
+            "sets, items or folds, and a column that names these"
         )
+    if found.fold not in {None, given.fold} and not repeats(frame, [str(found.fold)]):
+        keys = [name for name in found[:2] if name is not None]
+        found = found if repeats(frame, keys) else found._replace(fold=None)  # numbers scores
     chosen = [name for name in found if name is not None]
     if len(set(chosen)) < len(chosen):
         raise SettingError(f"data_set, algorithm, fold, score name a column twice: {chosen}")
@@ -250,7 +262,10 @@ def called(
     frame: pd.DataFrame, known: Sequence[str], taken: Sequence[str | None] = ()
 ) -> list[str]:
     """Return the columns with one of the known names, in their order, except those taken."""
-    short = {str(name): re.sub(r"[\W_]", "", str(name).lower()) for name in frame.columns}
+    short = {
+        str(name): re.sub(r"^(params|config)[./]|[\W_]", "", str(name).lower())
+        for name in frame.columns
+    }
     return [
         name
         for word in known

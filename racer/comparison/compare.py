@@ -72,6 +72,9 @@ def compare(
     Parameters
     ----------
     scores : DataFrame, or array_like of shape (data sets, algorithms)
+        Or votes on pairs: columns such as model_a and model_b, and winner (a name of these, or tie;
+        or g1_winner and g2_winner, of both orders), optionally of items. Votes of a pair on one
+        item, by several judges or in both orders, count as one. Or as follows.
         Wide: a row per data set and a column per algorithm; a first column of text, or an
         index (but 0, 1, 2, .. without a name), names the data sets. Or long: columns, or levels of
         the index, of data sets, algorithms and scores. Either may have a column of folds (runs), which are averaged; "plackett-luce"
@@ -164,10 +167,11 @@ def compare(
     [['boosting', 'tree', 'better'], ['svm', 'tree', 'better'], ['boosting', 'svm', 'undecided']]
     """
     choice(design, "design", get_args(Design))
-    method = _method(method, design)
     read = read_scores if design == "paired" else read_unpaired
     said = None if maximize is None else flag(maximize, "maximize")
     table = read(scores, Columns(data_set, algorithm, fold, score), maximize=said)
+    is_open = method is None or method == "auto"
+    method = _method("bradley-terry" if is_open and table.votes else method, design)
     if local_rope is not None:
         choice(local_rope, "local_rope", get_args(LocalRope))
     settings = Settings(
@@ -360,7 +364,7 @@ def _across(sizes: NDArray[np.int64]) -> int:
 def _counted(table: Scores, ties: int, met: int) -> list[str]:
     """Return notes on how the table was read, missing scores, folds, and ties of comparisons met."""
     notes = list(table.notes)
-    if table.n_missing:
+    if table.n_missing and not table.votes:
         are = "is" if table.n_missing == 1 else "are"
         notes.append(f"{table.n_missing} of {table.costs.size} scores {are} missing.")
     if table.n_folds > 1:

@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from racer._checks import counted
 from racer._numerics import as_costs, with_ties
 from racer.comparison.columns import (
     ALGORITHM,
     DATA_SET,
     FOLD,
+    METRICS,
+    STATUS,
     Columns,
     called,
     column_notes,
@@ -31,7 +34,8 @@ from racer.comparison.columns import (
     row_numbers,
 )
 from racer.comparison.input_notes import input_notes
-from racer.direction import LARGER_IS_BETTER, Direction
+from racer.comparison.votes import LEFT_OUT, VOTES, of_votes
+from racer.direction import LARGER_IS_BETTER, Direction, larger_is_better
 from racer.errors import ScoresError
 from racer.stats._likelihoods import median_of_runs
 from racer.stats.wins import over_runs
@@ -45,6 +49,10 @@ if TYPE_CHECKING:
     from racer.comparison.data import Design
 
 _NUMBERS = (Real, Decimal, np.bool_)
+# columns of spreads, of extremes as W&B adds them, and of parameters as Optuna and MLflow
+_SPREAD = re.compile(r"(?i)(?<![^\W_])(std(dev|err)?|stdev|iqr|variance)(?![^\W_])|__(min|max)$")
+_PARAMETER = re.compile(r"(params?|config|(user|system)_attrs)[_.]")
+_FAILURE = re.compile(r"(?i)time.?out|mem.?out|oom|fail|error|crash|abort|kill|unknown")
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +68,7 @@ class Scores:
     notes: tuple[str, ...] = ()  # on how the table was read
     design: Design = "paired"  # unpaired: a column is a sample, and the rows mean nothing
     direction: Direction = field(kw_only=True)  # of the scores as given
+    votes: tuple[tuple[str, str, float, float], ...] = ()  # of which the costs are means
 
     def by_medians(self) -> Scores:
         """Return the same scores with medians over folds as costs."""
@@ -97,8 +106,7 @@ def read_scores(frame: Any, columns: Columns, *, maximize: bool | None, least: i
 
     `least`: how many algorithms it must have.
     """
-    by_format = getattr(frame, "attrs", {}).get(LARGER_IS_BETTER)
-    frame, levels = _plain(_as_frame(frame))
+    frame, levels, said = _plain(_as_frame(frame))
     notes = []
     index = row_numbers(frame, columns, levels)
     if index is not None:
@@ -117,18 +125,20 @@ def read_scores(frame: Any, columns: Columns, *, maximize: bool | None, least: i
     notes += column_notes(frame, columns, found, levels)
     wide = _widened(frame, found) if found.algorithm is not None else _labelled(frame, found)
     values = wide.to_numpy(dtype=np.float64)
-    direction = Direction.of(found.score, maximize, by_format=by_format, values=values)
+    by_format = said.get(LARGER_IS_BETTER)
+    direction = Direction.of(metric_of(frame, found), maximize, by_format=by_format, values=values)
     scores = _scores(wide, direction, least=least)
     notes += input_notes(scores.runs, scores.data_sets, maximize=direction.maximize)
-    return replace(scores, notes=tuple(notes))
+    if left_out := said.get(LEFT_OUT):
+        notes.append(f"{counted(left_out, 'vote')} without a winner or a tie left out.")
+    return replace(scores, notes=tuple(notes), votes=tuple(said.get(VOTES, ())))
 
 
 def read_unpaired(frame: Any, columns: Columns, *, maximize: bool | None) -> Scores:
     """Return independent samples as costs: a long table, or a column for each algorithm."""
     import pandas as pd  # noqa: PLC0415
 
-    by_format = getattr(frame, "attrs", {}).get(LARGER_IS_BETTER)
-    frame, levels = _plain(_as_frame(frame))
+    frame, levels, said = _plain(_as_frame(frame))
     notes = []
     index = row_numbers(frame, columns, levels)
     if index is not None:
@@ -163,7 +173,8 @@ def read_unpaired(frame: Any, columns: Columns, *, maximize: bool | None) -> Sco
                 f"algorithm {name!r} has {size} score(s): unpaired samples need at least 2"
             )
     values = wide.to_numpy(dtype=np.float64)
-    direction = Direction.of(found.score, maximize, by_format=by_format, values=values)
+    by_format = said.get(LARGER_IS_BETTER)
+    direction = Direction.of(metric_of(frame, found), maximize, by_format=by_format, values=values)
     costs = as_costs(values, maximize=direction.maximize)
     costs = with_ties(costs.reshape(1, -1)).reshape(costs.shape)
     notes += input_notes(costs[:, None], [], maximize=direction.maximize, paired=False)
@@ -176,6 +187,15 @@ def read_unpaired(frame: Any, columns: Columns, *, maximize: bool | None) -> Sco
     )
 
 
+def metric_of(frame: pd.DataFrame, found: Columns) -> str | None:
+    """Return the name of the scores: of their column, or else what a column of metrics has."""
+    for name in called(frame, METRICS, found) if found.algorithm is not None else ():
+        if larger_is_better(str(found.score)) is None and is_text(frame[name]):
+            said = {str(value): larger_is_better(str(value)) for value in frame[name].dropna()}
+            return next(iter(said)) if len({*said.values()}) == 1 else ", ".join(said)
+    return found.score
+
+
 def _shared(labels: Sequence[object], samples: Mapping[str, pd.Series[Any]]) -> bool:
     """Return True if a label, one for each row, occurs in more than one sample."""
     met = {(labels[row], name) for name, known in samples.items() for row in known.dropna().index}
@@ -186,8 +206,10 @@ def _as_frame(scores: Any) -> pd.DataFrame:
     """Return a table; ScoresError with advice if it is none."""
     import pandas as pd  # noqa: PLC0415
 
+    if isinstance(scores, Mapping) and "mean_fit_time" in scores:  # cv_results_ of scikit-learn
+        scores = pd.DataFrame(scores)
     if isinstance(scores, pd.DataFrame):
-        return _without_blanks(scores)
+        return of_votes(of_search(_without_blanks(scores)))
     if isinstance(scores, Mapping):
         raise ScoresError("scores is a dict: give pandas.DataFrame(scores)")
     if isinstance(scores, str) or hasattr(scores, "__fspath__"):
@@ -216,6 +238,23 @@ def _as_frame(scores: Any) -> pd.DataFrame:
         return pd.DataFrame({name: [*c] for name, c in zip(names, columns, strict=True)})
     except OverflowError:  # of pandas before 3: later a column is named
         raise ScoresError("scores has an integer too large for a float in some column") from None
+
+
+def of_search(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return results of a scikit-learn search, a row per candidate, as a row per score, else itself.
+
+    Columns: model, split, and the score of each scorer, larger is better.
+    """
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for name in map(str, frame if "params" in frame else ()):
+        if match := re.fullmatch(r"(split\d+)_test_(.+)", name):
+            for params, value in zip(frame["params"], frame[name], strict=True):
+                rows.setdefault((str(params), match[1]), {})[match[2]] = value
+    if not rows:
+        return frame
+    table = type(frame).from_dict(rows, orient="index").rename_axis(["model", "split"])
+    table.attrs = {LARGER_IS_BETTER: True}
+    return table.reset_index()
 
 
 def _without_blanks(frame: pd.DataFrame) -> pd.DataFrame:
@@ -260,11 +299,12 @@ def _unused(frame: pd.DataFrame) -> str:
     return next(name for n in itertools.count() if (name := "data set" + " " * n) not in frame)
 
 
-def _plain(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Return the table with strings as names of its columns, and the named levels of its index.
+def _plain(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str], Mapping[Any, Any]]:
+    """Return the table with strings as names of its columns, the named levels of its index, and attrs.
 
-    These become its first columns.
+    These levels become its first columns.
     """
+    said = frame.attrs
     frame = frame.set_axis(_names_of(frame.columns), axis="columns")
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
@@ -285,7 +325,7 @@ def _plain(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         frame = frame.reset_index(names=named)
     if frame.empty:
         raise ScoresError(f"the table is empty: {len(frame)} rows, {frame.shape[1]} columns")
-    return frame, named
+    return frame, named, said
 
 
 def _names_of(columns: pd.Index[Any]) -> list[str]:
@@ -382,7 +422,16 @@ def _widened(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
     if len(again):
         where = ", ".join(f"{name} {reprlib.repr(again.iloc[0][name])}" for name in keys)
         raise ScoresError(f"more than one score for {where}: {_remedy(frame, keys, found)}")
-    frame = labels.assign(**{score: _numbers(frame[score], score, list(frame[data_set]))})
+    values = _numbers(frame[score], score, list(frame[data_set]))
+    for name in called(frame, STATUS, found):
+        told = [bool(_FAILURE.search(str(text))) for text in frame[name].fillna("ok")]
+        if is_text(frame[name]) and (np.isfinite(values) & np.array(told)).any():
+            raise ScoresError(
+                f"column {name!r} says of some runs that they failed, whose scores are numbers: write "
+                "inf there (-inf where larger is better), or leave out the column if the scores "
+                "have a penalty"
+            )
+    frame = labels.assign(**{score: values})
     if found.fold is None:
         frame = frame.assign(**{fold: "0"})
     wide = frame.set_index([data_set, fold, algorithm])[score].unstack()  # noqa: PD010
@@ -412,6 +461,14 @@ def _labelled(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
             f"more than one row for data set {reprlib.repr(again[0][0])}{fold}: {remedy}"
         )
     wide = frame.drop(columns=keys)
+    for name in map(str, wide):
+        bare = {_SPREAD.sub("", name).strip("_"), _SPREAD.sub("mean", name)} - {name}
+        if _PARAMETER.match(name) or bare & {*map(str, wide)}:
+            raise ScoresError(
+                f"column {name!r} is a parameter, or a spread or an extreme of another one, and no "
+                "algorithm: keep a column of scores for each algorithm, or a row for each score, "
+                "with columns of instances and algorithms"
+            )
     named = None if found.data_set is None else list(data_sets)
     columns = {name: _numbers(wide[name], name, named) for name in map(str, wide)}
     return pd.DataFrame(columns, index=labels)
@@ -448,6 +505,8 @@ def _remedy(frame: pd.DataFrame, keys: Sequence[str], found: Columns) -> str:
         advice.insert(
             0, " or ".join(f"algorithm={n!r}" for n in both) + " if that names algorithms"
         )
+    elif found.algorithm is None and [name] == texts:
+        advice.insert(0, f"algorithm={name!r} if that names algorithms, and score=..")
     if called(frame[[name]], (*ALGORITHM, *DATA_SET)):
         advice.append(f"join it to column {keys[0]!r} if one name needs both")
     elif not found.fold and len({re.sub(r"[\d.]+", "", value) for value in values}) == 1:

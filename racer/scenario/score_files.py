@@ -1,4 +1,4 @@
-"""Files of scores: CSV, results of promptfoo, samples of lm-evaluation-harness."""
+"""Files of scores: CSV, records, results of promptfoo and inspect_ai, samples of lm_eval."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import math
 import os
 import re
 import reprlib
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,6 +28,7 @@ from racer.comparison.columns import (
     recognised,
     row_numbers,
 )
+from racer.comparison.votes import VOTES, of_votes
 from racer.direction import LARGER_IS_BETTER, larger_is_better
 from racer.errors import ScoresError, SettingError, warn
 
@@ -48,9 +50,14 @@ _WITH_MARK = re.compile(r"[-+]?\d*([.,])\d+(?:[eE][-+]?\d+)?")
 _WHOLE = re.compile(r"[-+]?\d+(\.0)?")  # also as a float is written
 _AS_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}")  # 1,234
 _SAMPLES = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+\.jsonl")  # task, time
+_ANSWER = re.compile(r"\[(PASS|FAIL|ERROR)\]")  # begins an answer in promptfoo's CSV
 _UNNAMED = "Unnamed: 0"  # a column of numbers without a name: an index, as pandas reads it
+_JSON = {".json", ".jsonl", ".eval"}
 _SAMPLE = {"doc_id", "filter", "metrics"}  # what lm_eval writes of each
 _RESULT = {"promptIdx", "testIdx"}  # of promptfoo
+_OLD_SAMPLE = {"doc_id", "resps", "filtered_resps"}  # of lm_eval before 0.4.8
+_LOG = {"eval", "plan", "samples"}  # of inspect_ai
+_GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # its: correct, partially, incorrect, no answer
 _TYPES: dict[str, Any] = {  # of what is read in records; None may stand for an object
     "promptIdx": int,
     "testIdx": int,
@@ -65,7 +72,7 @@ _TYPES: dict[str, Any] = {  # of what is read in records; None may stand for an 
 }
 
 
-class _Row(NamedTuple):
+class Row(NamedTuple):
     """A score as a file has it."""
 
     algorithm: str | tuple[str, ...]  # a name, or of promptfoo prompt, provider and column
@@ -94,12 +101,14 @@ def read_scores(
         an answer that never came (an error of the provider) is a missing score.
         ``samples_*.jsonl`` of ``lm_eval --log_samples``, or the folder that holds them: an
         algorithm is the folder of a model, an instance ``task/doc_id``, known by its doc_hash; of
-        several runs of a task by a model, the latest counts. Files that do not name their
-        algorithm, one each, give it their own name.
+        several runs of a task by a model, the latest counts. ``.eval`` or ``.json`` logs of
+        inspect_ai: an algorithm is a model, an instance a sample, known by its id (a number with
+        its input), whose epochs are averaged. Other JSON, a list of records: as a table of CSV.
+        Files that do not name their algorithm, one each, give it their own name.
     score : str, optional
         Which score, where there are several: a column of a long table; a name of promptfoo's
         ``namedScores``, by default its score; a metric of lm-evaluation-harness, if need be with
-        its filter, ``"exact_match,strict-match"``.
+        its filter, ``"exact_match,strict-match"``; a scorer of inspect_ai.
     algorithm, data_set, fold : str, optional
         Columns of a CSV file; by default found by usual names.
 
@@ -134,7 +143,7 @@ def read_scores(
     columns = Columns(data_set, algorithm, fold, score)
     files = [file for path in paths for file in _files(Path(as_path(path, "path")))]
     rows = [(n, *row) for n, file in enumerate(files) for row in _rows(file, columns)]
-    frame = _named(pd.DataFrame(rows, columns=["file", *_Row._fields]), files)
+    frame = _named(pd.DataFrame(rows, columns=["file", *Row._fields]), files)
     if frame.empty:
         what = "score" if score is None else f"score {score!r}"
         raise ScoresError(f"{', '.join(map(str, paths))}: there is no {what} in it")
@@ -196,9 +205,22 @@ def score_table(frame: pd.DataFrame) -> pd.DataFrame:
     return wide.reindex(index=frame["instance"].unique(), columns=frame["algorithm"].unique())
 
 
-def is_csv(path: Path) -> bool:
-    """Return whether a path is read as CSV."""
-    return path.suffix not in {".json", ".jsonl"} and not path.is_dir()
+def table_in(path: Path) -> CsvTable | None:
+    """Return the table in a file, CSV or a list of records; None of the results of a tool."""
+    content = None if path.is_dir() else _content(path)
+    return content if isinstance(content, CsvTable) else None
+
+
+def _content(path: Path) -> CsvTable | list[Record] | Record:
+    """Return the table in a file, the results of promptfoo or lm_eval, or the log of inspect_ai."""
+    if path.suffix not in _JSON:
+        return read_csv(path)
+    document = _log_in(path) if path.suffix == ".eval" else _document(path)
+    if isinstance(document, dict) and document.keys() >= _LOG:
+        return document
+    records = _results(path, document)
+    keys = records[0].keys() if records else set()
+    return records if keys >= _SAMPLE or keys >= _RESULT else _table_of(records, path)
 
 
 def _files(path: Path) -> list[Path]:
@@ -207,7 +229,7 @@ def _files(path: Path) -> list[Path]:
         return [path]
     samples = [file for file in sorted(path.rglob("*.jsonl")) if _SAMPLES.fullmatch(file.name)]
     latest = {(file.parent, _task_of(file)): file for file in samples}
-    files = [file for file in sorted(path.iterdir()) if file.suffix in {".csv", ".json", ".jsonl"}]
+    files = [file for file in sorted(path.iterdir()) if file.suffix in {".csv", *_JSON}]
     if not latest and not files:
         raise ScoresError(
             f"{path}: no samples_*.jsonl in this folder (run lm_eval with --log_samples), and no "
@@ -216,45 +238,113 @@ def _files(path: Path) -> list[Path]:
     return [*latest.values()] or files
 
 
-def _rows(path: Path, columns: Columns) -> Iterator[_Row]:
+def _rows(path: Path, columns: Columns) -> Iterator[Row]:
     """Yield the scores of a file."""
-    if is_csv(path):
-        yield from _of_csv(path, columns)
+    content = _content(path)
+    if isinstance(content, CsvTable):
+        yield from _of_table(path, content, columns)
         return
     if columns._replace(score=None) != Columns():
-        raise SettingError(f"{path} is not CSV: algorithm, data_set and fold are columns of CSV")
-    records = _lines_of_json(path) if path.suffix == ".jsonl" else _results(path)
-    yield from _of_records(path, records, columns.score)
-
-
-def _of_records(path: Path, records: list[Record], score: str | None) -> Iterator[_Row]:
-    """Yield the scores of promptfoo's results or of lm_eval's samples."""
-    keys = records[0].keys() if records else set()
-    if keys >= _SAMPLE:
-        yield from _of_lm_eval(path, records, score)
-    elif keys >= _RESULT:
-        yield from _of_promptfoo(path, records, score)
+        raise SettingError(f"{path} is no table: algorithm, data_set and fold are its columns")
+    if isinstance(content, dict):
+        yield from _of_inspect_ai(path, content, columns.score)
     else:
-        raise ScoresError(
-            f"{path} is neither output of promptfoo eval -o nor samples of lm_eval, which have "
-            f"{', '.join(sorted(_SAMPLE))}: give those, or a CSV file"
-        )
+        of_kind = _of_lm_eval if content[0].keys() >= _SAMPLE else _of_promptfoo
+        yield from of_kind(path, content, columns.score)
 
 
-def _results(path: Path) -> list[Record]:
-    """Return the results of promptfoo in a JSON file; none if it is something else."""
-    document = _parsed(_text(path), str(path))
-    if isinstance(document, dict) and {"n-samples", "higher_is_better"} <= document.keys():
+def _table_of(records: list[Record], path: Path) -> CsvTable:
+    """Return records of single values as a table; what is not of one row is left out."""
+    rows = [{k: v for k, v in one.items() if not isinstance(v, dict)} for one in records]
+    names = [*dict.fromkeys(name for row in rows for name in row)]
+    fields = [["" if row.get(name) is None else str(row[name]) for row in rows] for name in names]
+    return _as_table(names, [*fields], path, "\0")
+
+
+def _results(path: Path, document: Any) -> list[Record]:
+    """Return the results of promptfoo, or other records, in a JSON document."""
+    means = ({"results", "versions"}, {"n-samples", "higher_is_better"})
+    if isinstance(document, dict) and any(keys <= document.keys() for keys in means):
         raise ScoresError(
             f"{path} has the means of lm_eval only, not the scores of items: run it with "
             "--log_samples, and give the folder"
         )
-    results = document.get("results") if isinstance(document, dict) else None
-    results = results.get("results") if isinstance(results, dict) else None
-    return _objects(results, path) if isinstance(results, list) else []
+    results = document
+    if isinstance(document, dict):
+        results = document.get("results")
+        results = results.get("results") if isinstance(results, dict) else None
+    is_list = isinstance(results, list) and all(isinstance(one, dict) for one in results)
+    records = _objects(results, path) if is_list else []
+    if not records or (results is not document and not records[0].keys() >= _RESULT):
+        raise ScoresError(
+            f"{path} is neither output of promptfoo eval -o nor a list of records: give CSV, or "
+            '[{"instance": .., "algorithm": .., "score": ..}, ..], with a record for each score'
+        )
+    return records
 
 
-def _of_promptfoo(path: Path, records: list[Record], score: str | None) -> Iterator[_Row]:
+def _of_inspect_ai(path: Path, log: Record, score: str | None) -> Iterator[Row]:
+    """Yield one score of the samples of a log; a sample without one is a missing score."""
+    try:
+        model = str(log["eval"]["model"])
+        samples = [(one["id"], one.get("input"), one.get("scores") or {}) for one in log["samples"]]
+        known = {name: name for *_, scores in samples for name in scores}
+        scorer = _chosen(path, known, score)
+        values = [
+            scores[scorer]["value"] if scorer in scores else math.nan for *_, scores in samples
+        ]
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ScoresError(f"{path} is no log of inspect_ai: {error!r}") from None
+    larger = larger_is_better(score or "") is not False
+    for (name, given, _), value in zip(samples, values, strict=True):
+        # a number may be of its place: then the input has to be the same, too
+        item = [name] if isinstance(name, str) else [name, given]
+        graded = _GRADES.get(value, value) if isinstance(value, str) else value
+        number = _number(graded, scorer, f"{path}, sample {name}")
+        yield Row(model, json.dumps(item), str(name), number, larger)
+
+
+def _log_in(path: Path) -> Record:
+    """Return what an .eval file, a zip of JSON, has of the task and of its samples."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            names = file.namelist()
+            head = "header.json" if "header.json" in names else "_journal/start.json"
+            samples = [name for name in names if name.startswith("samples/")]
+            return dict(json.loads(file.read(head))) | {
+                "samples": [json.loads(file.read(name)) for name in samples]
+            }
+    except NotImplementedError:  # Zstandard, of recent versions
+        return _read_by_inspect_ai(path)
+    except OSError as error:
+        raise ScoresError(f"{path} cannot be read: {error.strerror}") from None
+    except (zipfile.BadZipFile, KeyError, ValueError) as error:
+        raise ScoresError(f"{path} is no log of inspect_ai: {error}") from None
+
+
+def _read_by_inspect_ai(path: Path) -> Record:
+    try:
+        from inspect_ai.log import read_eval_log  # noqa: PLC0415  (optional)
+    except ImportError:
+        raise ScoresError(
+            f"{path} is packed as inspect_ai alone reads it: pip install inspect_ai, or write it as "
+            "JSON, inspect log convert LOG --to json --output-dir FOLDER"
+        ) from None
+    return dict(read_eval_log(str(path)).model_dump(mode="json"))
+
+
+def _chosen(path: Path, known: dict[str, Any], score: str | None) -> Any:
+    """Return the score that is meant, by name: the only one, or its name without the filter's."""
+    chosen = [one for name, one in known.items() if score in {None, name, name.split(",")[0]}]
+    if len(chosen) != 1:
+        raise ScoresError(
+            f"{path}: {f'no metric {score!r}' if not chosen else 'several metrics'} among "
+            f"{', '.join(known)}: name one, score=.."
+        )
+    return chosen[0]
+
+
+def _of_promptfoo(path: Path, records: list[Record], score: str | None) -> Iterator[Row]:
     """Yield promptfoo's scores: of prompts and providers on tests, which are known by their vars."""
     who: dict[int, tuple[str, str]] = {}
     for record in records:
@@ -273,7 +363,7 @@ def _of_promptfoo(path: Path, records: list[Record], score: str | None) -> Itera
         column, index = who[record["promptIdx"]], record["promptIdx"]
         more = f" (column {index})" if column in twice else ""
         number = math.nan if never_came else _number(found, "score", where)
-        yield _Row((*column, more), _test_of(record), str(record["testIdx"]), number, larger)
+        yield Row((*column, more), _test_of(record), str(record["testIdx"]), number, larger)
 
 
 def _test_of(record: Record) -> str | None:
@@ -304,19 +394,13 @@ def _task_of(path: Path) -> str:
     return match[1] if match else path.stem.removeprefix("samples_")
 
 
-def _of_lm_eval(path: Path, records: list[Record], score: str | None) -> Iterator[_Row]:
+def _of_lm_eval(path: Path, records: list[Record], score: str | None) -> Iterator[Row]:
     """Yield one metric of the samples of a task."""
     known: dict[str, tuple[str, str]] = {}  # metric and filter by both their names
     for record in records:
         for metric in record.get("metrics", ()):
             known[f"{metric},{record['filter']}"] = (metric, record["filter"])
-    chosen = [both for name, both in known.items() if score in {None, name, both[0]}]
-    if len(chosen) != 1:
-        raise ScoresError(
-            f"{path}: {f'no metric {score!r}' if not chosen else 'several metrics'} among "
-            f"{', '.join(known)}: name one, score=.."
-        )
-    metric, by = chosen[0]
+    metric, by = _chosen(path, known, score)
     model, task = path.absolute().parent.name, _task_of(path)
     larger = _said_of(path, task, metric)
     for record in records:
@@ -325,7 +409,7 @@ def _of_lm_eval(path: Path, records: list[Record], score: str | None) -> Iterato
             number = _number(record.get(metric), metric, f"{path}, doc_id {record['doc_id']}")
             doc = record.get("doc_hash") or record.get("doc")
             item = f"{task}/{json.dumps(doc, sort_keys=True)}" if doc else None
-            yield _Row(model, item, name, number, larger)
+            yield Row(model, item, name, number, larger)
 
 
 def _said_of(path: Path, task: str, metric: str) -> bool | None:
@@ -347,18 +431,23 @@ def _number(value: Any, name: str, where: str) -> float:
     raise ScoresError(f"{where}: {name} is {reprlib.repr(value)}, not a number")
 
 
-def _of_csv(path: Path, columns: Columns) -> Iterator[_Row]:
-    """Yield the scores of a CSV file, means over folds."""
-    table, roles, notes = read_csv(path).labelled(columns)
+def _of_table(path: Path, read: CsvTable, columns: Columns) -> Iterator[Row]:
+    """Yield the scores of a table, means over folds."""
+    if VOTES in read.table.attrs:
+        raise ScoresError(
+            f"{path} has votes on pairs, and no scores of each algorithm: racer compare {path.name}"
+        )
+    table, roles, notes = read.labelled(columns)
     for note in notes:
         warn(f"{path}: {note}")
     found = tables.read_scores(table, roles, maximize=False, least=1)
     named = roles.data_set is not None
     only = found.algorithms[0] if len(found.algorithms) == 1 else ""  # a file of one model
-    larger = larger_is_better(roles.score or only)
+    metric = tables.metric_of(table, roles) or only
+    larger = table.attrs.get(LARGER_IS_BETTER, larger_is_better(metric, found.costs))
     for algorithm, column in zip(found.algorithms, found.costs.T.tolist(), strict=True):
         for name, value in zip(found.data_sets, column, strict=True):
-            yield _Row(algorithm, name if named else None, name, value, larger)
+            yield Row(algorithm, name if named else None, name, value, larger)
 
 
 class CsvTable(NamedTuple):
@@ -428,12 +517,18 @@ def read_csv(path: Path) -> CsvTable:
             f"{path}: the first row is all numbers, so there is no header: add one, with a name "
             "for each column"
         )
-    fields = [*zip(*rows, strict=True)]
+    return _as_table(names, [*zip(*rows, strict=True)], path, delimiter)
+
+
+def _as_table(
+    names: list[str], fields: list[Sequence[str]], path: Path, delimiter: str
+) -> CsvTable:
+    """Return columns of texts as a table, with numbers where they are such."""
     columns = [_column(*_numbers(texts)) for texts in fields]
     spread = [name for name, texts in zip(names, fields, strict=True) if _has_spread(texts)]
     if spread:
         warn(f"{path}: of columns {', '.join(spread)}, mean ± spread, the means are read alone")
-    indexed = names[0] == "" and list(columns[0]) == list(range(len(rows)))
+    indexed = names[0] == "" and list(columns[0]) == list(range(len(columns[0])))
     if indexed:  # as a table is written with an index that has no name
         names, columns, fields = names[1:], columns[1:], fields[1:]
     elif names[0] == "":
@@ -443,8 +538,11 @@ def read_csv(path: Path) -> CsvTable:
     repeated = [name for name in names if names.count(name) > 1]
     if repeated:
         raise ScoresError(f"{path}: column {repeated[0]!r} occurs twice; give each its own name")
-    table = pd.DataFrame(dict(zip(names, columns, strict=True)))
-    return CsvTable(table, dict(zip(names, fields, strict=True)), indexed, path, delimiter)
+    table = of_votes(tables.of_search(pd.DataFrame(dict(zip(names, columns, strict=True)))))
+    texts = dict(zip(names, fields, strict=True))
+    if LARGER_IS_BETTER in table.attrs:
+        texts = {name: [*map(str, table[name])] for name in map(str, table)}
+    return CsvTable(table, texts, indexed, path, delimiter)
 
 
 def csv_lines(path: Path) -> list[list[str]]:
@@ -455,6 +553,8 @@ def csv_lines(path: Path) -> list[list[str]]:
 def _lines_of_csv(path: Path) -> tuple[str, list[list[str]]]:
     """Return the delimiter, and the fields of all lines that are not empty; the names first."""
     text = _text(path)
+    if path.suffix in {".yaml", ".yml", ".xml", ".html"} or _ANSWER.search(text):
+        raise ScoresError(f"{path}: give CSV, or JSON (of promptfoo: promptfoo eval -o out.json)")
     delimiter = max((",", ";", "\t"), key=lambda mark: _n_fields(text, mark))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
@@ -532,19 +632,25 @@ def _text(path: Path) -> str:
     return text
 
 
-def _lines_of_json(path: Path) -> list[Record]:
-    """Return the objects of a file with one on each line."""
-    lines = enumerate(_text(path).split("\n"), start=1)  # U+2028 may be within a string
-    records = [_parsed(line, f"{path}, line {n}") for n, line in lines if line.strip()]
-    return _objects(records, path)
+def _document(path: Path) -> Any:
+    """Return the JSON of a file, or the values of one with a value on each line."""
+    text = _text(path)
+    if path.suffix == ".json" or text.lstrip().startswith("["):  # of old versions of lm_eval
+        return _parsed(text, str(path))
+    lines = enumerate(text.split("\n"), start=1)  # U+2028 may be within a string
+    return [_parsed(line, f"{path}, line {n}") for n, line in lines if line.strip()]
 
 
-def _objects(records: list[Any], path: Path) -> list[Record]:
-    """Return records that are objects, all of one kind."""
-    first = records[0].keys() if records and isinstance(records[0], dict) else set()
+def _objects(records: list[Record], path: Path) -> list[Record]:
+    """Return records that are all of one kind, of old versions as of new ones."""
+    for record in records:
+        if record.keys() >= _OLD_SAMPLE and "metrics" not in record:
+            metrics = [n for n, v in record.items() if n != "doc_id" and (is_real(v) or v is True)]
+            record |= {"filter": "none", "metrics": metrics}
+    first = records[0].keys() if records else set()
     needed = first & (_SAMPLE | _RESULT)
     for number, record in enumerate(records, start=1):
-        if not isinstance(record, dict) or not needed <= record.keys():
+        if not needed <= record.keys():
             raise ScoresError(f"{path}, record {number} is not like the first one")
         if needed:
             _check_types(record, f"{path}, record {number}")

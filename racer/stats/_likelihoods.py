@@ -147,24 +147,33 @@ def _sum_of_logs(beta: NDArray[np.float64]) -> NDArray[np.float64]:
 class StrengthModel:
     """Posterior of (v, xi) or, with ties, of (v, xi, log nu), log nu ~ Normal(0, 2).
 
-    `trust` is the fraction of the likelihood's curvature that v takes into account.
+    `trust` is the fraction of the likelihood's curvature that v takes into account. The
+    likelihood is of `parts` @ beta, where they are given.
     """
 
-    def __init__(self, likelihood: Likelihood, prior: ScalePrior, trust: float = 1.0) -> None:
+    def __init__(
+        self,
+        likelihood: Likelihood,
+        prior: ScalePrior,
+        trust: float = 1.0,
+        parts: NDArray[np.float64] | None = None,
+    ) -> None:
         self._likelihood, self._prior = likelihood, prior
-        self._d = len(likelihood.scores) - 1
+        space = sum_to_zero(len(likelihood.scores) if parts is None else parts.shape[1])
+        basis = space if parts is None else parts @ space
+        self._d = basis.shape[1]
         self.start: NDArray[np.float64] = np.zeros(self._d + (2 if likelihood.tied else 1))
-        basis = sum_to_zero(self._d + 1)
-        beta = basis @ _rough_mode(likelihood, basis)
+        mode = _rough_mode(likelihood, basis)
+        beta = basis @ mode
         h, axes = np.linalg.eigh(basis.T @ likelihood.curvature(beta) @ basis)
         self._turn = axes  # (d, d): from v to the principal axes of the curvature
         self._axes = basis @ axes
         slope = likelihood.slopes(beta[None], np.ones((1, 1)))[0][0]
         self._h = trust * np.maximum(h, 0.0)
-        self._b = self._h * (self._axes.T @ beta) + trust * (self._axes.T @ slope)
+        self._b = self._h * ((space @ axes).T @ (space @ mode)) + trust * (self._axes.T @ slope)
 
     def strengths(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return beta, shape (k, K); each row sums to zero."""
+        """Return beta, shape (k, K)."""
         return np.asarray(self._u(points) @ self._axes.T)
 
     def sigma(self, points: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from racer._checks import check_draws, check_positive, choice
 from racer._numerics import shown_probability
-from racer.errors import SettingError
+from racer.errors import ScoresError, SettingError
 from racer.seeding import check_seed, rng_for
 from racer.stats._likelihoods import SCALES, Likelihood, ScalePrior, SigmaPrior, StrengthModel
 from racer.stats._sampling import Posterior, sample
@@ -18,7 +18,7 @@ from racer.stats._validation import check_connected, frozen
 from racer.stats.wins import WinTable, win_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import pandas as pd
     from matplotlib.axes import Axes
@@ -87,6 +87,8 @@ class BradleyTerryResult:
     posterior : Posterior
         How it was drawn: `method`, `ess`, `r_hat`, `divergences`, `converged`.
     seed : int
+    position : ndarray, shape (draws,), or None
+        Of votes on pairs in both orders: draws of what the first place adds to a strength.
 
     Examples
     --------
@@ -108,6 +110,7 @@ class BradleyTerryResult:
     ties: NDArray[np.float64] = field(repr=False)
     posterior: Posterior
     seed: int
+    position: NDArray[np.float64] | None = field(default=None, repr=False)
 
     def win_probability(self, first: str, second: str) -> NDArray[np.float64]:
         """Return draws of the probability that `first` beats `second`, given that they differ."""
@@ -234,6 +237,8 @@ class BradleyTerryResult:
 
     def _met(self, draws: int) -> Iterator[_Met]:
         """Yield the pairs that have met, with the first so many draws."""
+        if self.position is not None:
+            raise ScoresError("checks of the fit do not know of the position of votes")
         for first, second in pairs(np.arange(len(self.names))):
             won, lost = self.wins[first, second], self.wins[second, first]
             tied = self.ties[first, second]
@@ -325,20 +330,64 @@ def bradley_terry(
     scale = SCALES[sigma_prior] if sigma_scale is None else sigma_scale
     check_positive(scale, "sigma_scale")
     check_connected(table.wins + table.wins.T + table.ties, table.names)
-    likelihood = Likelihood(wins, tied)
     prior = ScalePrior(sigma_prior, float(scale))
-    models = [StrengthModel(likelihood, prior, trust) for trust in _TRUST]
+    return _drawn(Likelihood(wins, tied), prior, table.names, wins, tied, draws=draws, seed=seed)
+
+
+def strengths_of_votes(
+    votes: Sequence[tuple[str, str, float, float]], names: tuple[str, ...], *, seed: int
+) -> BradleyTerryResult:
+    """Return the posterior of Davidson's model of votes: first, second, points (1, .5, 0), weight.
+
+    If a pair was asked in both orders, the first place has a strength of its own.
+    """
+    place = {name: i for i, name in enumerate(names)}
+    counts = np.zeros((3, len(names), len(names)))  # lost, tied, won, by first and second
+    for first, second, points, weight in votes:
+        counts[int(2 * points), place[first], place[second]] += weight
+    (lost, tied, won), asked = counts, counts.sum(axis=0)
+    check_connected(asked + asked.T, names)
+    # each as the first and as the second, of which the first place may add to all strengths
+    zero, parts = np.zeros_like(won), np.tile(np.eye(len(names)), (2, 1))
+    if (asked * asked.T).any():
+        parts = np.column_stack([parts, np.repeat([1.0, 0.0], len(names))])
+    likelihood = Likelihood(
+        np.block([[zero, won], [lost.T, zero]]), np.block([[zero, tied], [tied.T, zero]])
+    )
+    prior = ScalePrior("lognormal", SCALES["lognormal"])
+    result = _drawn(likelihood, prior, names, won + lost.T, tied + tied.T, parts=parts, seed=seed)
+    as_first, as_second = np.hsplit(result.strengths, 2)
+    return replace(
+        result,
+        strengths=frozen(as_second - as_second.mean(axis=1, keepdims=True)),
+        position=frozen(as_first[:, 0] - as_second[:, 0]) if parts.shape[1] > len(names) else None,
+    )
+
+
+def _drawn(
+    likelihood: Likelihood,
+    prior: ScalePrior,
+    names: tuple[str, ...],
+    wins: NDArray[np.float64],
+    ties: NDArray[np.float64],
+    *,
+    parts: NDArray[np.float64] | None = None,
+    draws: int = 4000,
+    seed: int,
+) -> BradleyTerryResult:
+    """Draw from the posterior of strengths."""
+    models = [StrengthModel(likelihood, prior, trust, parts) for trust in _TRUST]
     posterior, model = sample(models, draws, check_seed(seed))
     strengths = model.strengths(posterior.draws)
-    order = np.argsort(-strengths.mean(axis=0), kind="stable")
+    order = np.argsort(-strengths[:, -len(names) :].mean(axis=0), kind="stable")
     return BradleyTerryResult(
-        names=table.names,
-        ranking=tuple(table.names[i] for i in order),
+        names=names,
+        ranking=tuple(names[i] for i in order),
         strengths=frozen(strengths),
         sigma=frozen(model.sigma(posterior.draws)),
         nu=frozen(model.nu(posterior.draws)[:, 0]) if likelihood.tied else None,
         wins=wins,
-        ties=tied,
+        ties=ties,
         posterior=posterior,
         seed=seed,
     )

@@ -76,14 +76,6 @@ def test_pictures_are_chosen(tmp_path):
     assert "is not one of" in unknown.stderr
 
 
-def test_columns_named_by_hand(tmp_path):
-    path = tmp_path / "odd.csv"
-    path.write_text("u,v,w\nx,1,3\nx,2,4\ny,1,5\ny,2,9\n", encoding="utf-8")
-    args = ("--data-set", "u", "--algorithm", "v", "--score", "w", "--minimize", "--json")
-    done = run(path, *args, exits=0)
-    assert json.loads(done.stdout)["algorithms"] == ["1", "2"]
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -11,6 +11,7 @@ from typed import typed
 import racer
 from racer.cli.commands import _COMMANDS
 from racer.cli.scenarios import _DEFAULTS, _GROUPS
+from racer.comparison.columns import Columns
 from racer.scenario.settings import SETTINGS, takes
 
 run = partial(typed, prog_name="racer")
@@ -27,7 +28,7 @@ def test_help_fits_into_80_columns(command):
 def test_help_has_all_settings_in_groups_and_true_defaults(command):
     shown = " ".join(run(command, "--help").stdout.split())
     named = [name for names in _GROUPS.values() for name in names.split()]
-    assert sorted([*named, "store"]) == sorted([*SETTINGS, "score"])
+    assert sorted([*named, "store"]) == sorted([*SETTINGS, *Columns._fields])
     for name in SETTINGS:
         is_there = f"--{name.replace('_', '-')} " in shown
         assert is_there == takes(command, name), name

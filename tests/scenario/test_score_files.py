@@ -3,6 +3,7 @@
 import json
 import math
 import shutil
+import zipfile
 from pathlib import Path
 
 import door_pages
@@ -35,16 +36,6 @@ def _csv(tmp_path):
     return write
 
 
-def test_csv_wide_and_long_are_the_same(csv):
-    wide = csv("item,a,b\nx,1,2\ny,,4\n")
-    long = csv("model,item,score\na,x,1\nb,x,2\nb,y,4\n", "long.csv")
-    expected = [("a", "x", 1.0), ("b", "x", 2.0), ("b", "y", 4.0)]
-    for path in (wide, long):
-        frame = racer.read_scores(path)
-        assert list(frame) == ["algorithm", "instance", "score"]
-        assert list(frame.itertuples(index=False, name=None)) == expected
-
-
 def test_folds_are_averaged(csv):
     frame = racer.read_scores(csv("item,fold,a,b\nx,1,1,2\nx,2,3,2\n"))
     assert frame["score"].tolist() == [2.0, 2.0]
@@ -59,11 +50,6 @@ def test_a_first_column_of_counted_rows_names_the_instances(csv):
     assert list(found.index) == ["11", "12", "13"]
 
 
-def test_an_index_beside_names_is_left_out(csv):
-    found = table(csv("index,name,a,b\n4,x,3,4\n5,y,3,5\n"))
-    assert found.to_dict("index") == {"x": {"a": 3.0, "b": 4.0}, "y": {"a": 3.0, "b": 5.0}}
-
-
 @pytest.mark.parametrize("numbers", ["0 1 3", "007 008 011", "3 1 2"])
 def test_an_index_with_gaps_beside_names_is_left_out_too(csv, numbers):
     first, second, third = numbers.split()
@@ -76,15 +62,6 @@ def test_an_index_with_gaps_beside_names_is_left_out_too(csv, numbers):
     shown = typed("compare", csv(f",problem,a,b\n{rows}"), "--maximize")
     assert shown.exit_code == 0
     assert "2 algorithms on 3 data sets" in shown.output
-
-
-def test_columns_can_be_named(csv):
-    path = csv("who,what,good,bad\na,x,1,9\nb,x,2,8\n")
-    found = table(path, algorithm="who", data_set="what", score="bad")
-    with pytest.raises(racer.ScoresError, match="good"):
-        racer.read_scores(path, algorithm="who", data_set="what")
-    found = table(csv("who,what,good\na,x,1\nb,x,2\n"), algorithm="who", data_set="what")
-    assert found.loc["x"].to_dict() == {"a": 1.0, "b": 2.0}
 
 
 def test_promptfoo_names_prompts_where_the_provider_is_one():
@@ -354,8 +331,7 @@ def test_what_excel_leaves_empty_is_left_out_of_csv(csv, mark):
     [
         ("a.json", "{", "is not JSON"),
         ("a.json", "[1]", "neither output of promptfoo"),
-        ("a.jsonl", '{"doc_id": 0, "acc": 1.0}', "which have doc_id, filter, metrics"),
-        ("a.jsonl", '{"doc_id": 0, "acc": 1, "metrics": ["acc"]}', "have doc_id, filter, metrics"),
+        ("a.eval", "PK", "no log of inspect_ai: File is not a zip file"),
         ("a.json", '{"results": {"results": [1]}}', "neither|not like"),
         ("a.jsonl", '{"doc_id": 1, "filter": "f"}\n{"doc_id": 2}', "record 2 is not like"),
         ("a.jsonl", '{"doc_id": 1}\n{', "line 2 is not JSON"),
@@ -381,7 +357,7 @@ def test_more_that_is_refused(tmp_path):
         racer.read_scores()
     with pytest.raises(racer.ScoresError, match=r"no samples_\*\.jsonl in this folder"):
         racer.read_scores(tmp_path)
-    with pytest.raises(racer.SettingError, match="is not CSV"):
+    with pytest.raises(racer.SettingError, match="is no table"):
         racer.read_scores(PROMPTFOO, algorithm="model")
     with pytest.raises(racer.ScoresError, match="there is no score 'nonsense' in it"):
         racer.read_scores(PROMPTFOO, score="nonsense")
@@ -536,6 +512,59 @@ def test_a_label_that_is_missing_is_refused(csv):
     for gap in ("", "nan"):
         with pytest.raises(racer.ScoresError, match="column 'task' has no value in row 1"):
             racer.read_scores(csv(f"task,a,b\n1,1,2\n{gap},3,4\n"))
+
+
+def log(path, model, right, **more):
+    """Write a log of inspect_ai: nine samples in two epochs, as its earlier versions pack it, or JSON."""
+    samples = [
+        {"id": i, "epoch": e, "scores": {"match": {"value": grade}}}
+        for e, grades in enumerate(right)
+        for i, grade in zip(range(9), grades, strict=True)
+    ]
+    samples = [{**sample, "id": f"q{sample['id']}", **more} for sample in samples]
+    head = {"eval": {"model": model}, "plan": {}}
+    if path.suffix == ".json":
+        path.write_text(json.dumps({**head, "samples": samples[::-1]}))
+        return
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("header.json", json.dumps(head))
+        for sample in samples:
+            file.writestr(f"samples/{sample['id']}_{sample['epoch']}.json", json.dumps(sample))
+
+
+@pytest.mark.parametrize("models", [("good", "bad"), ("same", "same")])
+def test_logs_of_inspect_ai_are_paired_by_sample_and_epochs_are_repeats(tmp_path, models):
+    log(tmp_path / "good.eval", models[0], ["C" * 9] * 2)
+    log(tmp_path / "bad.json", models[1], ["CCCCIIIII", "IIIIIIIII"])
+    found = table(tmp_path)
+    assert found["good"].tolist() == [1.0] * 9
+    assert found["bad"][[f"q{i}" for i in range(9)]].tolist() == [0.5] * 4 + [0.0] * 5
+    assert json.loads(typed("race", tmp_path, "--json").stdout)["best"] == "good"
+    with pytest.raises(racer.ScoresError, match="no metric 'f1' among match"):
+        racer.read_scores(tmp_path, score="f1")
+
+
+def test_samples_of_inspect_ai_that_are_numbered_are_known_by_their_input_too(tmp_path):
+    for model, text in (("a", "this"), ("b", "this"), ("c", "that")):
+        log(tmp_path / f"{model}.json", model, ["C" * 9], id=1, input=text)
+    assert table(tmp_path).notna().to_numpy().tolist() == [
+        [True, True, False],
+        [False, False, True],
+    ]
+    (tmp_path / "c.json").write_text('{"eval": {}, "plan": {}, "samples": []}')
+    with pytest.raises(racer.ScoresError, match="no log of inspect_ai: KeyError"):
+        racer.read_scores(tmp_path)
+
+
+@pytest.mark.parametrize("version", ["0.4.0", "0.4.3"])
+def test_samples_of_lm_eval_before_it_named_filter_and_metrics_are_read(tmp_path, version):
+    for who, score in (("good", 1), ("bad", 0.5)):
+        doc = {"doc": {"q": 1}, "resps": [], "filtered_resps": [], "acc": score}
+        records = [{"doc_id": i, "doc_hash": f"h{i}", **doc} for i in (0, 1)]
+        path = jsonl(tmp_path / who, "samples_arc_2024-06-01T10-00-00.1.jsonl", records)
+        if version == "0.4.0":
+            path.write_text(json.dumps(records))
+    assert table(tmp_path).to_dict("list") == {"bad": [0.5, 0.5], "good": [1.0, 1.0]}
 
 
 def test_a_cell_of_more_than_100_letters_is_no_number(csv):

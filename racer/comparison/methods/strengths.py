@@ -20,10 +20,12 @@ from racer.comparison.methods.base import (
 from racer.comparison.render.tables import DECIMALS
 from racer.errors import ScoresError, SettingError
 from racer.stats import bradley_terry, plackett_luce, win_table
-from racer.stats._sampling.summary import highest_density
+from racer.stats._sampling.summary import highest_density, logistic
+from racer.stats.bradley_terry_model import strengths_of_votes
 
 if TYPE_CHECKING:
     from racer.comparison.scores import Scores
+    from racer.stats import BradleyTerryResult
     from racer.stats._sampling import Posterior
 
 # what 4000 draws support: the Monte Carlo error of a strength is 0.004
@@ -103,7 +105,10 @@ def by_bradley_terry(scores: Scores, settings: Settings) -> Analysis:
         table = win_table(scores.runs, names=names, local_rope=settings.local_rope)
         ties = int(table.ties.sum()) // 2  # either way round
         tied = ties, int(table.wins.sum()) + ties
-    result = bradley_terry(table, seed=settings.seed)
+    if votes := scores.votes:
+        result = strengths_of_votes(votes, names, seed=settings.seed)
+    else:
+        result = bradley_terry(table, seed=settings.seed)
     frame = result.to_frame(rope=(0.5 - rope, 0.5 + rope))
     i, j = as_index(frame, names)
     met = encounters(names, scores.costs, i, j)
@@ -121,15 +126,15 @@ def by_bradley_terry(scores: Scores, settings: Settings) -> Analysis:
     )
     ranking = ranking.iloc[[names.index(name) for name in result.ranking]].reset_index(drop=True)
     ranking.attrs[DECIMALS] = _BY_STRENGTH
-    notes: list[str] = []
-    if table.ties.any():
+    notes: list[str] = _on_votes(result, scores) if votes else []
+    if table.ties.any() and not votes:
         notes.append("A tie counts as half a win for either, rounded up.")
     if settings.local_rope is not None:
         notes.append(
             f"Two algorithms tie on a data set when their folds differ by less than 0.4 of Cohen's "
             f"d ({settings.local_rope}); effect sizes ignore this."
         )
-    if scores.n_missing:
+    if scores.n_missing and not votes:
         notes.append("A missing score is neither won nor lost; all other scores are used.")
     return Analysis(
         title="Bayesian Bradley-Terry model",
@@ -137,12 +142,24 @@ def by_bradley_terry(scores: Scores, settings: Settings) -> Analysis:
         order="mean strength",
         pairs=_pairs(frame, scores, settings, rope, met),
         meaning=_meaning("the probability of winning on a data set", settings),
-        references=("wainer2023", "bradley1952"),
+        references=("wainer2023", "bradley1952", *(("davidson1970",) if votes else ())),
         notes=notes + _trust(result.posterior),
         rope=rope or None,
         tied=tied,
         details=result,
     )
+
+
+def _on_votes(result: BradleyTerryResult, scores: Scores) -> list[str]:
+    """Return notes on votes: repeats, ties and the effect of the first place."""
+    items = f"{len(scores.votes)} votes on {len(scores.data_sets)} items and pairs"
+    counted_as = f"{items}; votes of a pair on one item count as one. Ties are Davidson's."
+    if result.position is None:
+        return [counted_as, "Each pair was asked in one order: position would not show."]
+    first = logistic(result.position)
+    low, high = highest_density(first[:, None], 0.89)
+    won = f"{first.mean():.2f} ({low[0]:.2f} to {high[0]:.2f}) of the votes that decide"
+    return [counted_as, f"Position is a term: of two equals the one shown first wins {won}."]
 
 
 def by_plackett_luce(scores: Scores, settings: Settings) -> Analysis:
