@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from abc import ABC, abstractmethod
 from collections import deque
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -149,7 +148,7 @@ def outcomes_of(
             yield ended
 
 
-class _Serial(OnlyNeeded, ABC):
+class _Serial(OnlyNeeded):
     """Workers that evaluate one cell after the other, in the order of submission."""
 
     _cells: deque[Cell]  # that wait
@@ -164,9 +163,8 @@ class _Serial(OnlyNeeded, ABC):
         self._cells.clear()
         return []
 
-    @abstractmethod
     def _end(self) -> None:
-        """End an evaluation that may have begun."""
+        """End an evaluation that may have begun: here they end within `next`."""
 
     def __exit__(self, *error: object) -> None:
         self.finish()
@@ -188,9 +186,6 @@ class InProcess(_Serial):
         return cell, evaluate_cell(
             self._evaluate, cell, retries=self._retries, reraise_interrupt=True
         )
-
-    def _end(self) -> None:
-        """Do nothing: evaluations end within `next`."""
 
 
 class OneByOne(_Serial):

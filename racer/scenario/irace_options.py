@@ -144,17 +144,6 @@ OPTIONS: Mapping[str, Option] = {
     ),
 }
 
-OLD_NAMES: Mapping[str, str] = {
-    "hookRun": "targetRunner",
-    "hookEvaluate": "targetEvaluator",
-    "instanceDir": "trainInstancesDir",
-    "instanceFile": "trainInstancesFile",
-    "candidatesFile": "configurationsFile",
-    "timeBudget": "maxTime",
-    "nbCandidates": "nbConfigurations",
-}
-"""Names of some options in irace 1."""
-
 _TESTS = {
     "f-test": "f-race",
     "friedman": "f-race",
@@ -218,11 +207,7 @@ def from_irace(
 def _check_option(name: str, value: Any, where: str) -> None:
     """Raise SettingError for an option, or a kind of value, that cannot be used."""
     if name not in OPTIONS:
-        hint = (
-            f": irace 1 called {OLD_NAMES[name]} so, and its runners got other arguments"
-            if name in OLD_NAMES
-            else did_you_mean(name, OPTIONS)
-        )
+        hint = did_you_mean(name, OPTIONS)
         raise SettingError(f"{where}: {name!r} is no option of irace{hint}")
     if value in _NO_VALUE:
         return

@@ -101,38 +101,22 @@ class _File:
         return Compare(operation, Param(parent), Literal(self.value(parent, right)))
 
     def forbid(self, text: str) -> Condition:
-        if (values := self._values(text)) is not None:
-            return values
-        if _COMPARES.search(text):  # of numbers, written as in R but for the remainder
-            try:
-                return Translator(self.parameters).condition(parse(text))
-            except RError as error:
-                self.fail(f"this is no comparison of numeric parameters: {error}")
-        parts: list[Condition] = []
-        for clause in re.split(r",|&&", text):
-            name, equals, value = clause.partition("=")
-            if not equals or "=" in value.strip("="):
-                self.fail("give {parameter=value, ..}, or compare numbers")
-            name = name.strip()
-            parts.append(In(Param(name), (self.value(name, value.strip("= ")),)))
-        return _joined(And, parts)
+        """Return a clause of name=value, or of numbers that are compared."""
+        try:
+            return _joined(And, [self._equality(clause) for clause in re.split(r",|&&", text)])
+        except SpaceFileError:
+            if not _COMPARES.search(text):
+                raise
+        try:  # written as in R but for the remainder
+            return Translator(self.parameters).condition(parse(text))
+        except RError as error:
+            self.fail(f"this is no comparison of numeric parameters: {error}")
 
-    def _values(self, text: str) -> Condition | None:
-        """Return a clause of name=value only, if each value is one that its parameter may have."""
-        parts: list[Condition] = []
-        for clause in re.split(r",|&&", text):
-            name, equals, value = (part.strip() for part in clause.partition("="))
-            parameter = self.parameters.get(name)
-            domain = None if parameter is None else parameter.domain({})
-            if not equals or domain is None:
-                return None
-            try:
-                found = self.value(name, value.removeprefix("=").strip())
-                domain.clean(found)
-            except ValueError:  # a SpaceFileError, too
-                return None
-            parts.append(In(Param(name), (found,)))
-        return _joined(And, parts)
+    def _equality(self, clause: str) -> Condition:
+        name, equals, value = (part.strip() for part in clause.partition("="))
+        if not equals or "=" in value.strip("="):
+            self.fail("give {parameter=value, ..}, or compare numbers")
+        return In(Param(name), (self.value(name, value.strip("= ")),))
 
 
 def _joined(kind: type[And | Or], parts: list[Condition]) -> Condition:

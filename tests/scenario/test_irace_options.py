@@ -128,10 +128,6 @@ def test_variables_of_the_users_own_begin_with_a_dot():
 def test_what_is_misspelt_or_no_number():
     with pytest.raises(SettingError, match=r"line 1: 'maxExperiment' is no option.*maxExperiments"):
         settings(maxExperiment=3)
-    with pytest.raises(
-        SettingError, match=r"'hookRun' is no option.* irace 1 called targetRunner so"
-    ):
-        settings(hookRun="x")
     with pytest.raises(SettingError, match=r"maxExperiments = 'many': give a whole number"):
         settings(maxExperiments="many")
     with pytest.raises(SettingError, match=r"testType = 'z': give one of f-test"):

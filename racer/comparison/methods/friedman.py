@@ -149,4 +149,4 @@ def _nemenyi(
     sums, _ = rank_sums(costs, maximize=False, min_blocks=1)
     gaps, place = np.unique(np.abs(sums.deviation[i] - sums.deviation[j]), return_inverse=True)
     q = np.sqrt(2.0) * gaps / sums.n / mean_rank_scale(sums.n, sums.m)
-    return np.asarray(np.clip(studentized_range.sf(q, sums.m, np.inf), 0.0, 1.0))[place]
+    return np.asarray(np.clip(studentized_range.sf(q, sums.m, np.inf), 0.0, 1.0)[place])

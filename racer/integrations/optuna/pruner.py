@@ -225,12 +225,6 @@ class RacingPruner(BasePruner):
             self._warned.add(kind)
             warn(_WARNINGS[kind])
 
-    def _warn_of_few(self, trials: list[FrozenTrial]) -> None:
-        """Warn, once some trials are complete, if they have too few values to prune others."""
-        ended = [len(t.intermediate_values) for t in trials if t.state == TrialState.COMPLETE]
-        if len(ended) == _ENDED and max(ended) < _MANY:
-            self._warn_once("few")
-
     def _memory(self, study: Study, trial: FrozenTrial, trials: list[FrozenTrial]) -> _Memory:
         """Return the cached state of this trial, its new steps included."""
         last = max(trial.intermediate_values)
@@ -241,8 +235,6 @@ class RacingPruner(BasePruner):
             )
         memories = self._memories.setdefault(study, {})
         if trial.number not in memories:
-            if self.instances is None and isinstance(self.decider, AnytimeRace):
-                self._warn_of_few(trials)
             running = [t for t in trials if t.state == TrialState.RUNNING]
             for number in set(memories) - {t.number for t in running}:  # have ended
                 memories.pop(number, None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from numbers import Real
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -13,24 +12,12 @@ from sklearn import get_config
 
 from racer.errors import SettingError, warn
 from racer.store.jsonable import encode, qualified_name
-from racer.store.reader import OtherStoreError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from racer.integrations.sklearn.fits import Fold
     from racer.store.writer import Store
-
-_DIGESTS = {
-    "data": "data (X, y)",
-    "parameters": "parameters of fit",
-    "estimator": "estimator",
-}
-_NAME = re.compile(
-    r"fold \d+ \(scoring (?P<scoring>.+), error_score (?P<error_score>.+), rows (?P<rows>\w+), "
-    r"data (?P<data>\w+), parameters (?P<parameters>\w+), estimator (?P<estimator>\w+)\)",
-    re.DOTALL,
-)
 
 
 def fold_names(
@@ -56,58 +43,18 @@ def fold_names(
     return [f"fold {at} ({scored}, rows {of}, {search})" for at, of in enumerate(rows)]
 
 
-def check_folds(store: Store, names: Sequence[str], cv: Any) -> None:
-    """Raise OtherStoreError if the search in a store has other folds or scorers.
-
-    In a new store, warn of a splitter whose folds no later call can repeat.
-    """
-    if not store.holds_a_race:
-        if _divides_anew(cv):
-            warn(
-                f"cv={cv} divides the data anew in each call, so that no other call can go on with "
-                f"store {store.path!r}: give it a random_state"
-            )
-        return
-    recorded = [_NAME.fullmatch(str(name)) for name in store.reader.setup.instances or ()]
-    if not all(recorded):
-        return  # not of a search
-    if len(recorded) != len(names):
-        raise OtherStoreError(
-            f"cv makes {len(names)} folds, but the search in {store.path!r} has {len(recorded)}: "
-            "give the same cv, or"
+def warn_of_new_folds(store: Store, cv: Any) -> None:
+    """Warn, in a new store, of a splitter whose folds no later call can repeat."""
+    # a splitter that shuffles without a seed
+    if (
+        not store.holds_a_race
+        and getattr(cv, "random_state", 0) is None
+        and getattr(cv, "shuffle", True)
+    ):
+        warn(
+            f"cv={cv} divides the data anew in each call, so that no other call can go on with "
+            f"store {store.path!r}: give it a random_state"
         )
-    for name, old in zip(names, recorded, strict=True):
-        new = _NAME.fullmatch(name)
-        if new and old and name != old.string:
-            _refuse(store.path, new.groupdict(), old.groupdict(), cv)
-
-
-def _refuse(path: str, new: Mapping[str, str], old: Mapping[str, str], cv: Any) -> None:
-    """Raise OtherStoreError for the first part that differs."""
-    there = f"the search in {path!r}"
-    for part, what in _DIGESTS.items():
-        if new[part] != old[part]:
-            raise OtherStoreError(f"{what}: not the same as in {there}: give the same, or")
-    # these stand in the name as they are; of the others only digests
-    for part in ("scoring", "error_score"):
-        if new[part] != old[part]:
-            raise OtherStoreError(
-                f"{part} is {new[part]}, but {there} has {old[part]}: give that, or"
-            )
-    if _divides_anew(cv):
-        raise OtherStoreError(
-            f"the folds are not those of {there}, as cv={cv} divides the data anew in each call, "
-            "and scores of different folds cannot be compared: give it a random_state, and begin"
-        )
-    raise OtherStoreError(
-        f"the folds are not those of {there}, and scores of different folds cannot be compared: "
-        "give the same cv, or"
-    )
-
-
-def _divides_anew(cv: Any) -> bool:
-    """Return True for a splitter that shuffles without a seed."""
-    return getattr(cv, "random_state", 0) is None and bool(getattr(cv, "shuffle", True))
 
 
 def _positions(rows: Any) -> Any:
@@ -126,15 +73,15 @@ def _scoring_name(scoring: Any) -> str:
     if isinstance(scoring, FunctionType):
         return name
     try:
-        return f"{name} {joblib.hash(scoring)}"
+        return f"{name} {joblib.hash(scoring)[:12]}"
     except Exception:  # noqa: BLE001  (pickling may raise anything)
-        return f"{name} {joblib.hash(encode(scoring))}"
+        return f"{name} {joblib.hash(encode(scoring))[:12]}"
 
 
 def _digest(value: Any, what: str) -> str:
     """Return joblib's digest of a value; SettingError if it has none."""
     try:
-        return str(joblib.hash(value))
+        return str(joblib.hash(value))[:12]  # a name that a message shows whole
     except Exception as error:
         raise SettingError(
             f"store=..: {what} cannot be compared with a store, as it cannot be pickled ({error}): "

@@ -34,7 +34,7 @@ from racer.evaluate.limits.limits import Limits
 from racer.evaluate.workers import Workers
 from racer.integrations.sklearn.calls import Desk
 from racer.integrations.sklearn.fits import ONE_SCORE_ONLY, Fits, OneFold
-from racer.integrations.sklearn.recorded import check_folds, fold_names
+from racer.integrations.sklearn.recorded import fold_names, warn_of_new_folds
 from racer.integrations.sklearn.results import cv_results, first, warn_of_failures
 from racer.racing.race import Race
 from racer.run.job import Job, opened
@@ -226,7 +226,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         )
         with opened(self.store) as file:
             if file is not None:
-                check_folds(file, given["instances"], self.cv)
+                warn_of_new_folds(file, self.cv)
             contest = contest_for(file, make.kind, {**given, **settings})
             if isinstance(contest, Race):
                 contest.warns_of_failed_blocks = False  # scikit-learn warns of failed fits
