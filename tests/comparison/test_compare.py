@@ -436,3 +436,13 @@ def test_decisions_as_published(method, decisions, better):
 def test_decisions_that_a_method_does_not_have(method, decisions):
     with pytest.raises(SettingError, match=r'decisions=."?.*(needs method=|choose)'):
         racer.compare(example_scores(), method, maximize=True, decisions=decisions)
+
+
+def test_many_weights_are_drawn_less_often_and_that_is_said(monkeypatch):
+    scores = np.random.default_rng(1).normal(size=(20, 3)) + [0.0, 0.3, 0.9]
+    whole = racer.compare(scores, "signed-rank", maximize=False)
+    monkeypatch.setattr("racer.comparison.methods.signed_rank._WEIGHTS", 5e5)
+    part = racer.compare(scores, "signed-rank", maximize=False)
+    assert "8333 draws" in str(part)
+    assert "draws" not in str(whole)
+    assert np.allclose(part.pairs["probability"], whole.pairs["probability"], atol=0.02)

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from racer.comparison.scores import Scores
     from racer.stats import BayesianSignedRankResult
 
+_DRAWS = 2_000, 50_000  # of each pair, at least and at most
+_WEIGHTS = 1e9  # that all pairs draw together, beyond which each draws less often
+
 
 def signed_rank(scores: Scores, settings: Settings) -> Analysis:
     """Compare each pair by signs and sizes of differences; rank by the mean of theta."""
@@ -33,13 +36,16 @@ def signed_rank(scores: Scores, settings: Settings) -> Analysis:
     pairs = compared(len(names), settings.control)
     theta = np.full((len(names), len(names)), np.nan)
     rows, sides, result = [], [], None
+    draws = int(np.clip(_WEIGHTS / (len(costs) * len(pairs)), *_DRAWS))
     for i, j in pairs:
         if not (scores.known[:, i] & scores.known[:, j]).any():
             raise ScoresError(
                 f"{names[i]} and {names[j]} have no data set in common: use "
                 "method='bradley-terry', which compares them through others, or leave one out"
             )
-        result = bayesian_signed_rank_test(costs[:, i], costs[:, j], rope=rope, seed=settings.seed)
+        result = bayesian_signed_rank_test(
+            costs[:, i], costs[:, j], rope=rope, draws=draws, seed=settings.seed
+        )
         theta[i, j], theta[j, i] = result.estimate, 1.0 - result.estimate
         first, second = (i, j) if result.estimate >= 0.5 else (j, i)
         sides.append((first, second))
@@ -54,6 +60,11 @@ def signed_rank(scores: Scores, settings: Settings) -> Analysis:
     ranking = rank_frame(names, order=-standing, theta=standing).drop(columns="order")
     against = "the others" if settings.control is None else names[settings.control]
     notes = []
+    if draws < _DRAWS[1]:
+        notes.append(
+            f"As there is so much to compare, probabilities stand on {draws} draws of weights each: "
+            f"standard errors are at most {0.5 / draws**0.5:.1g}."
+        )
     if scores.n_missing:
         notes.append("Each pair is compared on the data sets on which both have a score.")
     return Analysis(
