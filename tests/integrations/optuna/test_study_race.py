@@ -867,7 +867,6 @@ def test_other_settings_are_refused(change, named):
     ("change", "error"),
     [
         ({"budget": 23}, racer.BudgetError),
-        ({"budget": racer.Budget(seconds=9.0)}, racer.BudgetError),
         ({"budget": racer.Budget(evaluations=200, seconds=9.0)}, racer.BudgetError),
         ({"suggest": {"x": (0, 1)}}, racer.SettingError),
         ({"suggest": lambda: 1}, racer.SettingError),
