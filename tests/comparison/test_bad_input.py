@@ -38,7 +38,6 @@ def wide(rows, names="ABCD"):
 
 ANSWERED = {
     "constant columns": wide([[1, 2, 3]] * 6),
-    "one constant column": wide([[1, x, y] for x, y in RANDOM]),
     "an undefeated algorithm": wide([[-9, x, y] for x, y in RANDOM]),
     "all tied": wide(np.ones((6, 3))),
     "two identical columns": wide([[x, x, y] for x, y in RANDOM]),
@@ -48,7 +47,6 @@ ANSWERED = {
     "a data set without scores": wide([[NAN] * 3, [1, 2, 3], [2, 1, 3]]),
     "gaps": wide([[1, 2, NAN], [1, 2, 3], [1, 3, 2], [NAN, 2, 1]]),
     "the largest and smallest numbers": wide([[1e308, -1e308, 0], [1e-308, 1e308, 5], [1, 2, 3]]),
-    "two algorithms": wide(RANDOM),
     "true and false": wide(RANDOM > 0),
     "many algorithms, few data sets": wide(np.random.default_rng(1).normal(size=(3, 7)), "ABCDEFG"),
     "control characters in names": pd.DataFrame(RANDOM, columns=["a\x1b[2J", "b\r\n\u202e"]),

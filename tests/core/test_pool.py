@@ -137,7 +137,6 @@ def test_the_first_pair_of_duplicates_is_named_with_the_configuration():
         pytest.param(None, "NoneType: give", id="None"),
         pytest.param(np.array(3), "ndarray: give", id="array without axes"),
         pytest.param([], "empty: give at least one", id="empty list"),
-        pytest.param(np.empty((0, 2)), "empty: give at least one", id="empty array"),
     ],
 )
 def test_what_is_not_a_list_is_refused_with_advice(items, advice):

@@ -3,11 +3,9 @@
 import pickle
 import subprocess
 import sys
-from collections import UserDict
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
-from uuid import UUID
 
 import numpy as np
 import pytest
@@ -95,12 +93,9 @@ def test_what_a_configuration_does_not_have_is_left_out():
         (["", "x"], "program of the command is empty"),
         (b"ls", "give a program"),
         ("'", "cannot be split: No closing quotation"),
-        ([PROGRAM, "{x"], r"has '\{' at 0"),
         ([PROGRAM, "x}"], r"has '\}' at 1"),
-        ([PROGRAM, "{}"], r"has '\{\}' at 0"),
         ([PROGRAM, "{a{b}}"], r"has '\{' at 0"),
         ([PROGRAM, "x{parameters}"], "stands for whole arguments"),
-        ([PROGRAM, "{parameters}x"], "stands for whole arguments"),
         (["{parameters}"], "stands for whole arguments"),
         ([PROGRAM, "{parameters}", "{parameters}"], "more than once"),
     ],
@@ -151,7 +146,6 @@ def never(*argv):
         (["--y={speed}"], [{"sped": 1}, {"sped": 2}], [1], "did you mean 'sped'"),
         (["{x}"], [{"x": 1}, {"y": 2}], [1], "candidate 1: there is no 'x'"),
         (["{x}"], [{"x": 1}, {"x": [2]}], [1], r"candidate 1: parameter 'x' is \[2\], a list"),
-        (["{x}"], [{"x": 1}, {"x": None}], [1], "candidate 1: parameter 'x' is None"),
         (["{x}"], [{"x": 1}, {"x": "a\0"}], [1], "candidate 1: .* NUL"),
         (["{x}"], [{"x": 1}, {"x": "\ud800"}], [1], "candidate 1: .* not text"),
         (["{x}"], [1, 2], [1], "candidate 0: 1 is an int: a command takes mappings"),
@@ -159,8 +153,6 @@ def never(*argv):
         (["{x}"], [{"x": 1, 3: 2}], [1], "3 is not the name"),
         (["{instance}"], [{"x": 1}, {"x": 2}], None, "there are no instances"),
         (["{instance}"], [{"x": 1}, {"x": 2}], [1, {}], "instance 1 is {}, a dict"),
-        (["{instance}"], [{"x": 1}, {"x": 2}], [UUID(int=0)], r"UUID\(.*, a UUID: a command"),
-        (["{x}"], [{"x": 1}, {"x": UserDict()}], [1], "parameter 'x' is {}, a UserDict"),
     ],
 )
 def test_what_cannot_be_put_on_the_line_is_refused_before_the_race(

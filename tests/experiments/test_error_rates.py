@@ -17,7 +17,6 @@ from experiments.error_rates.tables import (
     WORLDS,
     Cell,
     counts,
-    keeps,
     main,
     rates,
 )
@@ -52,14 +51,6 @@ def test_every_decider_has_a_row():
     assert tables.label("bayesian-best") == "BayesianBest()"
     assert tables.label("bayesian-friedman-no-gate") == "BayesianFriedman(gate=False)"
     assert tables.label(tables.EACH_BLOCK) == "BayesianFriedman(pair_strength=0.0), each_test=1"
-
-
-def test_levels_are_those_of_the_deciders():
-    assert tables.alpha("f-race") == 0.05
-    assert tables.alpha("f-race-0.01") == 0.01
-    assert tables.alpha("bradley-terry") == 0.05
-    assert tables.alpha("bayesian-friedman-0.99") == pytest.approx(0.01)
-    assert np.isnan(tables.alpha("halving"))
 
 
 @pytest.mark.parametrize("world", WORLDS)
@@ -121,21 +112,6 @@ def test_where_all_are_equal_the_share_of_them_that_is_dropped_is_counted():
     assert 300 < observations <= 320
 
 
-def test_without_noise_to_speak_of_nobody_errs(tmp_path):
-    path = tmp_path / "rates.csv"
-    invoke(
-        *("--repetitions", "5", "--jobs", "1", "--deciders", "f-race t-race halving"),
-        *("--worlds", "normal", "--candidates", "10", "--effects", "50", "--csv", str(path)),
-    )
-    rows = read(path)
-    assert [(row["decider"], row["blocks"]) for row in rows] == [
-        (decider, blocks)
-        for decider in ("f-race", "halving", "t-race")
-        for blocks in ("10", "50", "200")
-    ]
-    assert {(row["best_dropped"], row["any_dropped"]) for row in rows} == {("0", "1")}
-
-
 def test_tables_and_file_say_the_same(tmp_path):
     path = tmp_path / "rates.csv"
     result = invoke(*SMALL, "--csv", str(path))
@@ -172,13 +148,6 @@ def test_same_seed_same_figures_whatever_the_jobs():
         return invoke(*SMALL, *few, *more).stdout.partition("\n\n")[2]
 
     assert table() == table("--jobs", "2") != table("--seed", "2")
-
-
-def test_keeping_alpha_allows_two_standard_errors():
-    assert keeps(0.05, 0.07, 0.01) == "yes"
-    assert keeps(0.05, 0.071, 0.01) == "no"
-    assert keeps(0.05, 0.04, np.nan) == "yes"
-    assert keeps(np.nan, 0.04, 0.01) == "promises none"
 
 
 def test_the_anytime_race_keeps_its_alpha_in_every_cell_of_the_grid():

@@ -145,7 +145,6 @@ CHANGES = [  # those of a race are in test_store_changed_settings.py
     ("search", racer.Search(elites=2), "elites is 2.*has None"),
     ("instance_order", "given", "instance_order is 'given'.*has 'shuffled'"),
     ("test_instances", ["u"], r"test_instances is \['u'\].*has \['t'\]"),
-    ("test_instances", None, r"test_instances is \[\].*has \['t'\]"),
     (
         "given",
         Space({**SPACE, "n": Integer(0, 8)}, conditions=CONDITIONS),

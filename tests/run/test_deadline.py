@@ -179,11 +179,6 @@ def test_a_deadline_alone_that_is_too_short_asks_for_time_not_for_a_budget(is_tu
     assert contest.result().guess is not None
 
 
-def test_a_deadline_after_the_first_test_brings_no_warning(clock):
-    result = racer.race(POOL, at(clock), budget=wall(26, 200), seed=1)
-    assert result.ended is racer.Ended.DEADLINE
-
-
 @pytest.mark.parametrize("limit", [{"budget": wall(1.0)}, {"budget": 60}])
 @pytest.mark.parametrize("n_jobs", [0, "2", 1.5, 10_001, 10**30])
 def test_a_wrong_number_of_workers_is_refused_with_a_deadline_too(n_jobs, limit):

@@ -90,12 +90,6 @@ def test_the_level_of_a_block_does_not_matter(costs):
     close(best_posterior(costs + level).probability_best, best_posterior(costs).probability_best)
 
 
-def test_equal_arguments_give_equal_digits():
-    costs = np.random.default_rng(3).normal(size=(9, 5))
-    first = best_posterior(costs).probability_best
-    np.testing.assert_array_equal(first, best_posterior(costs.copy()).probability_best)
-
-
 def test_those_that_are_equal_for_certain_share_it():
     assert best_posterior(np.ones((6, 4))).probability_best.tolist() == [0.25] * 4
     assert best_posterior(np.tile([1.0, 2.0, 2.0], (30, 1))).best == 0

@@ -219,3 +219,10 @@ def test_another_objective_on_a_raced_study_is_refused():
         raced(study, budget=80, objective=racer.Pareto("score", "error"))
     with pytest.raises(racer.SettingError, match="another"):
         raced(study, budget=80, metrics={"error": racer.Metric("min", exact=True), "score": "max"})
+
+
+def test_a_number_where_metrics_are_asked_for_is_refused_at_once():
+    calls = []
+    with pytest.raises(racer.ObjectiveError, match="metrics="):
+        raced(new(), evaluate=lambda *given: calls.append(given) or 1.0)
+    assert len(calls) == 1

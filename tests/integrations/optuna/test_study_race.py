@@ -327,6 +327,20 @@ def test_one_success_is_enough_to_go_on():
     assert len(calls) > 25
 
 
+@pytest.mark.parametrize("answer", [None, "0.5", (1.0, 2.0)])
+def test_what_is_no_number_stops_the_study_at_the_first_instance(answer):
+    study, calls = in_order(), []
+
+    def evaluate(config, instance, seed):
+        calls.append(instance)
+        return answer
+
+    with pytest.raises(racer.ScoresError, match=r"all 5 evaluations failed.*not a number"):
+        raced(study, evaluate=evaluate)
+    assert len(calls) == 5
+    assert {t.state for t in study.trials} == {TrialState.FAIL}
+
+
 @pytest.mark.parametrize(
     ("suggest", "error", "message"),
     [
@@ -867,7 +881,6 @@ def test_other_settings_are_refused(change, named):
     ("change", "error"),
     [
         ({"budget": 23}, racer.BudgetError),
-        ({"budget": racer.Budget(seconds=9.0)}, racer.BudgetError),
         ({"budget": racer.Budget(evaluations=200, seconds=9.0)}, racer.BudgetError),
         ({"suggest": {"x": (0, 1)}}, racer.SettingError),
         ({"suggest": lambda: 1}, racer.SettingError),
