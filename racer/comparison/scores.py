@@ -304,7 +304,7 @@ def _plain(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str], Mapping[Any, A
 
     These levels become its first columns.
     """
-    said = frame.attrs
+    said, frame.attrs = frame.attrs, {}  # pandas copies them at each step
     frame = frame.set_axis(_names_of(frame.columns), axis="columns")
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
