@@ -60,9 +60,6 @@ if TYPE_CHECKING:
     from racer.run.calls import race as race
     from racer.run.calls import tune as tune
     from racer.run.resume import resume as resume
-    from racer.scenario.bundle import Verification as Verification
-    from racer.scenario.bundle import bundle as bundle
-    from racer.scenario.bundle import verify as verify
     from racer.scenario.score_files import read_scores as read_scores
     from racer.scenario.trajectories import Trajectories as Trajectories
     from racer.scenario.trajectories import read_trajectories as read_trajectories
@@ -120,12 +117,10 @@ _HOME = {
     "TuneResult": "racer.results.tuning",
     "Tuner": "racer.tuner.tuner",
     "Trajectories": "racer.scenario.trajectories",
-    "Verification": "racer.scenario.bundle",
     "Within": "racer.core.objective",
     "Workers": "racer.evaluate.workers",
     "ablation": "racer.run.ablation",
     "bench": "racer.run.bench",
-    "bundle": "racer.scenario.bundle",
     "compare": "racer.comparison.compare",
     "load": "racer.store.load",
     "race": "racer.run.calls",
@@ -133,7 +128,6 @@ _HOME = {
     "read_trajectories": "racer.scenario.trajectories",
     "resume": "racer.run.resume",
     "tune": "racer.run.calls",
-    "verify": "racer.scenario.bundle",
 }
 _ROOMS = ("deciders", "plots", "simulate", "space", "stats", "tuner")
 
