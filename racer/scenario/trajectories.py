@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -76,17 +76,6 @@ class Trajectories:
         return table[list(self.algorithms)].rename_axis(columns=None)
 
 
-class _Listed(NamedTuple):
-    """A .dat file, as an .info file lists it: with instance and evaluations of each run."""
-
-    algorithm: str
-    function: int
-    dimension: int
-    maximize: bool
-    data: Path
-    runs: list[tuple[int, int]]
-
-
 def read_trajectories(*folders: StrPath) -> Trajectories:
     """Read runs of optimisers in the text formats of IOHprofiler and of COCO.
 
@@ -121,32 +110,34 @@ def read_trajectories(*folders: StrPath) -> Trajectories:
     listed = [each for info in infos for each in _listed(info)]
     if not listed:
         raise ScoresError(f"no .info file in {', '.join(map(str, folders)) or 'no folder'}")
-    directions = {each.maximize: each.data for each in listed}
+    directions = {maximize: data for _, maximize, data, _ in listed}
     if len(directions) > 1:
         raise ScoresError(f"{directions[True]} is maximised, {directions[False]} minimised")
     runs: list[tuple[Any, ...]] = []
     steps: list[pd.DataFrame] = []
-    for each in listed:
-        found = list(_paths(each.data, maximize=each.maximize))
-        if len(found) != len(each.runs):
-            raise ScoresError(
-                f"{each.data} has {len(found)} runs, its .info file lists {len(each.runs)}"
-            )
-        runs += [(each.function, each.dimension, *run, each.algorithm) for run in each.runs]
+    for names, maximize, data, of_data in listed:
+        found = list(_paths(data, maximize=maximize))
+        if len(found) != len(of_data):
+            raise ScoresError(f"{data} has {len(found)} runs, its .info file lists {len(of_data)}")
+        runs += [(*names, *run) for run in of_data]
         steps += found
-    used = pd.DataFrame(runs, columns=[*_OF_RUN[:3], "used", "algorithm"])
-    used["repetition"] = used.groupby([*_OF_RUN[:3], "algorithm"]).cumcount() + 1
-    used = used.set_index([*_OF_RUN, "algorithm"])["used"]
+    table = pd.DataFrame(runs, columns=["algorithm", *_OF_RUN[:3], "used"])
+    table["repetition"] = table.groupby(["algorithm", *_OF_RUN[:3]]).cumcount() + 1
+    used = table.set_index([*_OF_RUN, "algorithm"])["used"]
     return Trajectories(
-        tuple(dict.fromkeys(each.algorithm for each in listed)),
-        listed[0].maximize,
+        tuple(dict.fromkeys(table["algorithm"])),
+        listed[0][1],
         used,
         pd.concat(dict(zip(used.index, steps, strict=True)), names=used.index.names),
     )
 
 
-def _listed(info: Path) -> Iterator[_Listed]:
-    """Yield the .dat files of an .info file, which must be in its folder."""
+def _listed(info: Path) -> Iterator[tuple[tuple[str, int, int], bool, Path, list[tuple[int, int]]]]:
+    """Yield the .dat files of an .info file, which must be in its folder.
+
+    With algorithm, function and dimension; whether larger is better; and instance and evaluations of
+    each run.
+    """
     text = read_bytes(info).decode("utf-8", "replace")
     try:
         for head, name, runs in _of_json(text) if text.lstrip()[:1] == "{" else _of_text(text):
@@ -154,9 +145,7 @@ def _listed(info: Path) -> Iterator[_Listed]:
             data = info.parent / name.replace("\\", "/")
             if not data.resolve().is_relative_to(info.parent.resolve()):
                 raise ScoresError(f"{info} names a file outside of its folder: {name!r}")
-            yield _Listed(
-                *(str(head["algId"]), int(head["funcId"]), int(head["DIM"])), maximize, data, runs
-            )
+            yield (str(head["algId"]), int(head["funcId"]), int(head["DIM"])), maximize, data, runs
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, ScoresError):
             raise
