@@ -20,15 +20,7 @@ from racer.stats import (
     signed_rank_test,
 )
 
-__all__ = [
-    "agree",
-    "indistinguishable",
-    "outcomes",
-    "recorded",
-    "rejected",
-    "rounding",
-    "table_1",
-]
+__all__ = ["agree", "indistinguishable", "outcomes", "recorded", "rejected", "rounding", "table_1"]
 
 ROOT = Path(__file__).parents[1]
 

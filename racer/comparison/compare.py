@@ -45,6 +45,13 @@ METHODS: dict[str, Callable[[Scores, Settings], Analysis]] = {
     "bayesian-kruskal-wallis": by_bayesian_kruskal_wallis,
     "kruskal-wallis": by_kruskal_wallis,
 }
+_OF_METHODS: dict[str, tuple[str, ...]] = {  # settings that some methods have
+    "rope": tuple(name for name in METHODS if name not in ("friedman", "kruskal-wallis")),
+    "posthoc": ("friedman",),
+    "local_rope": ("bradley-terry",),
+    "correlation": ("hierarchical",),
+    "decisions": ("bradley-terry", "plackett-luce"),
+}
 
 
 @entry
@@ -174,6 +181,7 @@ def compare(
     method = _method("bradley-terry" if is_open and table.votes else method, design)
     if local_rope is not None:
         choice(local_rope, "local_rope", get_args(LocalRope))
+    choice(decisions, "decisions", get_args(Decisions))
     settings = Settings(
         alpha=check_fraction(alpha, "alpha"),
         rope=_rope(rope, method),
@@ -181,10 +189,11 @@ def compare(
         posthoc=posthoc,
         local_rope=local_rope,
         seed=check_seed(seed),
-        correlation=_correlation(correlation, method),
-        decisions=_decisions(decisions, method),
+        correlation=None if correlation is None else check_correlation(correlation),
+        decisions=None if decisions == "gated" else decisions,
     )
     chosen, reason = _choose(table) if method == "auto" else (method, "")
+    _check_settings(settings, chosen)
     if chosen == "plackett-luce":
         table = table.by_medians()
     analysis = METHODS[chosen](table, settings)
@@ -193,7 +202,9 @@ def compare(
     values = as_costs(table.costs, maximize=table.direction.maximize)
     ranking = analysis.ranking
     if design == "paired":
-        ranking = _with_best(ranking, table, known_as)
+        best = best_posterior(table.costs).probability_best
+        chances = best[[known_as[name] for name in ranking["algorithm"]]]
+        ranking = ranking.assign(probability_best=chances)
     return Comparison(
         method=chosen,
         title=analysis.title,
@@ -251,25 +262,13 @@ def _rope(rope: float | None, method: Method) -> float | None:
     return float(rope)
 
 
-def _correlation(correlation: float | None, method: Method) -> float | None:
-    """Return the correlation of folds given, which one method alone has."""
-    if correlation is None:
-        return None
-    if method != "hierarchical":
-        raise SettingError(
-            f"correlation={correlation!r} needs method='hierarchical', not {method!r}"
-        )
-    return check_correlation(correlation)
-
-
-def _decisions(decisions: Decisions, method: Method) -> Decisions:
-    """Return how pairs are decided, which two methods alone let choose."""
-    choice(decisions, "decisions", get_args(Decisions))
-    if decisions != "gated" and method not in {"bradley-terry", "plackett-luce"}:
-        raise SettingError(
-            f"decisions={decisions!r} needs method='bradley-terry' or 'plackett-luce', not {method!r}"
-        )
-    return decisions
+def _check_settings(settings: Settings, method: str) -> None:
+    """Refuse a setting that the method does not have."""
+    for name, methods in _OF_METHODS.items():
+        value = getattr(settings, name)
+        if value is not None and method not in methods:
+            needed = " or ".join(f'"{method}"' for method in methods)
+            raise SettingError(f"{name}={value!r} needs method={needed}, not {method!r}")
 
 
 def _control(control: Any, table: Scores) -> int | None:
@@ -315,12 +314,6 @@ def _choose(table: Scores) -> tuple[str, str]:
         "have a score on every data set: it asks first whether all are alike, and its statements "
         "hold together."
     )
-
-
-def _with_best(ranking: pd.DataFrame, table: Scores, known_as: dict[str, int]) -> pd.DataFrame:
-    """Add the posterior probability that each is the best of all."""
-    found = best_posterior(table.costs).probability_best
-    return ranking.assign(probability_best=found[[known_as[a] for a in ranking["algorithm"]]])
 
 
 def _with_means(

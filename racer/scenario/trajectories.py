@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,29 +16,16 @@ from racer.errors import ScoresError
 from racer.stats import expected_running_time
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterator
 
     from _typeshed import StrPath
-    from numpy.typing import NDArray
 
 __all__ = ["Trajectories", "read_trajectories"]
 
 _SETTING = re.compile(r"""(\w+)\s*=\s*(?:'([^']*)'|"([^"]*)"|([^,\s]+))""")
 _RUN = re.compile(r"(\d+):(\d+)")  # instance and evaluations; "|" and the best value follow
+_HEAD = re.compile(r"^(?![-+\d])(\S.*)\n?", re.MULTILINE)  # of a run in a .dat file
 _OF_RUN = ["function", "dimension", "instance", "repetition"]
-
-
-class _Run(NamedTuple):
-    """One run: after which evaluations its best value changed, and to what."""
-
-    algorithm: str
-    function: int
-    dimension: int
-    instance: int
-    repetition: int
-    used: int
-    evaluations: NDArray[np.float64]
-    best: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,40 +44,35 @@ class Trajectories:
 
     algorithms: tuple[str, ...]
     maximize: bool
-    _runs: tuple[_Run, ...]
+    _used: pd.Series[Any]  # evaluations, by run and algorithm
+    _steps: pd.DataFrame  # after which evaluations the best value changed, and to what
 
     def hits(self, target: float) -> pd.DataFrame:
         """Return the evaluations until a target, inf where it was not reached.
 
         For ``racer.compare(hits, "plackett-luce")`` or `racer.stats.plackett_luce`.
         """
-        return self._table(lambda run: self._hit(run, target))
+        best = self._steps["best"]
+        reached = self._steps[best >= target if self.maximize else best <= target]
+        first = reached["evaluations"].groupby(level=self._used.index.names).first()
+        return self._table(first.reindex(self._used.index, fill_value=np.inf))
 
     def values(self, budget: float) -> pd.DataFrame:
         """Return the best value within a budget of evaluations; of a run that ended before, its last."""
-
-        def best(run: _Run) -> float:
-            within = run.best[run.evaluations <= budget]
-            return float(within[-1]) if len(within) else np.nan
-
-        return self._table(best)
+        within = self._steps[self._steps["evaluations"] <= budget]
+        last = within["best"].groupby(level=self._used.index.names).last()
+        return self._table(last.reindex(self._used.index))
 
     def expected_running_times(self, target: float) -> pd.DataFrame:
         """Return `racer.stats.expected_running_time` per function and dimension."""
-        hits, used = self.hits(target), self._table(lambda run: run.used)
+        hits, used = self.hits(target), self._table(self._used)
         groups = hits.groupby(level=["function", "dimension"])
         rows = {key: expected_running_time(part, used.loc[part.index]) for key, part in groups}
         index = pd.MultiIndex.from_tuples(list(rows), names=["function", "dimension"])
         return pd.DataFrame(list(rows.values()), index=index, columns=list(self.algorithms))
 
-    def _hit(self, run: _Run, target: float) -> float:
-        reached = run.best >= target if self.maximize else run.best <= target
-        return float(run.evaluations[reached.argmax()]) if reached.any() else np.inf
-
-    def _table(self, of: Callable[[_Run], float]) -> pd.DataFrame:
-        rows = [{**run._asdict(), "value": of(run)} for run in self._runs]
-        long = pd.DataFrame(rows).set_index([*_OF_RUN, "algorithm"])["value"]
-        table = long.unstack()  # noqa: PD010 (nothing is averaged)
+    def _table(self, values: pd.Series[Any]) -> pd.DataFrame:
+        table = values.unstack()  # noqa: PD010 (nothing is averaged)
         return table[list(self.algorithms)].rename_axis(columns=None)
 
 
@@ -125,33 +107,49 @@ def read_trajectories(*folders: StrPath) -> Trajectories:
         for number, folder in enumerate(folders)
         for info in sorted(Path(as_path(folder, f"folders[{number}]", "folder")).rglob("*.info"))
     ]
-    if not infos:
+    listed = [each for info in infos for each in _listed(info)]
+    if not listed:
         raise ScoresError(f"no .info file in {', '.join(map(str, folders)) or 'no folder'}")
-    runs: list[_Run] = []
-    directions: dict[bool, Path] = {}
-    counts: dict[tuple[Any, ...], int] = {}
-    for info in infos:
-        text = read_bytes(info).decode("utf-8", "replace")
-        for head, data, listed in _of_json(text) if text.lstrip()[:1] == "{" else _of_text(text):
-            try:
-                maximize = str(head.get("maximization", head.get("suite") == "PBO"))[:1] in "T1t"
-                key = str(head["algId"]), int(head["funcId"]), int(head["DIM"])
-            except (KeyError, TypeError, ValueError) as error:
-                raise ScoresError(
-                    f"{info} is no .info file of IOHprofiler or COCO: {error}"
-                ) from None
-            directions.setdefault(maximize, info)
-            found = list(_paths(_beside(info, data), maximize=maximize))
-            if len(found) != len(listed):
-                raise ScoresError(f"{data} has {len(found)} runs, {info} lists {len(listed)}")
-            for (instance, used), path in zip(listed, found, strict=True):
-                repetition = counts[*key, instance] = counts.get((*key, instance), 0) + 1
-                runs.append(_Run(*key, instance, repetition, used, *path))
+    directions = {maximize: data for _, maximize, data, _ in listed}
     if len(directions) > 1:
         raise ScoresError(f"{directions[True]} is maximised, {directions[False]} minimised")
+    runs: list[tuple[Any, ...]] = []
+    steps: list[pd.DataFrame] = []
+    for names, maximize, data, of_data in listed:
+        found = list(_paths(data, maximize=maximize))
+        if len(found) != len(of_data):
+            raise ScoresError(f"{data} has {len(found)} runs, its .info file lists {len(of_data)}")
+        runs += [(*names, *run) for run in of_data]
+        steps += found
+    table = pd.DataFrame(runs, columns=["algorithm", *_OF_RUN[:3], "used"])
+    table["repetition"] = table.groupby(["algorithm", *_OF_RUN[:3]]).cumcount() + 1
+    used = table.set_index([*_OF_RUN, "algorithm"])["used"]
     return Trajectories(
-        tuple(dict.fromkeys(run.algorithm for run in runs)), next(iter(directions)), tuple(runs)
+        tuple(dict.fromkeys(table["algorithm"])),
+        listed[0][1],
+        used,
+        pd.concat(dict(zip(used.index, steps, strict=True)), names=used.index.names),
     )
+
+
+def _listed(info: Path) -> Iterator[tuple[tuple[str, int, int], bool, Path, list[tuple[int, int]]]]:
+    """Yield the .dat files of an .info file, which must be in its folder.
+
+    With algorithm, function and dimension; whether larger is better; and instance and evaluations of
+    each run.
+    """
+    text = read_bytes(info).decode("utf-8", "replace")
+    try:
+        for head, name, runs in _of_json(text) if text.lstrip()[:1] == "{" else _of_text(text):
+            maximize = str(head.get("maximization", head.get("suite") == "PBO"))[:1] in "T1t"
+            data = info.parent / name.replace("\\", "/")
+            if not data.resolve().is_relative_to(info.parent.resolve()):
+                raise ScoresError(f"{info} names a file outside of its folder: {name!r}")
+            yield (str(head["algId"]), int(head["funcId"]), int(head["DIM"])), maximize, data, runs
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, ScoresError):
+            raise
+        raise ScoresError(f"{info} is no .info file of IOHprofiler or COCO: {error!r}") from None
 
 
 def _of_text(text: str) -> Iterator[tuple[dict[str, Any], str, list[tuple[int, int]]]]:
@@ -167,47 +165,26 @@ def _of_text(text: str) -> Iterator[tuple[dict[str, Any], str, list[tuple[int, i
 
 def _of_json(text: str) -> Iterator[tuple[dict[str, Any], str, list[tuple[int, int]]]]:
     """Yield the same of IOHprofiler's JSON."""
-    try:
-        given = read_json(text)
-        head = {"algId": given["algorithm"]["name"], "funcId": given["function_id"]}
-        head |= {"maximization": given["maximization"]}
-        for part in given["scenarios"]:
-            listed = [(int(run["instance"]), int(run["evals"])) for run in part["runs"]]
-            yield {**head, "DIM": part["dimension"]}, part["path"], listed
-    except (KeyError, TypeError, ValueError) as error:
-        raise ScoresError(f"an .info file is not IOHprofiler's JSON: {error!r}") from None
+    given = read_json(text)
+    head = {"algId": given["algorithm"]["name"], "funcId": given["function_id"]}
+    head |= {"maximization": given["maximization"]}
+    for part in given["scenarios"]:
+        runs = [(int(run["instance"]), int(run["evals"])) for run in part["runs"]]
+        yield {**head, "DIM": part["dimension"]}, part["path"], runs
 
 
-def _beside(info: Path, data: str) -> Path:
-    """Return the path of a .dat file, which must be in the folder of its .info file."""
-    path = info.parent / data.replace("\\", "/")
-    if not path.resolve().is_relative_to(info.parent.resolve()):
-        raise ScoresError(f"{info} names a file outside of its folder: {data!r}")
-    return path
-
-
-def _paths(
-    data: Path, *, maximize: bool
-) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+def _paths(data: Path, *, maximize: bool) -> Iterator[pd.DataFrame]:
     """Yield evaluations and best values of each run of a .dat file, which begins with a head line."""
-    column, rows = 0, None
-    lines: Iterable[str] = read_bytes(data).decode("utf-8", "replace").splitlines()
-    best = np.maximum if maximize else np.minimum
-    for line in [*lines, "%"]:
-        if not line.strip():
-            continue
-        if line[0] not in "0123456789+-":
-            if rows is not None:
-                t, values = np.array(rows, dtype=np.float64).reshape(-1, 2).T
-                yield t, best.accumulate(values)
-            names = re.findall(r'"([^"]*)"', line) or re.split(
-                r"\|" if line[0] == "%" else " ", line
-            )
-            named = [name.strip(" %").lower().startswith("best") for name in names]
-            column, rows = named.index(True) if any(named) else 1, []
-            continue
+    _, *parts = _HEAD.split(read_bytes(data).decode("utf-8", "replace"))
+    for head, body in zip(parts[::2], parts[1::2], strict=True):
+        names = re.findall(r'"([^"]*)"', head) or re.split(r"\|" if head[0] == "%" else " ", head)
+        named = [name.strip(" %").lower().startswith("best") for name in names]
+        column = named.index(True) if any(named) else 1
+        cells = [line.split() for line in body.splitlines() if line.strip()]
         try:
-            cells = line.split()
-            rows.append((float(cells[0]), float(cells[column])))
-        except (AttributeError, IndexError, ValueError):
-            raise ScoresError(f"{data} is no .dat file of IOHprofiler or COCO: {line!r}") from None
+            steps = np.array([(row[0], row[column]) for row in cells], dtype=np.float64)
+        except (IndexError, ValueError) as error:
+            raise ScoresError(f"{data} is no .dat file of IOHprofiler or COCO: {error}") from None
+        found = pd.DataFrame(steps.reshape(-1, 2), columns=["evaluations", "best"])
+        found["best"] = found["best"].cummax() if maximize else found["best"].cummin()
+        yield found

@@ -267,6 +267,14 @@ def _mahalanobis(mean: NDArray[np.float64], covariance: NDArray[np.float64]) -> 
     return float(whitened @ whitened)
 
 
+def ellipse_test(distance: float, n: int, m: int) -> GateResult:
+    """Return the F of eq. 19 of a squared Mahalanobis distance, and the probability beyond it."""
+    from scipy.special import fdtrc  # noqa: PLC0415
+
+    f = distance * (n - m + 1) / ((n - 1) * (m - 1))
+    return GateResult("bayesian", f, float(fdtrc(m - 1, n - m + 1, f)))
+
+
 def gate_test(
     r: RankSums,
     gram: NDArray[np.float64],
@@ -274,39 +282,42 @@ def gate_test(
     prior: NDArray[np.float64] | None = None,
 ) -> GateResult:
     """Bayesian from m blocks on where it can be used, else Iman and Davenport's F."""
-    from scipy.special import fdtrc  # noqa: PLC0415
-
-    n, m = r.n, r.m
-    if n >= m:
-        prior = np.zeros(m) if prior is None else prior
+    if r.n >= r.m:
+        prior = np.zeros(r.m) if prior is None else prior
         distance = _mahalanobis(*posterior_moments(r, gram, strength, prior))
         if distance is not None:
-            f = distance * (n - m + 1) / ((n - 1) * (m - 1))  # eq. 19
-            return GateResult("bayesian", f, float(fdtrc(m - 1, n - m + 1, f)))
-    return GateResult("iman-davenport", *iman_davenport(chi_square(r), n, m))
+            return ellipse_test(distance, r.n, r.m)
+    return GateResult("iman-davenport", *iman_davenport(chi_square(r), r.n, r.m))
 
 
-def sampled_distances(
+def spanned(
+    matrix: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return an orthonormal basis of the range of a covariance, and the same whitened."""
+    values, vectors = np.linalg.eigh(matrix)
+    kept = values > ROUNDING * max(values[-1], ROUNDING)
+    return vectors[:, kept], vectors[:, kept] / np.sqrt(values[kept])
+
+
+def monte_carlo_test(
     ranks: NDArray[np.float64],
     strength: float,
     prior: NDArray[np.float64],
     draws: int,
     rng: np.random.Generator,
-) -> tuple[float, NDArray[np.float64]]:
-    """Return squared Mahalanobis distances from the posterior mean: of "all equal", and of draws.
+) -> tuple[GateResult, NDArray[np.float64]]:
+    """Return how many draws are as far from the mean as "all equal", and their distances.
 
-    Of w0 R0 + R w (eq. 15), centred ranks (n, m). "All equal" is infinitely far if no weights lead
-    there.
+    Of w0 R0 + R w (eq. 15), centred ranks (n, m); squared Mahalanobis distances. "All equal" is
+    infinitely far if no weights lead there.
     """
     n, m = ranks.shape
     sums = RankSums(n, ranks.sum(axis=0), 0.0)
     mean, covariance = posterior_moments(sums, ranks.T @ ranks, strength, prior)
-    values, vectors = np.linalg.eigh(covariance)
-    kept = values > ROUNDING * max(values[-1], ROUNDING)
-    within = vectors[:, kept]
-    scaled = within / np.sqrt(values[kept])
+    within, whitened = spanned(covariance)
     is_off = np.abs(mean - within @ (mean @ within)).max() > ROUNDING * m
-    atoms = (np.vstack([prior, ranks]) - mean) @ scaled
+    distance = np.inf if is_off else float(((mean @ whitened) ** 2).sum())
+    atoms = (np.vstack([prior, ranks]) - mean) @ whitened
     found = np.empty(draws)
     for start in range(0, draws, step := max(1, _CELLS // (n + 1))):
         part = found[start : start + step]
@@ -314,13 +325,8 @@ def sampled_distances(
         weights[:, 0] = rng.standard_gamma(strength, len(part))
         drawn = weights @ atoms / weights.sum(axis=1, keepdims=True)
         part[:] = (drawn**2).sum(axis=1)
-    return np.inf if is_off else float(((mean @ scaled) ** 2).sum()), found
-
-
-def monte_carlo_test(distance: float, drawn: NDArray[np.float64]) -> GateResult:
-    """Return the share of draws that are at least as far from the mean as "all equal"."""
-    farther = int(np.count_nonzero(drawn >= distance * (1.0 - ROUNDING)))
-    return GateResult("monte-carlo", distance, farther / len(drawn))
+    farther = float((found >= distance * (1.0 - ROUNDING)).mean())
+    return GateResult("monte-carlo", distance, farther), found
 
 
 def _prior_ranks(ranks: ArrayLike | None, m: int) -> NDArray[np.float64]:
@@ -425,8 +431,7 @@ def bayesian_friedman_test(
     mean, covariance = posterior_moments(r, gram, strength, prior)
     if region == "monte-carlo":
         rng = rng_for(seed, "region")
-        distance, drawn = sampled_distances(ranks, strength, prior, draws, rng)
-        result = monte_carlo_test(distance, drawn)
+        result, drawn = monte_carlo_test(ranks, strength, prior, draws, rng)
         threshold = float(np.quantile(drawn, confidence))
     else:
         result = gate_test(r, gram, strength, prior)

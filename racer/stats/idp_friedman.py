@@ -11,7 +11,7 @@ import numpy as np
 from racer._checks import check_fraction, check_strength
 from racer.errors import ScoresError
 from racer.stats._validation import complete_blocks, frozen
-from racer.stats.friedman import ROUNDING, RankSums, centred
+from racer.stats.friedman import ROUNDING, RankSums, centred, ellipse_test, spanned
 from racer.stats.ranks import ranks_of
 
 if TYPE_CHECKING:
@@ -22,16 +22,11 @@ MOST_ORDERED = 7  # candidates, of which there are 47 293 orders with ties
 
 
 class IDPTails(NamedTuple):
-    """The least and the greatest tail probability that a prior of given weight leads to."""
+    """A decision, and the least and greatest tail probability that priors of a weight lead to."""
 
+    decision: IDPDecision
     lower: float
     upper: float
-
-    def decision(self, level: float) -> IDPDecision:
-        """Return the decision at a level, if it is the same for every prior."""
-        if self.upper < level:
-            return "different"
-        return "no difference" if self.lower >= level else "indeterminate"
 
 
 @lru_cache(maxsize=MOST_ORDERED)
@@ -43,36 +38,29 @@ def _orders(m: int) -> NDArray[np.float64]:
     return frozen(centred(ranks_of(places[are_orders].astype(np.float64))))
 
 
-def idp_tails(r: RankSums, gram: NDArray[np.float64], strength: float) -> IDPTails:
+def idp_tails(r: RankSums, gram: NDArray[np.float64], strength: float, level: float) -> IDPTails:
     """Return the bounds of the tail probability (eq. 19) over an atom at each order.
 
     mu' Sigma^-1 mu = (a0 + 1) q / (1 - q) with q = mu' (E r r')^-1 mu, and a prior atom changes E r r'
     by one rank: so q needs only u = r0' G^-1 r0, v = r0' G^-1 d and w = d' G^-1 d of the blocks.
     """
     n, m, s = r.n, r.m, strength
-    values, vectors = np.linalg.eigh(gram)
-    kept = values > ROUNDING * max(values[-1], ROUNDING)
-    within = vectors[:, kept]
-    scaled = within / np.sqrt(values[kept])
+    within, whitened = spanned(gram)
     orders = _orders(m)
-    atom, deviation = orders @ scaled, r.deviation @ scaled
+    atom, deviation = orders @ whitened, r.deviation @ whitened
     u, v, w = (atom**2).sum(axis=1), atom @ deviation, float(deviation @ deviation)
     q = (s * s * u + 2.0 * s * v + w + s * (u * w - v * v)) / (1.0 + s * u)
     # no block differs in the direction of such an order
     is_off = np.abs(orders - (orders @ within) @ within.T).max(axis=1) > ROUNDING * m
     q = np.where(is_off, s + w, q) / (s + n)
-    least, greatest = (_tail(float(end), n, m, s) for end in (q.max(), q.min()))
-    return IDPTails(least, greatest)
-
-
-def _tail(q: float, n: int, m: int, s: float) -> float:
-    """Return the tail probability of eq. 19 for q."""
-    from scipy.special import fdtrc  # noqa: PLC0415
-
-    if q > 1.0 - ROUNDING:
-        return 0.0
-    f = (s + n + 1.0) * q / (1.0 - q) * (n - m + 1) / ((n - 1) * (m - 1))
-    return float(fdtrc(m - 1, n - m + 1, f))
+    least, greatest = (
+        0.0
+        if end > 1.0 - ROUNDING
+        else ellipse_test((s + n + 1) * end / (1 - end), n, m).tail_probability
+        for end in (float(q.max()), float(q.min()))
+    )
+    told: IDPDecision = "no difference" if least >= level else "indeterminate"
+    return IDPTails("different" if greatest < level else told, least, greatest)
 
 
 @dataclass(frozen=True)
@@ -160,7 +148,5 @@ def idp_friedman_test(
         )
     ranks = centred(ranks_of(blocks.costs))
     sums = RankSums(n, ranks.sum(axis=0), float((ranks**2).sum()))
-    tails = idp_tails(sums, ranks.T @ ranks, strength)
-    return IDPFriedmanResult(
-        tails.decision(1.0 - confidence), *tails, confidence, strength, n, blocks.dropped
-    )
+    tails = idp_tails(sums, ranks.T @ ranks, strength, 1.0 - confidence)
+    return IDPFriedmanResult(*tails, confidence, strength, n, blocks.dropped)

@@ -50,10 +50,15 @@ def expected_running_time(evaluations: ArrayLike, used: ArrayLike) -> NDArray[np
     array([90.])
     """
     times = as_floats(evaluations, "evaluations", 2)
-    ends = np.broadcast_to(np.asarray(used, dtype=np.float64), times.shape)
+    try:
+        ends = np.broadcast_to(as_floats(used, "used", np.ndim(used)), times.shape)
+    except ValueError as error:
+        raise ScoresError(
+            f"used must be a number, or one for each of evaluations: {error}"
+        ) from None
     known = ~np.isnan(times)
     spent = np.where(known, np.minimum(times, ends), 0.0)
-    if not np.isfinite(spent).all():
+    if not (np.isfinite(spent) & (spent >= 0.0)).all():
         raise ScoresError(
             "used must have the evaluations of each run that did not reach the target"
         )

@@ -150,7 +150,7 @@ def test_the_page_names_the_classes_that_missed_the_goal():
 
 def test_runs_that_the_file_has_are_not_repeated(tmp_path):
     table = tmp_path / "a.csv"
-    words = ["--half", "chosen", "--problems", "sphere sixty", "--contenders", "random halving"]
+    words = ["--half", "chosen", "--problems", "sphere scales", "--contenders", "random halving"]
     words += ["--seeds", "2", "--budgets", "40 80", "--csv", str(table)]
     printed = CliRunner().invoke(costs.main, words, catch_exceptions=False).output
     rows = pd.read_csv(table)

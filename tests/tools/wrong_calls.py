@@ -56,6 +56,9 @@ _BY_NAME = {
     "objective": ["score", racer.Pareto("a", "b"), racer.Pareto],
     "choices levels": [[], ["a", "a"], [1, 1.0], [NAN]],
     "conditions": [[Param("x") > 0.5], {"y": 3}, {"z": Param("x") > 0.5}, {"x": "x > 1"}],
+    "outcomes": [[1], [0.5, 1], "x"],
+    "used": ["x", NAN, -1, [1, 2]],
+    "prior_ranks": [3, [1.0], "x", [0, 3, 3], [1, 2, NAN]],
     "source target": [99, -1, "worst", {"x": 2}, 1.5],
     "argv": ["", [], ["./x", None], "'", "a\0b"],
 }
@@ -121,7 +124,8 @@ def targets(folder):
     given |= {"y": SCORES[:, 1], "p_values": [0.1, 0.2, 0.3], "n_candidates": 3, "n_blocks": 12}
     given |= {"front_posterior.scores": np.stack([SCORES, SCORES[::-1]], axis=2), "blocks": 10}
     given |= {"hierarchical_t_test.x": SCORES, "hierarchical_t_test.y": SCORES[::-1], "n": 2}
-    given |= {"best_posterior.instances": range(12)}
+    given |= {"best_posterior.instances": range(12), "outcomes": [1, 0, 1, 1], "used": 100}
+    given["expected_running_time.evaluations"] = SCORES
     given |= {"plackett_luce_by_budget.scores": {1.0: SCORES, 2.0: SCORES}, "correlation": 0.1}
     given |= {"decider": "f-race", "world": simulate.NormalWorld(3, 0.5), "q": 3, "rho": 0.5}
     given |= {"name": "p", "argv": ["true", "{instance}"], "text": 'x "" r (0, 1)'}

@@ -34,7 +34,7 @@ class Settings(NamedTuple):
     local_rope: LocalRope | None
     seed: int
     correlation: float | None = None
-    decisions: Decisions = "gated"
+    decisions: Decisions | None = None  # None: "gated"
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,18 +168,6 @@ def rank_frame(names: tuple[str, ...], **columns: NDArray[np.float64]) -> pd.Dat
 
     frame = pd.DataFrame({"algorithm": list(names), **columns})
     return frame.sort_values(next(iter(columns)), kind="stable", ignore_index=True)
-
-
-def refuse(settings: Settings, method: str, *names: str) -> None:
-    """Raise if a setting was given that a method does not have."""
-    for name in names:
-        value = getattr(settings, name)
-        if value is not None and name == "posthoc":
-            raise SettingError(
-                f'posthoc={value!r} needs method="friedman" (--method friedman), not {method!r}'
-            )
-        if value is not None:
-            raise SettingError(f"{name}={value!r}: method={method!r} has none")
 
 
 def as_index(

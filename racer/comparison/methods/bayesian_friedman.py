@@ -18,7 +18,6 @@ from racer.comparison.methods.base import (
     left_out,
     places,
     rank_frame,
-    refuse,
 )
 from racer.stats import (
     bayesian_friedman_test,
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 
 def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
     """Rank by posterior mean ranks; accept the statements that hold together."""
-    refuse(settings, "bayesian-friedman", "posthoc", "local_rope")
     epsilon = half_width(settings)
     names, confidence = scores.algorithms, 1.0 - settings.alpha
     costs = complete_costs(scores, "the Friedman test")

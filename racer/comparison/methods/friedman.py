@@ -17,7 +17,6 @@ from racer.comparison.methods.base import (
     left_out,
     places,
     rank_frame,
-    refuse,
 )
 from racer.errors import ScoresError, SettingError
 from racer.stats import conover_posthoc, friedman_test
@@ -65,7 +64,6 @@ _BY_RANKS = ("nemenyi", "conover")  # of the Friedman test, on complete data set
 
 def friedman(scores: Scores, settings: Settings) -> Analysis:
     """Test whether all are alike by Iman and Davenport's F, then compare pairs."""
-    refuse(settings, "friedman", "rope", "local_rope")
     name = _checked(settings)
     posthoc, names = POSTHOCS[name], scores.algorithms
     costs = complete_costs(scores, "the Friedman test")

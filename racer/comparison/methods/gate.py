@@ -40,7 +40,7 @@ def gated(
     @wraps(method)
     def behind_gate(scores: Scores, settings: Settings) -> Analysis:
         analysis = method(scores, settings)
-        if settings.decisions != "gated" or (len(scores.algorithms) == 2 and not of_two):
+        if settings.decisions or (len(scores.algorithms) == 2 and not of_two):
             return behind(analysis, settings.alpha, is_open=True)
         flips = _flips(scores, settings)
         omnibus = omnibus_test(scores, settings, flips)

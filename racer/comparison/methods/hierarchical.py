@@ -16,7 +16,6 @@ from racer.comparison.methods.base import (
     encounters,
     places,
     rank_frame,
-    refuse,
 )
 from racer.comparison.render.tables import DECIMALS, SCIENTIFIC
 from racer.errors import ScoresError, SettingError
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
 def hierarchical(scores: Scores, settings: Settings) -> Analysis:
     """Compare each pair by its differences on all folds; rank by their mean, delta_0."""
-    refuse(settings, "hierarchical", "posthoc", "local_rope")
     _check(scores, settings)
     names, runs = scores.algorithms, scores.runs
     rope = 0.0 if settings.rope is None else settings.rope

@@ -14,7 +14,6 @@ from racer.comparison.methods.base import (
     encounters,
     places,
     rank_frame,
-    refuse,
 )
 from racer.errors import ScoresError
 from racer.stats import bayesian_signed_rank_test
@@ -30,7 +29,6 @@ _WEIGHTS = 1e9  # that all pairs draw together, beyond which each draws less oft
 
 def signed_rank(scores: Scores, settings: Settings) -> Analysis:
     """Compare each pair by signs and sizes of differences; rank by the mean of theta."""
-    refuse(settings, "signed-rank", "posthoc", "local_rope")
     names, costs = scores.algorithms, scores.costs
     rope = 0.0 if settings.rope is None else settings.rope
     pairs = compared(len(names), settings.control)

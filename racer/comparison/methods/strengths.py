@@ -15,7 +15,6 @@ from racer.comparison.methods.base import (
     decide,
     encounters,
     half_width,
-    refuse,
 )
 from racer.comparison.render.tables import DECIMALS
 from racer.errors import ScoresError, SettingError
@@ -75,23 +74,17 @@ def _trust(posterior: Posterior) -> list[str]:
 
 def _meaning(what: str, settings: Settings) -> str:
     """Return the meaning of "better", of how probably an algorithm is before another."""
-    is_strong, confidence = settings.decisions == "strong", 1.0 - settings.alpha
-    alone = "each pair on its own"
-    if settings.decisions == "gated":
-        return (
-            f"a posterior probability above {confidence:g} that {what} is above one half, {alone}"
-        )
-    rule = f'{alone} and without a test of "all alike" (Wainer 2023, section 9.{2 + is_strong})'
+    of, is_strong = settings.decisions, settings.decisions == "strong"
+    least = f"{'of at least' if of else 'above'} {1.0 - settings.alpha:g}"
+    how = f"posterior probability {least} that {what} is above one half"
     if is_strong:
-        return f"a posterior mean above {_STRONG:g} of {what}, {rule}"
-    return (
-        f"a posterior probability of at least {confidence:g} that {what} is above one half, {rule}"
-    )
+        how = f"posterior mean above {_STRONG:g} of {what}"
+    where = f' and without a test of "all alike" (Wainer 2023, section 9.{2 + is_strong})'
+    return f"a {how}, each pair on its own{where * bool(of)}"
 
 
 def by_bradley_terry(scores: Scores, settings: Settings) -> Analysis:
     """Rank by mean strength; ties are half a win for either."""
-    refuse(settings, "bradley-terry", "posthoc")
     rope, names = half_width(settings), scores.algorithms
     tied = None
     if settings.local_rope is None:
@@ -164,7 +157,6 @@ def _on_votes(result: BradleyTerryResult, scores: Scores) -> list[str]:
 
 def by_plackett_luce(scores: Scores, settings: Settings) -> Analysis:
     """Rank by the probability of winning."""
-    refuse(settings, "plackett-luce", "posthoc", "local_rope")
     if settings.decisions == "strong":
         raise SettingError('decisions="strong" needs method="bradley-terry", not "plackett-luce"')
     rope, names = half_width(settings), scores.algorithms

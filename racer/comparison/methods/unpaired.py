@@ -15,7 +15,6 @@ from racer.comparison.methods.base import (
     compared,
     half_width,
     rank_frame,
-    refuse,
 )
 from racer.stats import bayesian_kruskal_wallis
 from racer.stats.joint import common_joint
@@ -44,7 +43,6 @@ def _counts(won: int, lost: int, tied: int) -> dict[str, float]:
 
 def by_bayesian_kruskal_wallis(scores: Scores, settings: Settings) -> Analysis:
     """Rank by relative effects; accept the statements that hold together."""
-    refuse(settings, "bayesian-kruskal-wallis", "posthoc", "local_rope")
     epsilon = half_width(settings)
     names, confidence = scores.algorithms, 1.0 - settings.alpha
     result = bayesian_kruskal_wallis(
@@ -111,7 +109,6 @@ def by_kruskal_wallis(scores: Scores, settings: Settings) -> Analysis:
     """Test whether all laws are the same, then compare pairs by Brunner and Munzel's test."""
     from scipy.stats import rankdata  # noqa: PLC0415
 
-    refuse(settings, "kruskal-wallis", "rope", "posthoc", "local_rope")
     names, k = scores.algorithms, len(scores.algorithms)
     ranks = np.full(scores.costs.shape, np.nan)
     ranks[scores.known] = rankdata(scores.costs[scores.known])

@@ -15,13 +15,7 @@ from racer.deciders.parts.ranking import instance_means
 from racer.deciders.parts.verdicts import best_of
 from racer.errors import SettingError
 from racer.seeding import rng_for
-from racer.stats.friedman import (
-    RankSums,
-    friedman,
-    gate_test,
-    monte_carlo_test,
-    sampled_distances,
-)
+from racer.stats.friedman import RankSums, friedman, gate_test, monte_carlo_test
 from racer.stats.idp_friedman import idp_tails
 from racer.stats.sign_flips import all_alike, all_flips, flips_of, rotation_test
 
@@ -160,22 +154,16 @@ class Region(NamedTuple):
         sums = ranks.sums
         if sums.m == 2:
             return True, {"gate": "none"}
-        if self.kind == "monte-carlo":
-            rng = rng_for(self.seed, "region", sums.n)
-            with one_blas_thread():
-                drawn = sampled_distances(
-                    ranks.ranks, self.strength, np.zeros(sums.m), self.draws, rng
-                )
-            found = monte_carlo_test(*drawn)
-            return found.tail_probability < self.level, found._asdict()
-        if sums.n < sums.m:
+        if sums.n < sums.m and self.kind != "monte-carlo":
             return False, {"gate": "bayesian"}
         with one_blas_thread():
             gram = ranks.ranks.T @ ranks.ranks
             if self.kind == "idp":
-                tails = idp_tails(sums, gram, self.strength)
-                decision = tails.decision(self.level)
-                evidence: Evidence = {"gate": "idp", "decision": decision, **tails._asdict()}
-                return decision == "different", evidence
-            found = gate_test(sums, gram, self.strength)
+                tails = idp_tails(sums, gram, self.strength, self.level)
+                return tails.decision == "different", {"gate": "idp", **tails._asdict()}
+            if self.kind == "region":
+                found = gate_test(sums, gram, self.strength)
+            else:
+                prior, rng = np.zeros(sums.m), rng_for(self.seed, "region", sums.n)
+                found, _ = monte_carlo_test(ranks.ranks, self.strength, prior, self.draws, rng)
         return found.tail_probability < self.level, found._asdict()
