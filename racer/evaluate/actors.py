@@ -26,7 +26,7 @@ from racer.evaluate.transport import dumps
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from racer.evaluate.engines import Actor, Engine
+    from racer.evaluate.engines import Engine
 
 _WATCH = 0.5  # seconds between two looks at which workers there are
 _ALLOWED = 3  # workers that may be lost with a call, as in Dask
@@ -43,7 +43,7 @@ class _Queued:
 class _Worker:
     threads: int
     hiring: asyncio.Task[None] | None = None
-    actor: Actor | None = None
+    actor: Any = None  # once hired
     batches: dict[asyncio.Task[None], list[_Queued]] = field(default_factory=dict)  # in flight
     has_retry: bool = False  # and gets nothing else
 
@@ -164,7 +164,7 @@ class Actors(Submitter):
         if worker.actor is not None:
             worker.batches[asyncio.create_task(self._call(worker, worker.actor, batch))] = batch
 
-    async def _call(self, worker: _Worker, actor: Actor, batch: list[_Queued]) -> None:
+    async def _call(self, worker: _Worker, actor: Any, batch: list[_Queued]) -> None:
         """Make an actor's calls."""
         try:
             answers, seconds = await actor.run([queued.pickled for queued in batch])

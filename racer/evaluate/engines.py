@@ -15,7 +15,7 @@ from racer.evaluate.objective import describe
 from racer.evaluate.transport import Call
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Future
 
 _ONLY = {"pure", "retries"}  # options of Dask's executor that do not choose among workers
@@ -39,36 +39,8 @@ class HasNodes(Protocol):
 
 
 Cluster: TypeAlias = Executor | HasExecutor | HasNodes
+Engine: TypeAlias = "_Dask | _Ray"
 Answers: TypeAlias = tuple[list[tuple[Any, str]], float]
-
-
-class Actor(Protocol):
-    """A handle of an `Evaluator` on a worker."""
-
-    def run(self, calls: Sequence[bytes]) -> Awaitable[Answers]:
-        """Make pickled calls; any error means that the actor is lost."""
-
-    def stop(self) -> object:
-        """Make no more calls."""
-
-
-class Engine(Protocol):
-    """A cluster, used from an event loop in a thread of its own."""
-
-    def check(self) -> None:
-        """Raise SettingError if the cluster is closed."""
-
-    def call_soon(self, function: Callable[..., Any], *args: Any) -> None:
-        """Call a function in the event loop, from any thread."""
-
-    def close(self, last: Callable[[], Any]) -> None:
-        """Call a function in the event loop, if it is there: nothing else is called after it."""
-
-    async def workers(self) -> Mapping[Any, int]:
-        """Return the threads of each worker."""
-
-    async def hire(self, worker: Any) -> Actor:
-        """Place an actor on a worker."""
 
 
 def engine_of(executor: object) -> Engine | None:
@@ -124,7 +96,11 @@ class DaskEvaluator(Evaluator):
 
 
 class _Dask:
-    """A client of Dask, which stays open."""
+    """A client of Dask, which stays open, used from its event loop.
+
+    An actor that it hires has `run(calls)`, of which any error means that the actor is lost, and
+    `stop()`, after which it makes no more calls.
+    """
 
     def __init__(self, client: Any) -> None:
         if client.asynchronous:
@@ -132,28 +108,32 @@ class _Dask:
         self._client = client
 
     def check(self) -> None:
+        """Raise SettingError if the cluster is closed."""
         if (status := self._client.status) not in ("running", "connecting"):
             raise SettingError(f"executor is a Dask client that is {status}: give one that is open")
 
     def call_soon(self, function: Callable[..., Any], *args: Any) -> None:
+        """Call a function in the event loop, from any thread."""
         self._client.loop.add_callback(function, *args)
 
     def close(self, last: Callable[[], Any]) -> None:
+        """Call a function in the event loop, if it is there: nothing else is called after it."""
         with suppress(SettingError):
             self.check()
             self.call_soon(last)
 
     async def workers(self) -> Mapping[Any, int]:
+        """Return the threads of each worker."""
         cores: dict[str, int] = await self._client.scheduler.ncores(workers=None)
         return cores
 
-    async def hire(self, worker: Any) -> Actor:
+    async def hire(self, worker: Any) -> Any:
+        """Place an actor on a worker."""
         placed = self._client.submit(
             DaskEvaluator, actor=True, workers=[worker], allow_other_workers=False, pure=False
         )
         with self._client.as_current():
-            actor: Actor = await placed
-        return actor
+            return await placed
 
 
 class RayEvaluator(Evaluator):
@@ -214,7 +194,7 @@ class _Ray:
         self.check()
         return self._ray.nodes()
 
-    async def hire(self, worker: Any) -> Actor:
+    async def hire(self, worker: Any) -> Any:
         """Place an actor on a node, once a CPU is free there."""
         self.check()
         affinity = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy

@@ -206,8 +206,9 @@ def hierarchical_t_test(
     scale = 2.0 ** math.floor(math.log2(largest)) if largest else 1.0
     folds = _folds(gaps[enough] / scale, rho)
     if folds.spread.max() == 0.0:
-        return _constant(scale * folds.mean, rho, rope, dropped)
-    draws = _sampled(_Chains(folds, largest / scale, rng), rope / scale)
+        draws = _constant(folds.mean, rope / scale)
+    else:
+        draws = _sampled(_Chains(folds, largest / scale, rng), rope / scale)
     level = (0.025, 0.975)
     low, high = scale * np.quantile(draws.delta0, level)
     lows, highs = scale * np.quantile(draws.deltas, level, axis=0)
@@ -251,30 +252,13 @@ def _folds(gaps: _Floats, rho: float) -> _Folds:
     return _Folds(mean, spread, within, (1.0 + (n - 1.0) * rho) / n, n)
 
 
-def _constant(means: _Floats, rho: float, rope: float, dropped: int) -> HierarchicalResult:
-    """Return the result where all folds of all data sets differ by the same."""
+def _constant(means: _Floats, rope: float) -> _Draws:
+    """Return draws where all folds of all data sets differ by the same: the difference itself."""
     gap = float(means[0])
-    sure = Regions(float(gap < -rope), float(abs(gap) <= rope), float(gap > rope))
+    sure = np.array([[gap < -rope, abs(gap) <= rope, gap > rope]], dtype=np.float64)
     if gap == rope == 0.0:
-        sure = Regions(0.5, 0.0, 0.5)
-    same = frozen(means.copy())
-    return HierarchicalResult(
-        next_data_set=sure,
-        mean=sure,
-        largest=sure,
-        estimate=gap,
-        low=gap,
-        high=gap,
-        means=same,
-        estimates=same,
-        lows=same,
-        highs=same,
-        correlation=rho,
-        rope=rope,
-        n_dropped=dropped,
-        error=0.0,
-        r_hat=1.0,
-    )
+        sure = np.array([[0.5, 0.0, 0.5]])
+    return _Draws(sure, sure, sure, means[:1], means[None], means, 0.0, 1.0)
 
 
 def _regions(by_chain: _Floats) -> Regions:
