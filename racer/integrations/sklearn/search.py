@@ -22,7 +22,7 @@ from sklearn.model_selection import (
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import check_random_state
 
-from racer._checks import is_one_of, is_whole, whole
+from racer._checks import is_one_of, whole
 from racer._entry import own_mode
 from racer.core.budget import Budget
 from racer.core.pool import canonical_key
@@ -100,7 +100,6 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
             )
         self._validate_params()  # as they are now
         given = {name: getattr(self, name) for name in ("cv", "verbose", "pre_dispatch")}
-        _check_pre_dispatch(given["pre_dispatch"])
         folds = OneFold(self._splitter(y, params.get("groups")))
         self._data = (X, y), params
         self.cv, self.pre_dispatch = folds, "all"
@@ -487,15 +486,6 @@ class TunedSearchCV(RacedSearchCV):
             fits.params = named.params
         given = {"space": space, "instances": folds, "elites": self.elites}
         return self._raced(fits, Tuner, correlation, self.budget, **given, instance_order="given")
-
-
-def _check_pre_dispatch(value: Any) -> None:
-    """Raise SettingError for what joblib would refuse."""
-    is_expression = isinstance(value, str) and (value == "all" or "n_jobs" in value)
-    if not is_expression and not (is_whole(value) and value >= 1):
-        raise SettingError(
-            f"pre_dispatch={value!r}: give 'all', a whole number >= 1, or an expression of n_jobs"
-        )
 
 
 def _candidates(

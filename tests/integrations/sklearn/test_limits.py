@@ -75,10 +75,6 @@ def test_fits_with_limits_do_not_meet_the_threads_of_this_process():
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [{"limits": 60}, {"pre_dispatch": 0}, {"pre_dispatch": "x"}],
-)
-def test_settings_that_cannot_be_are_refused(settings):
-    with pytest.raises(SettingError, match=next(iter(settings))):
-        searched(Greedy(), **settings)
+def test_limits_that_cannot_be_are_refused():
+    with pytest.raises(SettingError, match="limits"):
+        searched(Greedy(), limits=60)
