@@ -428,7 +428,7 @@ def test_decisions_that_a_method_does_not_have(method, decisions):
 
 
 def test_many_weights_are_drawn_less_often_and_that_is_said(monkeypatch):
-    scores = np.random.default_rng(1).normal(size=(20, 3)) + [0.0, 0.3, 0.9]
+    scores = np.random.default_rng(1).normal([0.0, 0.3, 0.9], size=(20, 3))
     whole = racer.compare(scores, "signed-rank", maximize=False)
     monkeypatch.setattr("racer.comparison.methods.signed_rank._WEIGHTS", 5e5)
     part = racer.compare(scores, "signed-rank", maximize=False)
