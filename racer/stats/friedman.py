@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -242,7 +241,7 @@ class BayesianFriedmanResult:
 
 
 def posterior_moments(
-    r: RankSums, gram: NDArray[np.float64], strength: float, prior: NDArray[np.float64]
+    r: RankSums, gram: NDArray[np.float64], strength: float, prior: NDArray[np.float64] | float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean and covariance of the expected ranks about (m+1)/2, exact under Dirichlet weights.
 
@@ -280,11 +279,10 @@ def gate_test(
     r: RankSums,
     gram: NDArray[np.float64],
     strength: float,
-    prior: NDArray[np.float64] | None = None,
+    prior: NDArray[np.float64] | float = 0.0,
 ) -> GateResult:
     """Bayesian from m blocks on where it can be used, else Iman and Davenport's F."""
     if r.n >= r.m:
-        prior = np.zeros(r.m) if prior is None else prior
         distance = _mahalanobis(*posterior_moments(r, gram, strength, prior))
         if distance is not None:
             return ellipse_test(distance, r.n, r.m)
@@ -328,13 +326,6 @@ def monte_carlo_test(
         part[:] = (drawn**2).sum(axis=1)
     farther = float((found >= distance * (1.0 - ROUNDING)).mean())
     return GateResult("monte-carlo", distance, farther), found
-
-
-@lru_cache(maxsize=1024)
-def _f_quantile(d1: int, d2: int, confidence: float) -> float:
-    from scipy.special import fdtri  # noqa: PLC0415
-
-    return float(fdtri(d1, d2, confidence)) if d2 > 0 else np.inf
 
 
 def _prior_ranks(ranks: ArrayLike | None, m: int) -> NDArray[np.float64]:
@@ -424,6 +415,8 @@ def bayesian_friedman_test(
     >>> result.posterior_mean.round(3).tolist()
     [1.032, 2.323, 2.645]
     """
+    from scipy.special import fdtri  # noqa: PLC0415
+
     check_fraction(confidence, "confidence")
     check_strength(strength)
     choice(region, "region", get_args(Region))
@@ -442,7 +435,7 @@ def bayesian_friedman_test(
     else:
         result = gate_test(r, gram, strength, prior)
         d2 = n - m + 1 if result.gate == "bayesian" else (m - 1) * (n - 1)
-        threshold = _f_quantile(m - 1, d2, confidence)
+        threshold = float(fdtri(m - 1, d2, confidence)) if d2 > 0 else np.inf
     return BayesianFriedmanResult(
         rejected=result.tail_probability < 1.0 - confidence,
         gate=result.gate,
