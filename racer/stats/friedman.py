@@ -241,7 +241,7 @@ class BayesianFriedmanResult:
 
 
 def posterior_moments(
-    r: RankSums, gram: NDArray[np.float64], strength: float, prior: NDArray[np.float64]
+    r: RankSums, gram: NDArray[np.float64], strength: float, prior: NDArray[np.float64] | float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean and covariance of the expected ranks about (m+1)/2, exact under Dirichlet weights.
 
@@ -279,11 +279,10 @@ def gate_test(
     r: RankSums,
     gram: NDArray[np.float64],
     strength: float,
-    prior: NDArray[np.float64] | None = None,
+    prior: NDArray[np.float64] | float = 0.0,
 ) -> GateResult:
     """Bayesian from m blocks on where it can be used, else Iman and Davenport's F."""
     if r.n >= r.m:
-        prior = np.zeros(r.m) if prior is None else prior
         distance = _mahalanobis(*posterior_moments(r, gram, strength, prior))
         if distance is not None:
             return ellipse_test(distance, r.n, r.m)
