@@ -268,7 +268,9 @@ def _check_settings(settings: Settings, method: str) -> None:
         value = getattr(settings, name)
         if value is not None and method not in methods:
             needed = " or ".join(f'"{method}"' for method in methods)
-            raise SettingError(f"{name}={value!r} needs method={needed}, not {method!r}")
+            raise SettingError(
+                f"{name}={value!r} needs method={needed} (--method {methods[0]}), not {method!r}"
+            )
 
 
 def _control(control: Any, table: Scores) -> int | None:

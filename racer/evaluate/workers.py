@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from abc import ABC, abstractmethod
 from collections import deque
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -148,7 +149,7 @@ def outcomes_of(
             yield ended
 
 
-class _Serial(OnlyNeeded):
+class _Serial(OnlyNeeded, ABC):
     """Workers that evaluate one cell after the other, in the order of submission."""
 
     _cells: deque[Cell]  # that wait
@@ -163,8 +164,9 @@ class _Serial(OnlyNeeded):
         self._cells.clear()
         return []
 
+    @abstractmethod
     def _end(self) -> None:
-        """End an evaluation that may have begun: here they end within `next`."""
+        """End an evaluation that may have begun."""
 
     def __exit__(self, *error: object) -> None:
         self.finish()
@@ -186,6 +188,9 @@ class InProcess(_Serial):
         return cell, evaluate_cell(
             self._evaluate, cell, retries=self._retries, reraise_interrupt=True
         )
+
+    def _end(self) -> None:
+        """Do nothing: evaluations end within `next`."""
 
 
 class OneByOne(_Serial):

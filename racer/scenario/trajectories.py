@@ -30,7 +30,7 @@ _OF_RUN = ["function", "dimension", "instance", "repetition"]
 
 @dataclass(frozen=True, eq=False)
 class Trajectories:
-    """Runs of optimisers, from `racer.read_trajectories`: tables of fixed target or fixed budget.
+    r"""Runs of optimisers, from `racer.read_trajectories`: tables of fixed target or fixed budget.
 
     Rows of the tables are runs (function, dimension, instance, repetition), columns algorithms; NaN
     is a run that an algorithm does not have.
@@ -40,6 +40,19 @@ class Trajectories:
     algorithms : tuple of str
     maximize : bool
         Larger values are better.
+
+    Examples
+    --------
+    >>> import pathlib, racer, tempfile
+    >>> info = "suite = 'PBO', funcId = 1, DIM = 16, maximization = 'T', algId = 'EA'"
+    >>> runs = "evaluations best\n1 5\n4 7\n", "evaluations best\n1 4\n"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     place = pathlib.Path(folder)
+    ...     _ = (place / "f1.info").write_text(f"{info}\n%\na.dat, 1:10|7, 1:20|4")
+    ...     _ = (place / "a.dat").write_text("".join(runs))
+    ...     runs = racer.read_trajectories(folder)
+    >>> runs.hits(6)["EA"].tolist(), runs.expected_running_times(6)["EA"].tolist()
+    ([4.0, inf], [24.0])
     """
 
     algorithms: tuple[str, ...]
@@ -96,6 +109,14 @@ def read_trajectories(*folders: StrPath) -> Trajectories:
         or some functions are maximised and some minimised.
     OSError
         A file cannot be read.
+
+    Examples
+    --------
+    >>> import racer
+    >>> racer.read_trajectories("no/such/folder")
+    Traceback (most recent call last):
+      ...
+    racer.errors.ScoresError: no .info file in no/such/folder
 
     References
     ----------
