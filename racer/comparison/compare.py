@@ -267,10 +267,8 @@ def _check_settings(settings: Settings, method: str) -> None:
     for name, methods in _OF_METHODS.items():
         value = getattr(settings, name)
         if value is not None and method not in methods:
-            needed = " or ".join(f'"{method}"' for method in methods)
-            raise SettingError(
-                f"{name}={value!r} needs method={needed} (--method {methods[0]}), not {method!r}"
-            )
+            needed = " or ".join(f'"{each}" (--method {each})' for each in methods)
+            raise SettingError(f"{name}={value!r} needs method={needed}, not {method!r}")
 
 
 def _control(control: Any, table: Scores) -> int | None:

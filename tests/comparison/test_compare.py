@@ -358,7 +358,7 @@ class TestAuto:
         ({"control": "Z"}, "control='Z': no such algorithm; there are A, B, C, D"),
         ({"rope": 0.7}, "^rope=0.7: give the half-width"),
         ({"method": "bradley-terry", "rope": 0.5}, "rope=0.5"),
-        ({"method": "friedman", "rope": 0.1}, 'rope=0.1 needs method="bayesian-friedman" or'),
+        ({"method": "friedman", "rope": 0.1}, 'rope=0.1 needs method="bayesian-friedman"'),
         ({"method": "friedman", "posthoc": "tukey"}, "posthoc='tukey': choose from wilcoxon-holm"),
         ({"posthoc": "nemenyi"}, "posthoc='nemenyi' needs method=\"friedman\""),
         ({"method": "signed-rank", "local_rope": "paired"}, "local_rope='paired' needs"),
