@@ -10,6 +10,7 @@ import numpy as np
 
 from racer._numerics import one_blas_thread
 from racer.model.effects import Effects, effects
+from racer.model.failing import Failing
 from racer.model.quadratic import is_near, upper_bounds
 from racer.model.surrogate import Correlations, Guarded, Surrogate
 from racer.seeding import rng_for
@@ -36,18 +37,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from racer.deciders.decider import Goal
-    from racer.model.surrogate import Kernel
     from racer.space.sampling import Net
     from racer.space.space import Space
 
-_FEW = 5  # candidates that succeeded: with fewer, failures are learnt as costs
 _MANY = 300  # candidates: from here on, half of the children are wide, and one is a centre ..
 _LATE = 0.25  # .. of the best of these, the latest
 _WIDTHS = (0.12, 0.06)  # of the range: of the neighbourhoods in which a quadratic may fit
 _AT_END = 0.01  # of the range: nearer to an end of it than this, or the spread, is at the end
 _LOOKS = 30  # points of a branch at which its lower bound is looked for
 _OF_BRANCHES = 60  # candidates that are learnt from because they are the best of their branch
-_LABEL_NOISE = 0.01  # variance: of two neighbours, one may fail
 
 SAMPLING = 11  # recorded in stores; raised when a seed samples other configurations than before
 
@@ -75,7 +73,8 @@ class Proposals:
         self._configs: list[dict[str, Any]] = []
         self._vectors: list[NDArray[np.float64]] = []
         self._last: Surrogate | None = None  # fitted to all costs; the next fit begins with it
-        self._kernels: tuple[Kernel | None, Kernel | None] = (None, None)  # where some fail
+        self._failing: Failing | None = None
+        self._seen = np.zeros(0, dtype=np.intp)  # candidates that it knows, ascending
         self._surrogate: Surrogate | Guarded | None = None
         self._branches_of: list[bytes] = []
         self.branches: Branches = Branches(len(space.parameters) - len(space.free))
@@ -104,13 +103,8 @@ class Proposals:
         candidates: NDArray[np.intp],
         known: Effects,
         present: Sequence[int],
-        failed: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.float64]:
-        """Fit surrogates to candidates (m,), ascending; return costs of `present` (k,).
-
-        `failed` (m,) are those that never succeeded: proposals keep away from them, and
-        their costs, which are none, do not bend those of their neighbours.
-        """
+        """Fit a surrogate to candidates (m,), ascending; return costs of `present` (k,)."""
         self._known = (candidates, known.value)
         at = np.searchsorted(candidates, present)
         chosen = to_learn(
@@ -125,8 +119,8 @@ class Proposals:
             kernel = None if last is None else last.kernel
             surrogate = Surrogate(points, learnt, kernel, correlations)
             self._last = self._surrogate = surrogate
-            if failed is not None and failed[chosen].any():
-                self._learn_failures(correlations, learnt, failed[chosen])
+            if self._failing is not None:
+                self._surrogate = Guarded(surrogate, self._failing)
             posterior = surrogate.posterior
         self._note_best(candidates, known.value, chosen, posterior)
         return posterior[np.searchsorted(chosen, at)]
@@ -177,21 +171,22 @@ class Proposals:
         order = candidates[costs.argsort(kind="stable")].tolist()
         self.branches.note(order, [self._branches_of[c] for c in order])
 
-    def _learn_failures(
-        self, correlations: Correlations, known: Effects, failed: NDArray[np.bool_]
-    ) -> None:
-        """Fit one surrogate to the costs of those that succeeded, and one to failures."""
-        ok = ~failed
-        if ok.sum() < _FEW:
-            return
-        points = correlations.points
-        costs = Surrogate(
-            points[ok], Effects(known.value[ok], known.variance[ok]), self._kernels[0]
-        )
-        certain = Effects(failed.astype(np.float64), np.full(len(failed), _LABEL_NOISE))
-        failures = Surrogate(points, certain, self._kernels[1], correlations)
-        self._kernels = (costs.kernel, failures.kernel)
-        self._surrogate = Guarded(costs, failures)
+    def failing(
+        self, about: Sequence[int], cells: tuple[NDArray[Any], ...], n_places: int
+    ) -> NDArray[np.float64]:
+        """Learn how probably candidates fail from cells: candidates, places, failed (n,).
+
+        Return the probabilities of some candidates, (k, places).
+        """
+        candidates, places, failed = cells
+        if self._failing is None or self._failing.n_cells != len(failed):
+            self._seen, at = np.unique(candidates, return_inverse=True)
+            with one_blas_thread():
+                points = self._features(self._seen)
+                self._failing = Failing(points, at, places, failed, n_places, self._failing)
+        where = np.searchsorted(self._seen, about).clip(max=len(self._seen) - 1)
+        mine = np.where(self._seen[where] == about, where, -1)
+        return self._failing(self._features(np.array(about)), mine)
 
     def note_copies(self, candidates: Sequence[int], costs: NDArray[np.float64]) -> Copies:
         """Note which candidates (m,), ascending, are copies, by costs (n, m); return all copies."""
@@ -210,7 +205,7 @@ class Proposals:
         candidates, value = (known[-late:] for known in self._known)
         vectors = np.array([self._vectors[c] for c in candidates.tolist()])
         found, fixed = self._like(elite, vectors)
-        if len(found) < _FEW * 3:
+        if len(found) < 15:
             return None
         best = vectors[found[value[found].argsort(kind="stable")[: len(found) // 3]]]
         middle = np.median(best, axis=0)

@@ -9,6 +9,7 @@ import numpy as np
 
 from racer.core.table import with_success
 from racer.model.effects import effects
+from racer.model.failing import FAR, price
 from racer.results.base import goes_by_means, likeliest, n_blocks_of, posterior_of
 from racer.results.likeness import likeness
 from racer.results.metrics import Metrics
@@ -17,11 +18,14 @@ from racer.results.tuning import compared
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from numpy.typing import NDArray
+
     from racer.stats.best import BestPosterior
     from racer.tuner.ledger import Ledger
     from racer.tuner.proposals import Proposals
 
 _COMPARED = 100  # candidates of a race among which copies are looked for
+_FEW = 8  # candidates that do not fail: with fewer, costs are learnt from all
 _RECENT = 500  # candidates that are learnt from, beside those still in
 
 
@@ -49,11 +53,38 @@ class Ranking:
         costs = ledger.known.all_costs(about, ledger.plan.stream.instance)
         if runtime is not None:
             costs = np.where(np.isinf(costs), np.inf, runtime.as_costs(costs))
-        failed = np.isinf(costs).sum(axis=0) == (~np.isnan(costs)).sum(axis=0)
-        known = effects(costs, length, by_block=self._by_block)
-        expected = self._proposals.learn(np.array(about), known, candidates, failed)
-        order = expected.argsort(kind="stable")
+        score = self.price(about)
+        passes = (score < score.min() + FAR) & np.isfinite(costs).any(axis=0)
+        if passes.sum() < _FEW:  # in the unit of those that fail, others are equally far behind
+            passes[:] = True
+        learnt, some = np.array(about)[passes], costs[:, passes]
+        known = effects(some[~np.isnan(some).all(axis=1)], length, by_block=self._by_block)
+        asked = sorted({*learnt.tolist()} & {*candidates})
+        score[np.isin(about, asked)] += self._proposals.learn(learnt, known, asked)
+        score[~passes] += FAR
+        order = score[np.searchsorted(about, candidates)].argsort(kind="stable")
         return tuple(candidates[i] for i in order.tolist())
+
+    def failing(self, about: Sequence[int]) -> NDArray[np.float64] | None:
+        """Return how probably candidates fail, (k, instances or blocks); None if none has failed."""
+        known, stream = self._ledger.known, self._ledger.plan.stream
+        if not known.failures:
+            return None
+        repeated = known.repeated
+        rows = [row for row in known.rows if row.block not in repeated]
+        there = [stream.instance(row.block) for row in rows]
+        places = [r.block if i is None else i for r, i in zip(rows, there, strict=True)]
+        cells = (
+            np.concatenate([row.candidates for row in rows]),
+            np.repeat(places, [len(row.values) for row in rows]),
+            np.concatenate([np.isnan(row.values) for row in rows]),
+        )
+        return self._proposals.failing(about, cells, stream.n_instances or max(places) + 2)
+
+    def price(self, about: Sequence[int]) -> NDArray[np.float64]:
+        """Return what the expected failures of candidates cost, in spreads of a block."""
+        found = self.failing(about)
+        return np.zeros(len(about)) if found is None else price(found)
 
     def more_reliable(self, stay: Sequence[int], entrants: Sequence[int]) -> tuple[int, ...]:
         """Return candidates without failures that should beat the survivors, if some failed.
