@@ -21,7 +21,7 @@ _PARTS = ((0.4, 0.4, 0.1, 0.1), (0.2, 0.2, 0.5, 0.1), (0.1, 0.8, 0.0, 0.1))
 _SIGNALS, _LENGTHS = (0.1, 0.3, 0.8, 0.98), (0.1, 0.3, 1.0)  # of the variance; of a range
 _LIKELY = 3.0  # log likelihood less than the best: laws that count
 _GROWTH = 1.5  # of the cells, until all laws are tried again
-_PRICE = 50.0  # spreads of a block: of failing everywhere
+PRICE = 50.0  # spreads of a block: of failing everywhere
 FAR = 1e3  # the same, of each instance on which failing is more probable than not
 _AT_ONCE = 256  # configurations of which likeness stays within the processor's cache
 
@@ -138,7 +138,7 @@ def likeness(one: Floats, other: Floats, length: float) -> Floats:
 
 def price(failing: Floats) -> Floats:
     """Return what probabilities of failures (k, places) cost, in spreads of a block."""
-    return np.asarray(_PRICE * failing.mean(axis=1) + FAR * sure(failing))
+    return np.asarray(PRICE * failing.mean(axis=1) + FAR * sure(failing))
 
 
 def sure(failing: Floats) -> Indices:

@@ -140,6 +140,7 @@ class TuneResult(Result):
     origins: tuple[Origin, ...]
     space: Space
     test_instances: tuple[Any, ...]
+    chosen: int | None = None
 
     _survivor_label = "elites"
     _frame_names = (
@@ -152,6 +153,11 @@ class TuneResult(Result):
         """The best configuration, or None."""
         best: dict[str, Any] | None = super().best
         return best
+
+    @cached_property
+    def best_index(self) -> int | None:
+        """The choice of the final stage, or the candidate that is most probably the best."""
+        return super().best_index if self.chosen is None else self.chosen
 
     @property
     def elites(self) -> tuple[int, ...]:
@@ -171,7 +177,8 @@ class TuneResult(Result):
         """The candidates of which the best is sought: those evaluated most often."""
         if self.rules.is_front or self.leader is None:
             return super().compared
-        return compared(self.known, len(self.configs), self.survivors, self.stream)
+        found = compared(self.known, len(self.configs), self.survivors, self.stream)
+        return found if self.chosen is None else tuple(sorted({*found, self.chosen}))
 
     def lineage(self, candidate: int) -> tuple[int, ...]:
         """Return a candidate, the one around which it was sampled, and so on back.

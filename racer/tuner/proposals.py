@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from racer.deciders.decider import Goal
     from racer.space.sampling import Net
     from racer.space.space import Space
+    from racer.tuner.ledger import Lost
 
 _MANY = 300  # candidates: from here on, half of the children are wide, and one is a centre ..
 _LATE = 0.25  # .. of the best of these, the latest
@@ -171,22 +172,17 @@ class Proposals:
         order = candidates[costs.argsort(kind="stable")].tolist()
         self.branches.note(order, [self._branches_of[c] for c in order])
 
-    def failing(
-        self, about: Sequence[int], cells: tuple[NDArray[Any], ...], n_places: int
-    ) -> NDArray[np.float64]:
-        """Learn how probably candidates fail from cells: candidates, places, failed (n,).
-
-        Return the probabilities of some candidates, (k, places).
-        """
-        candidates, places, failed = cells
-        if self._failing is None or self._failing.n_cells != len(failed):
-            self._seen, at = np.unique(candidates, return_inverse=True)
+    def failing(self, about: Sequence[int], lost: Lost) -> NDArray[np.float64]:
+        """Learn how probably candidates fail; return it of some, (k, places)."""
+        if self._failing is None or self._failing.n_cells != len(lost.failed):
+            self._seen, at = np.unique(lost.candidates, return_inverse=True)
+            some = at, lost.places, lost.failed, lost.n_places
             with one_blas_thread():
-                points = self._features(self._seen)
-                self._failing = Failing(points, at, places, failed, n_places, self._failing)
+                self._failing = Failing(self._features(self._seen), *some, self._failing)
         where = np.searchsorted(self._seen, about).clip(max=len(self._seen) - 1)
         mine = np.where(self._seen[where] == about, where, -1)
-        return self._failing(self._features(np.array(about)), mine)
+        with one_blas_thread():
+            return self._failing(self._features(np.array(about)), mine)
 
     def note_copies(self, candidates: Sequence[int], costs: NDArray[np.float64]) -> Copies:
         """Note which candidates (m,), ascending, are copies, by costs (n, m); return all copies."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from racer.core.table import with_success
 from racer.model.effects import effects
-from racer.model.failing import FAR, price
+from racer.model.failing import FAR, price, sure
 from racer.results.base import goes_by_means, likeliest, n_blocks_of, posterior_of
 from racer.results.likeness import likeness
 from racer.results.metrics import Metrics
@@ -29,6 +28,14 @@ _FEW = 8  # candidates that do not fail: with fewer, costs are learnt from all
 _RECENT = 500  # candidates that are learnt from, beside those still in
 
 
+class Outlook(NamedTuple):
+    """What is expected of candidates: costs, their standard errors (k,); failures (k, places)."""
+
+    cost: NDArray[np.float64]
+    sd: NDArray[np.float64]
+    failing: NDArray[np.float64]
+
+
 class Ranking:
     """Candidates in order, by all outcomes in a ledger; the model of `proposals` learns from them.
 
@@ -40,65 +47,67 @@ class Ranking:
 
     def expected_best_first(self, candidates: Sequence[int]) -> tuple[int, ...]:
         """Order candidates by the model's expectation after all outcomes."""
-        ledger = self._ledger
-        recent = range(max(len(ledger.configs) - _RECENT, 0), len(ledger.configs))
-        about = sorted({*candidates, *(c for c in recent if ledger.known.of(c))})
-        length, runtime = ledger.plan.stream.length, ledger.plan.rules.runtime
-        if length is not None:
-            length -= sum(not ledger.known.is_usable(block) for block in range(ledger.blocks_used))
-        if (aim := ledger.plan.rules.aim) is not None and aim.goal is not None:
+        ledger, aim = self._ledger, self._ledger.plan.rules.aim
+        if aim is not None and aim.goal is not None:
+            about, instance = self._about(candidates), ledger.plan.stream.instance
             tables = aim.tables(ledger.known, aim.deciding).values()
-            costs = np.array([t.all_costs(about, ledger.plan.stream.instance) for t in tables])
-            return self._proposals.learn_metrics(np.array(about), costs, candidates, length)
-        costs = ledger.known.all_costs(about, ledger.plan.stream.instance)
-        if runtime is not None:
-            costs = np.where(np.isinf(costs), np.inf, runtime.as_costs(costs))
-        score = self.price(about)
-        passes = (score < score.min() + FAR) & np.isfinite(costs).any(axis=0)
-        if passes.sum() < _FEW:  # in the unit of those that fail, others are equally far behind
-            passes[:] = True
-        learnt, some = np.array(about)[passes], costs[:, passes]
-        known = effects(some[~np.isnan(some).all(axis=1)], length, by_block=self._by_block)
-        asked = sorted({*learnt.tolist()} & {*candidates})
-        score[np.isin(about, asked)] += self._proposals.learn(learnt, known, asked)
-        score[~passes] += FAR
-        order = score[np.searchsorted(about, candidates)].argsort(kind="stable")
+            costs = np.array([t.all_costs(about, instance) for t in tables])
+            of = np.array(about), costs, candidates, self._length
+            return self._proposals.learn_metrics(*of)
+        found = self.outlook(candidates)
+        order = (found.cost + price(found.failing)).argsort(kind="stable")
         return tuple(candidates[i] for i in order.tolist())
 
-    def failing(self, about: Sequence[int]) -> NDArray[np.float64] | None:
-        """Return how probably candidates fail, (k, instances or blocks); None if none has failed."""
-        known, stream = self._ledger.known, self._ledger.plan.stream
-        if not known.failures:
-            return None
-        repeated = known.repeated
-        rows = [row for row in known.rows if row.block not in repeated]
-        there = [stream.instance(row.block) for row in rows]
-        places = [r.block if i is None else i for r, i in zip(rows, there, strict=True)]
-        cells = (
-            np.concatenate([row.candidates for row in rows]),
-            np.repeat(places, [len(row.values) for row in rows]),
-            np.concatenate([np.isnan(row.values) for row in rows]),
-        )
-        return self._proposals.failing(about, cells, stream.n_instances or max(places) + 2)
+    def outlook(self, candidates: Sequence[int]) -> Outlook:
+        """Learn costs and failures of candidates; return what is expected of some.
 
-    def price(self, about: Sequence[int]) -> NDArray[np.float64]:
-        """Return what the expected failures of candidates cost, in spreads of a block."""
-        found = self.failing(about)
-        return np.zeros(len(about)) if found is None else price(found)
-
-    def more_reliable(self, stay: Sequence[int], entrants: Sequence[int]) -> tuple[int, ...]:
-        """Return candidates without failures that should beat the survivors, if some failed.
-
-        A race compares a failure with the rest of its block: where all that are left fail
-        on an instance, it weighs nothing there.
+        Costs are learnt from those that fail on the fewest instances alone: in the unit of those
+        that fail, who may be far better, all others are equally far behind.
         """
-        known = self._ledger.known
-        failed = {c for c in entrants if any(o.value is None for o in known.of(c).values())}
-        if failed.isdisjoint(stay) or failed.issuperset(entrants):
-            return ()
-        ranked = self.expected_best_first(sorted(entrants))
-        ahead = takewhile(lambda c: c not in stay, ranked)
-        return tuple(c for c in ahead if c not in failed)
+        ledger, about = self._ledger, self._about(candidates)
+        instance, runtime = ledger.plan.stream.instance, ledger.plan.rules.runtime
+        costs = ledger.known.all_costs(about, instance)
+        if runtime is not None:
+            costs = np.where(np.isinf(costs), np.inf, runtime.as_costs(costs))
+        failing = self._failing(about)
+        if (penalty := ledger.lost.penalty) is not None:
+            costs = np.where(costs == penalty, np.inf, costs)
+        fails = sure(failing)
+        good = np.isfinite(costs).any(axis=0)
+        passes = good & (fails == fails[good].min(initial=failing.shape[1]))
+        if passes.sum() < _FEW:
+            passes = good
+        if not passes.any():
+            passes = np.ones(len(about), dtype=np.bool_)
+        learnt, some = np.array(about)[passes], costs[:, passes]
+        known = effects(some[~np.isnan(some).all(axis=1)], self._length, by_block=self._by_block)
+        at = np.searchsorted(about, candidates)
+        asked = np.unique(at[passes[at]])
+        cost, sd = np.where(passes, 0.0, FAR), np.ones(len(about))
+        cost[asked] = self._proposals.learn(learnt, known, np.array(about)[asked].tolist())
+        sd[passes] = np.sqrt(known.variance)
+        return Outlook(cost[at], sd[at], failing[at])
+
+    def _about(self, candidates: Sequence[int]) -> list[int]:
+        """Return the candidates that are learnt from: the latest, and some."""
+        ledger = self._ledger
+        recent = range(max(len(ledger.configs) - _RECENT, 0), len(ledger.configs))
+        return sorted({*candidates, *(c for c in recent if ledger.known.of(c))})
+
+    @property
+    def _length(self) -> int | None:
+        """How many blocks there are that somebody may solve; None: without end."""
+        length, known = self._ledger.plan.stream.length, self._ledger.known
+        if length is None:
+            return None
+        return length - sum(not known.is_usable(b) for b in range(self._ledger.blocks_used))
+
+    def _failing(self, about: Sequence[int]) -> NDArray[np.float64]:
+        """Return how probably candidates fail, (k, instances or blocks)."""
+        lost = self._ledger.lost
+        if not lost.failed.any():
+            return np.zeros((len(about), lost.n_places))
+        return self._proposals.failing(about, lost)
 
     def distinct(self, stay: tuple[int, ...], gone: Sequence[int], n: int) -> tuple[int, ...]:
         """Return those that stay, but copies of others behind the best of those eliminated last."""

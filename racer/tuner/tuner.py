@@ -254,6 +254,7 @@ class Tuner(AskTell):
         return TuneResult(
             configs=self.configs,
             leader=tuning.best,
+            chosen=tuning.chosen,
             survivors=tuning.elites,
             ended=tuning.ended or Ended.INTERRUPTED,
             evaluations=ledger.evaluations + len(pending),

@@ -15,6 +15,7 @@ from racer.racing.asktell import Asked, Repeated
 from racer.racing.loop import best
 from racer.results.tuning import Origin
 from racer.seeding import seed_for
+from racer.tuner.final import FinalStage, beside_default, for_default, has_stage, is_better, kept
 from racer.tuner.finish import Finish
 from racer.tuner.match import Match
 from racer.tuner.opening import FINALISTS, SMALL, Opening, to_explore
@@ -58,6 +59,7 @@ class Tuning:
         self.evidence: list[tuple[int, Evidence]] = []
         self.elites: tuple[int, ...] = ()
         self.best: int | None = None
+        self.chosen: int | None = None  # by the final stage
         self.ended: Ended | None = None
         self._note = note
         self._queue = Queue(ledger.known)
@@ -260,7 +262,9 @@ class Tuning:
     @property
     def _opening(self) -> Opening:
         ranking = self._ranking
-        return Opening(self.ledger, self._draw, ranking.expected_best_first, ranking.likeliest)
+        needed = partial(kept, self.ledger)
+        of = ranking.expected_best_first, ranking.likeliest, needed
+        return Opening(self.ledger, self._draw, *of)
 
     def _open(self, evaluations: int) -> Flow:
         """Find the elites with few evaluations of many candidates, without races."""
@@ -301,17 +305,23 @@ class Tuning:
 
     def _reserve(self, left: int) -> int:
         """Return how many evaluations are kept from the races, to find out who was merely lucky."""
-        if not self._is_large_and_noisy(left):
-            return 0
-        return round(_RESERVED * (self.ledger.evaluations + left))
+        total = self.ledger.evaluations + left
+        reserved = round(_RESERVED * total) if self._is_large_and_noisy(left) else 0
+        if self.ledger.lost.is_partial:
+            return max(reserved, kept(self.ledger, total))
+        return reserved + kept(self.ledger, total)
 
     def _finish(self) -> Flow:
         """Choose the elites among all candidates, with what the races leave, where there is noise."""
         if not self.ledger.plan.is_noisy or self.best is None or len(self.elites) < 2:
             return
+        if has_stage(self.ledger) and self.ledger.lost.is_partial:
+            return
         used, ranked = self.ledger.evaluations, self._ranking.expected_best_first
         finish = Finish(self.ledger, ranked, self._proposals.near_best)
+        self.ledger.kept = kept(self.ledger, used + (self.ledger.left() or 0))
         yield from finish.run(self.elites)
+        self.ledger.kept = 0
         some = dict.fromkeys((*self.ledger.finalists, *self.elites))
         known = tuple(c for c in some if c not in self.ledger.rejected)
         self.elites = known[: len(self.elites)]
@@ -483,7 +493,7 @@ class Tuning:
         if rules.runtime is None and not rules.is_front:  # caps are ties
             gone = [entrants[e.candidate] for e in reversed(match.state.eliminations)]
             stay = ranking.distinct(stay, [c for c in gone if c in succeeded], survivors)
-        stay = (*ranking.more_reliable(stay, entrants), *stay)[:survivors]
+        stay = stay[:survivors]
         if elsewhere:  # of races that were over when this one had been proposed
             stay = ranking.expected_best_first([*stay, *elsewhere])[:survivors]
         return stay
@@ -509,6 +519,40 @@ class Tuning:
         self._note(event)
 
     def _select(self) -> Flow:
+        """Find out who is returned: where nobody fails by a race, else by the final stage."""
+        ledger = self.ledger
+        if not has_stage(ledger) or self.best is None or ledger.left() is None:
+            yield from self._select_by_race()
+            return
+        ranking = self._ranking
+        if not ledger.lost.is_partial:
+            leader = ranking.favourite(self.elites, self.best)
+            yield from FinalStage(ledger, ranking, self.elites).verify(leader)
+        if not ledger.lost.is_partial:
+            ledger.kept = for_default(ledger, ledger.evaluations + (ledger.left() or 0))
+            yield from self._select_by_race()
+            ledger.kept = 0
+        if ledger.lost.is_partial:
+            stage = FinalStage(ledger, ranking, self.elites)
+            yield from stage.run()
+            self.elites = stage.order[: max(len(self.elites), 1)]
+            self.best = self.chosen = self.elites[0] if self.elites else None
+        yield from self._face_default()
+
+    def _face_default(self) -> Flow:
+        """Return the default unless the choice is better."""
+        if self.ledger.plan.space.default is None or 0 in self.ledger.rejected or self.best is None:
+            return
+        choice = self.chosen
+        if choice is None:
+            choice = self._ranking.favourite(self.elites, self.best)
+        if choice != 0:
+            yield from beside_default(self.ledger, choice)
+            self.chosen = choice if is_better(self.ledger, choice) else 0
+            self.elites = tuple(dict.fromkeys((self.chosen, *self.elites)))[: len(self.elites)]
+            self.best = self.chosen
+
+    def _select_by_race(self) -> Flow:
         """Race the elites against each other with the rest, if it pays for a first test."""
         left = self.ledger.left()
         if len(self.elites) < 2 or left is None or left < len(self.elites):
