@@ -483,9 +483,11 @@ class Tuning:
         succeeded = {c for c in entrants if known.mean(c) is not None and c not in rejected}
         if ended == Ended.ALL_FAILED or not succeeded:
             return (*(c for c in self.elites if c in succeeded), *elsewhere)
-        others = [] if match.kind == "race" else [c for c in entrants if c not in alive]
+        is_race = match.kind == "race" and not self.ledger.lost.is_partial
+        others = [] if is_race else [c for c in entrants if c not in alive]
         ranked = [c for c in ranking.expected_best_first([*alive, *others]) if c in succeeded]
-        stay = tuple(c for c in ranked if c in alive)
+        # a race eliminates by single failures, and keeps who fails where all that are left do
+        stay = tuple(c for c in ranked if c in alive or match.kind == "race")
         if not stay:  # a candidate that never succeeded is not an elite
             stay = ranking.expected_best_first(sorted(succeeded))
         if match.kind == "selection":
