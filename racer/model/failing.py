@@ -136,9 +136,13 @@ def likeness(one: Floats, other: Floats, length: float) -> Floats:
     return np.asarray(0.5 * both, dtype=np.float64)
 
 
-def price(failing: Floats) -> Floats:
-    """Return what probabilities of failures (k, places) cost, in spreads of a block."""
-    return np.asarray(PRICE * failing.mean(axis=1) + FAR * sure(failing))
+def price(failing: Floats, usual: float) -> Floats:
+    """Return what probabilities of failures (k, places) cost, in spreads of a block.
+
+    Only failing more often than is `usual`: below that, what is expected differs by noise alone.
+    """
+    share = np.maximum(failing - usual, 0.0).mean(axis=1)
+    return np.asarray(PRICE * share + FAR * sure(failing))
 
 
 def sure(failing: Floats) -> Indices:

@@ -192,11 +192,14 @@ class Guarded:
 
     def __call__(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return posterior means of costs, shape (k,), at features of shape (k, d, 2)."""
-        return self._costs(features) + price(self._failing(features))
+        return self._costs(features) + self._price(features)
 
     def lower_bound(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         """Posterior means less their standard deviations, shape (k,), at features (k, d, 2)."""
-        return self._costs.lower_bound(features) + price(self._failing(features))
+        return self._costs.lower_bound(features) + self._price(features)
+
+    def _price(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
+        return price(self._failing(features), self._failing.rate)
 
 
 def _triangular_solution(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racer.model.failing import PRICE, price, sure
+from racer.model.failing import PRICE, sure
 from racer.racing.asktell import Asked
 from racer.seeding import rng_for
 
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from racer.tuner.ranking import Ranking
 
 _KEPT = 0.15  # of the budget, where somebody failed who succeeded elsewhere
-_UNSEEN = (0.03, 20)  # of the budget, evaluations at most: else, for instances that are new to the leader
+_UNSEEN = (
+    0.03,
+    20,
+)  # of the budget, evaluations at most: else, for instances that are new to the leader
 _DEFAULT = (0.05, 10)  # of the budget, evaluations at least: for the default, beside the choice
 _BETTER = 2.0  # standard errors: the choice is better than the default
 _RISK = 0.01  # probability of a failure that is not worth an evaluation
@@ -110,8 +113,8 @@ class FinalStage:
         self._pool = [c for c in good if ledger.known.mean(c) is not None]
         if not self._pool:
             return
-        self._cost, self._sd, self._failing = self._ranking.outlook(self._pool)
-        self._score = self._cost + price(self._failing)
+        found = self._ranking.outlook(self._pool)
+        self._cost, self._sd, self._failing, self._score = found
         self._lead = int(self._score.argmin())
 
     def _has_lost(self, leader: int) -> bool:

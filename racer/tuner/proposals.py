@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from racer._numerics import one_blas_thread
-from racer.model.effects import Effects, effects
+from racer.model.effects import Effects
 from racer.model.failing import Failing
-from racer.model.quadratic import is_near, upper_bounds
 from racer.model.surrogate import Correlations, Guarded, Surrogate
 from racer.seeding import rng_for
 from racer.space.vectors import choice_counts, features, vectors_around
-from racer.tuner.branches import Branches, Copies
+from racer.tuner.branches import Branches
 from racer.tuner.drafts import (
     NARROWEST,
     NEAR_ENDS,
@@ -24,7 +23,6 @@ from racer.tuner.drafts import (
     WIDEST,
     Drafts,
     drafts_around,
-    is_alike,
     narrowest,
     narrowing,
     to_learn,
@@ -41,12 +39,8 @@ if TYPE_CHECKING:
     from racer.space.space import Space
     from racer.tuner.ledger import Lost
 
-_MANY = 300  # candidates: from here on, half of the children are wide, and one is a centre ..
-_LATE = 0.25  # .. of the best of these, the latest
-_WIDTHS = (0.12, 0.06)  # of the range: of the neighbourhoods in which a quadratic may fit
-_AT_END = 0.01  # of the range: nearer to an end of it than this, or the spread, is at the end
+_MANY = 300  # candidates: from here on, half of the children are wide
 _LOOKS = 30  # points of a branch at which its lower bound is looked for
-_OF_BRANCHES = 60  # candidates that are learnt from because they are the best of their branch
 
 SAMPLING = 11  # recorded in stores; raised when a seed samples other configurations than before
 
@@ -79,9 +73,7 @@ class Proposals:
         self._surrogate: Surrogate | Guarded | None = None
         self._branches_of: list[bytes] = []
         self.branches: Branches = Branches(len(space.parameters) - len(space.free))
-        self._copies = Copies()
         self.is_raced = False  # so that a model is sure enough to be followed to the ends of ranges
-        self._known: tuple[NDArray[np.intp], NDArray[np.float64]] | None = None
         self._goal = None if goal is None else GoalModel(goal, seed)
 
     def take(self, config: dict[str, Any]) -> None:
@@ -106,11 +98,8 @@ class Proposals:
         present: Sequence[int],
     ) -> NDArray[np.float64]:
         """Fit a surrogate to candidates (m,), ascending; return costs of `present` (k,)."""
-        self._known = (candidates, known.value)
         at = np.searchsorted(candidates, present)
-        chosen = to_learn(
-            known.value, np.union1d(at, self._best_of_branches(candidates, known.value))
-        )
+        chosen = to_learn(known.value, at)
         vectors = np.array([self._vectors[c] for c in candidates[chosen].tolist()])
         learnt = Effects(known.value[chosen], known.variance[chosen])
         with one_blas_thread():
@@ -138,22 +127,6 @@ class Proposals:
         ranked = self._goal.ranked(candidates, costs, present, length, self._features)
         self.branches.note(ranked, [self._branches_of[c] for c in ranked])
         return tuple(ranked)
-
-    def _best_of_branches(
-        self, candidates: NDArray[np.intp], value: NDArray[np.float64]
-    ) -> NDArray[np.intp]:
-        """Return the places of the best candidates of each branch, to learn from."""
-        if len(self.branches.best) < 2:
-            return np.zeros(0, dtype=np.intp)
-        left = Counter(dict.fromkeys(self.branches.best, _OF_BRANCHES // len(self.branches.best)))
-        order = value.argsort(kind="stable")
-        branches = [self._branches_of[candidate] for candidate in candidates[order].tolist()]
-        places = []
-        for place, branch in zip(order.tolist(), branches, strict=True):
-            left[branch] -= 1
-            if left[branch] >= 0:
-                places.append(place)
-        return np.array(places, dtype=np.intp)
 
     def _features(self, candidates: NDArray[np.intp]) -> NDArray[np.float64]:
         vectors = np.array([self._vectors[c] for c in candidates.tolist()])
@@ -183,69 +156,6 @@ class Proposals:
         mine = np.where(self._seen[where] == about, where, -1)
         with one_blas_thread():
             return self._failing(self._features(np.array(about)), mine)
-
-    def note_copies(self, candidates: Sequence[int], costs: NDArray[np.float64]) -> Copies:
-        """Note which candidates (m,), ascending, are copies, by costs (n, m); return all copies."""
-        self._copies.note(candidates, costs, np.array([self._vectors[c] for c in candidates]))
-        return self._copies
-
-    def _centre(self, elite: int) -> NDArray[np.float64] | None:
-        """Return the centre (d,) of the best third of the late candidates like an elite.
-
-        Where noise is all that late candidates differ by, their centre is nearer to the optimum
-        than any of them. None while there are few.
-        """
-        if self._known is None or len(self._configs) < _MANY:
-            return None
-        late = round(_LATE * len(self._configs))
-        candidates, value = (known[-late:] for known in self._known)
-        vectors = np.array([self._vectors[c] for c in candidates.tolist()])
-        found, fixed = self._like(elite, vectors)
-        if len(found) < 15:
-            return None
-        best = vectors[found[value[found].argsort(kind="stable")[: len(found) // 3]]]
-        middle = np.median(best, axis=0)
-        is_at_end = np.minimum(middle, 1.0 - middle) < max(self.branches.spread, _AT_END)
-        return np.asarray(np.where(is_at_end & ~fixed, np.round(middle), best.mean(axis=0)))
-
-    def _like(
-        self, elite: int, vectors: NDArray[np.float64]
-    ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """Return which vectors (m, d) have an elite's choices, and where: those and what it lacks."""
-        here = self._vectors[elite]
-        fixed = np.isnan(here) | (self._choices > 0)
-        alike = (vectors == here) | (np.isnan(vectors) & np.isnan(here)) | ~fixed
-        alike[:, ~fixed] &= ~np.isnan(vectors[:, ~fixed])
-        return np.flatnonzero(alike.all(axis=1)), fixed
-
-    def near_best(
-        self, candidates: NDArray[np.intp], costs: NDArray[np.float64], elites: Sequence[int]
-    ) -> tuple[int, ...]:
-        """Return the candidates near the elites, of all ages, best first by a quadratic.
-
-        `costs` is (n, m). Empty while there are few, or if no quadratic fits there.
-        """
-        if len(self._configs) < _MANY:
-            return ()
-        vectors = np.array([self._vectors[c] for c in candidates.tolist()])
-        found, fixed = self._like(elites[0], vectors)
-        found = found[np.isfinite(costs[:, found]).any(axis=0)]
-        found = found[~np.isinf(costs[:, found]).any(axis=0)]
-        points, is_elite = vectors[found][:, ~fixed], np.isin(candidates[found], elites)
-        if fixed.all() or not is_elite.any():
-            return ()
-        centre = np.median(points[is_elite], axis=0)
-        for width in _WIDTHS:
-            near = is_near(points, centre, width)
-            if not near.any():
-                break
-            some = costs[:, found[near]]
-            known = effects(some[~np.isnan(some).all(axis=1)], by_block=False)
-            with one_blas_thread():
-                bounds = upper_bounds(points[near], known, centre, width)
-            if bounds is not None:
-                return tuple(candidates[found[near]][bounds.argsort(kind="stable")].tolist())
-        return ()
 
     def around(
         self,
@@ -279,18 +189,13 @@ class Proposals:
         factor = narrowing(n, len(self._space.free))
         wanted = Counter(len(elites) + others.index(branch) for branch in elsewhere)
         parents: list[int] = []
-        nearby = np.concatenate([vectors, np.empty((n, vectors.shape[1]))])  # and the children
-        centre = self._centre(elites[0])
-        if n and centre is not None and net.offer(np.where(np.isnan(centre), 0.5, centre)):
-            nearby[len(centres)] = centre
-            parents.append(0)
         while len(parents) < n:
             left = sorted((wanted - Counter(parents)).elements())
             with one_blas_thread():
                 drafts = self._drafts(
                     vectors, n - len(parents), spreads, rng, centres, len(elites), left
                 )
-            widened = self._keep(drafts, net, parents, nearby, len(centres))
+            widened = self._keep(drafts, net, parents, len(centres))
             tried = {*drafts.parents.tolist()}
             if min(tried) < len(elites):
                 tried |= {*range(len(elites))}
@@ -369,18 +274,13 @@ class Proposals:
         drafts: Drafts,
         net: Net,
         parents: list[int],
-        around: NDArray[np.float64],
         n_elites: int,
     ) -> NDArray[np.bool_]:
         """Accept a draft per child; return a mask of elites with an exhausted neighbourhood."""
         failed = np.zeros(n_elites)
         for i, parent in enumerate(drafts.parents.tolist()):
-            for draft, there in zip(drafts.vectors[i, :TRIES], drafts.there[i], strict=False):
-                known = n_elites + len(parents)
-                if self._copies.hold(there):
-                    continue
-                if not is_alike(there, around[:known]) and net.offer(draft):
-                    around[known] = there
+            for draft in drafts.vectors[i, :TRIES]:
+                if net.offer(draft):
                     parents.append(parent)
                     break
             else:

@@ -23,17 +23,20 @@ if TYPE_CHECKING:
     from racer.tuner.ledger import Ledger
     from racer.tuner.proposals import Proposals
 
-_COMPARED = 100  # candidates of a race among which copies are looked for
 _FEW = 8  # candidates that do not fail: with fewer, costs are learnt from all
 _RECENT = 500  # candidates that are learnt from, beside those still in
 
 
 class Outlook(NamedTuple):
-    """What is expected of candidates: costs, their standard errors (k,); failures (k, places)."""
+    """What is expected of candidates: costs, their standard errors (k,); failures (k, places).
+
+    `score` is the cost and the price of failures, together.
+    """
 
     cost: NDArray[np.float64]
     sd: NDArray[np.float64]
     failing: NDArray[np.float64]
+    score: NDArray[np.float64]
 
 
 class Ranking:
@@ -55,7 +58,7 @@ class Ranking:
             of = np.array(about), costs, candidates, self._length
             return self._proposals.learn_metrics(*of)
         found = self.outlook(candidates)
-        order = (found.cost + price(found.failing)).argsort(kind="stable")
+        order = found.score.argsort(kind="stable")
         return tuple(candidates[i] for i in order.tolist())
 
     def outlook(self, candidates: Sequence[int]) -> Outlook:
@@ -86,7 +89,8 @@ class Ranking:
         cost, sd = np.where(passes, 0.0, FAR), np.ones(len(about))
         cost[asked] = self._proposals.learn(learnt, known, np.array(about)[asked].tolist())
         sd[passes] = np.sqrt(known.variance)
-        return Outlook(cost[at], sd[at], failing[at])
+        score = cost + price(failing, float(ledger.lost.failed.mean()))
+        return Outlook(cost[at], sd[at], failing[at], score[at])
 
     def _about(self, candidates: Sequence[int]) -> list[int]:
         """Return the candidates that are learnt from: the latest, and some."""
@@ -108,17 +112,6 @@ class Ranking:
         if not lost.failed.any():
             return np.zeros((len(about), lost.n_places))
         return self._proposals.failing(about, lost)
-
-    def distinct(self, stay: tuple[int, ...], gone: Sequence[int], n: int) -> tuple[int, ...]:
-        """Return those that stay, but copies of others behind the best of those eliminated last."""
-        latest = list(gone)[: max(_COMPARED - len(stay), 0)]
-        some = sorted([*stay, *latest])
-        costs = self._ledger.known.all_costs(some, self._ledger.plan.stream.instance)
-        copies = self._proposals.note_copies(some, costs)
-        found = copies.distinct(stay)
-        if len(found) < min(n, len(stay)) and latest:
-            found = copies.distinct((*found, *self.expected_best_first(sorted(latest))))[:n]
-        return tuple(dict.fromkeys((*found, *stay)))
 
     def fastest_first(self, elites: tuple[int, ...]) -> tuple[int, ...]:
         """Order elites by the criterion of run times, if that is the cost, on their common blocks."""

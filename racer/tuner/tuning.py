@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from racer.tuner.match import Blocks, Kind, Known
     from racer.tuner.schedule import Schedule
 
-_LEAST_CLARITY = 0.5  # of a race that eliminated nobody: what was learnt narrows all the same
 _HOPELESS = 2  # races in which every evaluation fails, before the tuning is given up
 _AT_ONCE = 3_800  # evaluations beside the reserve, from which on races may be under way at once
 _GENERATIONS = 5  # races for each of those: a race learns from the races that are over
@@ -318,7 +317,7 @@ class Tuning:
         if has_stage(self.ledger) and self.ledger.lost.is_partial:
             return
         used, ranked = self.ledger.evaluations, self._ranking.expected_best_first
-        finish = Finish(self.ledger, ranked, self._proposals.near_best)
+        finish = Finish(self.ledger, ranked)
         self.ledger.kept = kept(self.ledger, used + (self.ledger.left() or 0))
         yield from finish.run(self.elites)
         self.ledger.kept = 0
@@ -470,14 +469,14 @@ class Tuning:
         self.best = self.elites[0] if self.elites and self._has_difference and is_answer else None
         gone = len(entrants) - len(match.alive)
         clarity = gone / (len(entrants) - min(survivors, len(entrants) - 1))
-        self._queue.clarity = min(max(clarity, _LEAST_CLARITY), 1.0)
+        self._queue.clarity = min(max(clarity, 0.0), 1.0)
         self._complete(match.kind, len(entrants), len(match.alive), state.block, ended)
         self.evidence += [(steps + block, evidence) for block, evidence in state.evidence]
         self.eliminations += [e.renumbered(entrants, steps) for e in state.eliminations]
 
     def _elites_after(self, match: Match, ended: str, survivors: int) -> tuple[int, ...]:
         """Return the elites that a race leaves: the best of those still in, and of those outside it."""
-        alive, entrants, rules = match.alive, match.entrants, self.ledger.plan.rules
+        alive, entrants = match.alive, match.entrants
         rejected, known, ranking = self.ledger.rejected, self.ledger.known, self._ranking
         elsewhere = [c for c in self.elites if c not in entrants and c not in rejected]
         succeeded = {c for c in entrants if known.mean(c) is not None and c not in rejected}
@@ -492,9 +491,6 @@ class Tuning:
             stay = ranking.expected_best_first(sorted(succeeded))
         if match.kind == "selection":
             return (*stay, *(c for c in ranked if c in others))
-        if rules.runtime is None and not rules.is_front:  # caps are ties
-            gone = [entrants[e.candidate] for e in reversed(match.state.eliminations)]
-            stay = ranking.distinct(stay, [c for c in gone if c in succeeded], survivors)
         stay = stay[:survivors]
         if elsewhere:  # of races that were over when this one had been proposed
             stay = ranking.expected_best_first([*stay, *elsewhere])[:survivors]
