@@ -4,6 +4,8 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
+
 TESTS = Path(__file__).resolve().parent
 FILES = [path for path in TESTS.rglob("*.py") if path != Path(__file__).resolve()]
 # in programs that tests write, too; in an event loop whose clock jumps, nothing waits
@@ -43,20 +45,12 @@ def asserted(source):
     return [number for node in asserts for number in clock_lines(node)]
 
 
-def test_whoever_sleeps_or_reads_a_clock_says_why():
+@pytest.mark.parametrize("lines", [unexplained, asserted])
+def test_whoever_sleeps_or_reads_a_clock_says_why_and_nobody_asserts_what_it_says(lines):
     found = {
         f"{path.relative_to(TESTS)}:{number}"
         for path in FILES
-        for number in unexplained(path.read_text(encoding="utf-8"))
-    }
-    assert not found
-
-
-def test_nobody_asserts_what_a_clock_says():
-    found = {
-        f"{path.relative_to(TESTS)}:{number}"
-        for path in FILES
-        for number in asserted(path.read_text(encoding="utf-8"))
+        for number in lines(path.read_text(encoding="utf-8"))
     }
     assert not found
 

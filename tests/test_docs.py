@@ -8,9 +8,7 @@ from itertools import pairwise, takewhile
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-
-from racer.cli import main
+from typed import typed
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -126,7 +124,7 @@ def test_the_command_lines_shown_are_such(monkeypatch, tmp_path):
     for line in shown:
         words = line.split()
         words[1] = str(ROOT / "experiments" / "wainer2023" / "data" / "table2_accuracy.csv")
-        done = CliRunner().invoke(main, words)
+        done = typed(*words)
         assert done.exit_code == 0, done.output
 
 

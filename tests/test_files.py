@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from typed import typed as command
 
 import racer
 from racer import _files
-from racer.cli import main
 from racer.errors import RacerError
 from racer.scenario.scenario import read_scenario
 from racer.space.irace.table import read_configurations
@@ -25,10 +25,6 @@ def _store(tmp_path):
     path = tmp_path / "run.db"
     racer.race([3, 1, 2], lambda config, *_: config, budget=30, seed=1, store=path)
     return path
-
-
-def command(*args):
-    return CliRunner().invoke(main, [*map(str, args)])
 
 
 def plotted(store, target):

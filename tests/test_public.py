@@ -112,8 +112,7 @@ def test_importing_racer_loads_nothing_heavy():
     assert loaded_after("import racer").isdisjoint(HEAVY)
 
 
-def test_racing_loads_neither_pandas_nor_optuna():
-    code = """
+RACES = """
 import racer
 for name in racer.deciders.DECIDERS:
     if "cost" not in racer.deciders.as_decider(name).objectives:
@@ -123,13 +122,7 @@ for name in racer.deciders.DECIDERS:
     )
     assert result.best == 1 and result.probability_best and repr(result)
 """
-    loaded = loaded_after(code)
-    assert "numpy" in loaded
-    assert loaded.isdisjoint({"pandas", "optuna", "sklearn", "matplotlib"})
-
-
-def test_tuning_loads_neither_pandas_nor_optuna_nor_the_statistics_of_scipy():
-    code = """
+TUNES = """
 import sys, racer
 space = racer.Space({"x": racer.Real(0, 1)})
 result = racer.tune(space, lambda c, i, seed: c["x"] + seed % 7, budget=700, seed=1)
@@ -137,8 +130,12 @@ assert result.elites and result.best and result.probability_best and repr(result
 assert "scipy.linalg" in sys.modules
 assert not {"scipy.stats", "scipy.optimize"} & {*sys.modules}  # 65 MB
 """
+
+
+@pytest.mark.parametrize(("code", "needed"), [(RACES, "numpy"), (TUNES, "scipy")])
+def test_racing_and_tuning_load_neither_pandas_nor_optuna(code, needed):
     loaded = loaded_after(code)
-    assert "scipy" in loaded
+    assert needed in loaded
     assert loaded.isdisjoint({"pandas", "optuna", "sklearn", "matplotlib"})
 
 

@@ -11,12 +11,11 @@ import sys
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from typed import typed
 
 import racer
 from experiments.wrong_calls.targets import calls, judged
 from racer import Integer, Param, Real, stats
-from racer.cli import main
 from racer.deciders import FRace
 from racer.testing import check_decider
 
@@ -76,18 +75,6 @@ def test_it_is_refused_and_names_the_argument(name):
     call, says = CALLS[name]
     with pytest.raises(racer.RacerError, match=says):
         call()
-
-
-def test_a_search_without_a_budget_is_refused():
-    pytest.importorskip("sklearn")
-    from sklearn.tree import DecisionTreeClassifier
-
-    from racer.integrations.sklearn import RacingSearchCV
-
-    data = np.arange(40.0).reshape(20, 2)
-    search = RacingSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 2]}, budget=0)
-    with pytest.raises(racer.BudgetError, match="budget of 0"):
-        search.fit(data, np.arange(20) % 2)
 
 
 @pytest.mark.parametrize("decider", [Misspelt(), Unknown()])
@@ -163,15 +150,6 @@ def test_a_keyword_of_another_library_names_ours(call, more, right):
         call(racer.Space({"x": racer.Real(0, 1)}), **more)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "right"),
-    [("freidman", "f-race"), ("F_Race", "f-race")],
-)
-def test_a_misspelt_decider_or_its_test_names_the_nearest(wrong, right):
-    with pytest.raises(racer.SettingError, match=f"is unknown; did you mean {right!r}\\?: choose"):
-        racer.Race([1, 2], budget=60, decider=wrong)
-
-
 @pytest.mark.parametrize("name", MISSPELT)
 def test_a_misspelt_keyword_names_the_nearest(name):
     call, who, wrong, right = MISSPELT[name]
@@ -188,25 +166,9 @@ def test_two_numbers_are_bounds_of_a_parameter():
 
 
 def test_nan_is_no_interval(tmp_path):
-    answer = CliRunner().invoke(main, ["watch", "run.db", "--interval", "nan"])
+    answer = typed("watch", "run.db", "--interval", "nan")
     assert answer.exit_code == 2
     assert "--interval" in answer.output
-
-
-def test_a_suggest_that_takes_no_trial_is_refused():
-    optuna = pytest.importorskip("optuna")
-    from racer.integrations.optuna import race_study
-
-    with pytest.raises(racer.SettingError, match="suggest cannot be called"):
-        race_study(optuna.create_study(), never, [1, 2], suggest=lambda: 1, budget=60)
-
-
-def test_scores_that_cannot_be_compared_are_named(tmp_path):
-    path = tmp_path / "list.txt"
-    path.write_text("one\ntwo\nthree\n")
-    answer = CliRunner().invoke(main, ["compare", str(path)])
-    assert answer.exit_code == 2
-    assert "list.txt" in answer.output
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="programs run on Linux and macOS only")

@@ -27,7 +27,6 @@ Design = Literal["paired", "unpaired"]
 UNPAIRED = ("bayesian-kruskal-wallis", "kruskal-wallis")  # methods of independent samples
 Posthoc = Literal["wilcoxon-holm", "wilcoxon-hochberg", "wilcoxon-shaffer", "nemenyi", "conover"]
 LocalRope = Literal["paired", "unpaired"]
-WITHHELD = "withheld"  # attribute of pairs: why they are undecided all the same, by name
 Named = Literal["scores", "matrix", "pairs"]  # sections that are shown if asked for
 KINDS = ("critical-difference", "pairs", "winning", "posterior", "matrix")  # of pictures
 Decision = Literal["better", "equivalent", "undecided", "indeterminate"]
@@ -93,11 +92,10 @@ class ComparisonData:
     def explained(self) -> tuple[str, ...]:
         """The notes, after the reason for the method; last, how many probable pairs are undecided."""
         notes = (self.reason, *self.notes) if self.reason else self.notes
-        is_open = self.omnibus is not None and self.omnibus.rejected
-        withheld = self.pairs.attrs.get(WITHHELD) if is_open else None
-        if not withheld:
+        gated = int((self.pairs["depends_on"] == "gate").sum())
+        if not gated or self.omnibus is None or not self.omnibus.rejected:
             return notes
-        pairs = counted(sum(map(len, withheld.values())), "pair")
+        pairs = counted(gated, "pair")
         said = f'Sign flips do not reject "both alike" for {pairs}: undecided, however probable.'
         return (*notes, said)
 

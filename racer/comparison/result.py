@@ -48,8 +48,9 @@ class Comparison(ComparisonData):
         wins, loses, ties; `effect_size`, the matched-pairs rank-biserial correlation (-1 to 1,
         see `racer.stats.rank_biserial`) on their common data sets, whatever the local rope is;
         the method's columns, `probability` (posterior, that the first is better) or `p_value`
-        (two-sided, adjusted), `in_rope` (posterior probability of practical equivalence); and
-        decision.
+        (two-sided, adjusted), `in_rope` (posterior probability of practical equivalence);
+        decision; and `depends_on`, what keeps a probable pair from one: "gate", as "all alike", or
+        "both alike" of that pair, is not rejected; "prior", as one of little weight would decide.
     omnibus : OmnibusTest or None
         The test of "all perform alike", where the method has one.
     notes : tuple of str

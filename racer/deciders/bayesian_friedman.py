@@ -33,7 +33,7 @@ Equalities = Literal["each", "joint"]
 # 1 - confidence are not sampled: these are subtracted from the joint probability instead (Boole's
 # inequality).
 _CERTAIN = 1e-2
-_SURE = 0.998  # the set of candidates that may be the best holds it with this probability
+_AGREED = 0.8  # a drop is carried out outside the set that holds the best with this probability
 _MANY = 200  # candidates, above which pairs are sought by their counts
 
 
@@ -45,6 +45,7 @@ class _State:
     setting: Setting
     costs: RowBuffer  # (n, m) of all candidates, NaN where one was out
     instances: list[int] | None = field(default_factory=list)  # of each block, if they are known
+    gone: set[int] = field(default_factory=set)  # as inferior
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class BayesianFriedman(Decider):
     equalities : {"each", "joint"}
         "each": a pair that is indistinguishable by its own posterior, without the gate.
         Nor is anybody inferior then who is in the set that holds the best of all candidates with
-        probability 0.998 (`racer.stats.best_posterior`).
+        probability 0.8 (`racer.stats.best_posterior`); who is has P(best) = 0 from then on.
         "joint", as in the paper: only if the gate rejected, and only pairs, surest first, that are
         all so with joint posterior probability above `confidence`.
     pair_strength : float >= 0
@@ -144,16 +145,14 @@ class BayesianFriedman(Decider):
             Region(self.strength, level)
             if gate == "region"
             else Omnibus(gate, level, seed, generalize=setting.generalize),
-            PairSums(m, self.draws, seed),
+            PairSums(self.draws, seed),
             setting,
             RowBuffer(m, np.float64),
         )
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
-        kept = state.ranks.update(blocks)
-        if kept is not None:
-            state.sums.keep(kept)
         ranks = state.ranks
+        ranks.update(blocks)
         verdict = gated(state.gate, ranks, ranks.means, partial(self._compare, state))
         if self.equalities == "each":
             _remember(state, blocks)
@@ -320,6 +319,9 @@ def _agreed(state: _State, dropped: tuple[Drop, ...]) -> tuple[Drop, ...]:
         n_blocks=None if setting.generalize else setting.n_blocks,
         instances=state.instances,
         generalize=setting.generalize,
+        among=[c for c in range(setting.n_candidates) if c not in state.gone],
     )
-    may_be_best = set(found.credible_set(_SURE))
-    return tuple(drop for drop in dropped if drop.candidate not in may_be_best)
+    may_be_best = set(found.credible_set(_AGREED))
+    agreed = tuple(drop for drop in dropped if drop.candidate not in may_be_best)
+    state.gone |= {drop.candidate for drop in agreed}
+    return agreed

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from racer.deciders.decider import Goal
 
+_SETTLED = 0.95  # the probability of each that is left to be on the front, at which a race ends
+
 
 @dataclass
 class _State:
@@ -38,7 +40,7 @@ class BayesianFront(Decider):
     them reject, the posterior of the expected costs in all metrics (`racer.stats.front_posterior`,
     of the candidates still in) gives for each candidate the probability that another is better
     in every metric; the longest list is dropped, surest first, of which that holds jointly. The
-    verdict is `settled` once all that are left are on the front with that probability.
+    verdict is `settled` once each that is left is on the front with probability 0.95.
 
     Failures count as in `racer.stats.best_posterior`, in every metric with noise. Margins are not
     for this decider: `FrontRace` takes them.
@@ -125,7 +127,7 @@ class BayesianFront(Decider):
         drawn = Means(costs, exact, by_block=True, n_blocks=state.n_blocks).drawn()
         fronts = on_front(drawn)
         dropped = self._dropped(blocks.candidates, drawn, fronts)
-        settled = not dropped and float(fronts.all(axis=1).mean()) >= self.confidence
+        settled = not dropped and float(fronts.mean(axis=0).min()) >= _SETTLED
         return state, Verdict(dropped, None, -fronts.mean(axis=0), evidence, settled=settled)
 
     def _dropped(

@@ -51,8 +51,9 @@ def default_decider(goal: Goal | None) -> str:
 
 def name_of(decider: Decider) -> str:
     """Return how a decider is given in a call: its name in quotes, or the class of one's own."""
-    known = (repr(name) for name, kind in DECIDERS.items() if type(decider) is kind)
-    return next(known, type(decider).__name__)
+    known = [name for name, make in DECIDERS.items() if repr(make()) == repr(decider)]
+    known += [name for name, kind in DECIDERS.items() if type(decider) is kind]
+    return repr(known[0]) if known else type(decider).__name__
 
 
 def as_decider(decider: str | Decider) -> Decider:

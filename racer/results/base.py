@@ -144,7 +144,7 @@ class Result(AnyResult, ABC):
         n = len(self.configs)
         if self._metrics is not None and self.rules.goal is not None:
             return self._metrics.posterior(self.rules.goal, self.compared)
-        more = (self.correlation, self._covariances, self.compared)
+        more = (self.correlation, self._covariances, self._sought)
         return posterior_of(self.known, n, self.stream, self.rules, *more, by_means=self._by_means)
 
     @property
@@ -156,6 +156,11 @@ class Result(AnyResult, ABC):
     def compared(self) -> tuple[int, ...]:
         """The candidates of which the best is sought."""
         return tuple(range(len(self.configs)))
+
+    @property
+    def _sought(self) -> tuple[int, ...]:
+        """Those compared that did not leave because P(best) excluded them."""
+        return self.compared
 
     @property
     def _covariances(self) -> Covariances | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+from racer.deciders.bayesian_friedman import BayesianFriedman
 from racer.render.html import write_page
 from racer.results import page, pictures, summary
 from racer.results.base import Result
@@ -140,6 +141,14 @@ class RaceResult(Result):
     def means(self) -> pd.DataFrame:
         """One row per candidate: its mean score, and its difference from that of the best."""
         return means_frame(self)
+
+    @property
+    def _sought(self) -> tuple[int, ...]:
+        decider = self.rules.decider
+        if not (isinstance(decider, BayesianFriedman) and decider.equalities == "each"):
+            return self.compared
+        gone = {drop.candidate for drop in self._eliminations if drop.reason == "inferior"}
+        return tuple(candidate for candidate in self.compared if candidate not in gone)
 
     @property
     def verdict(self) -> tuple[str, ...]:

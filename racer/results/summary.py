@@ -13,6 +13,7 @@ from racer.deciders.bayesian_friedman import BayesianFriedman
 from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.mean import MeanRace
 from racer.deciders.named import name_of
+from racer.deciders.signed_rank import SignedRankRace
 from racer.render.sections import Code, Grid, Section, number, parameters, value_shown
 from racer.results.front import front_first, front_grid, listed, shown_means, verdict_of_front
 from racer.results.means import has_means, mean_scores, means_section
@@ -65,10 +66,12 @@ def verdict(result: Result) -> tuple[str, ...]:
         f"{related_probability(chance)}: the posterior probability that {_question(result)} "
         f"{_compared(result)}."
     )
-    more = () if result._metrics is None else result._metrics.notes
-    more = (*more, _unacceptable(result))
-    parts = (chances, _rivals(result), _eliminated_best(result), _failing(result), *more)
-    parts = (*parts, _population(result))
+    parts = (
+        *(chances, _rivals(result), _gone_rivals(result), _eliminated_best(result)),
+        _failing(result),
+        *(() if result._metrics is None else result._metrics.notes),
+        *(_unacceptable(result), _by_prior(result), _population(result)),
+    )
     return tuple(filter(None, parts))
 
 
@@ -151,6 +154,28 @@ def _rivals(result: Result) -> str:
     )
 
 
+def _gone_rivals(result: Result) -> str:
+    """Return a sentence if others that may be the best were eliminated."""
+    others = {*result.credible_set}.difference(result.survivors, [result.best_index])
+    gone = [e for e in result._eliminations if e.candidate in others]
+    if not gone or not result._is_race:
+        return ""
+    listed = ", ".join(f"#{e.candidate}" for e in gone[:_MOST])
+    listed += f" and {len(gone) - _MOST} more" * (len(gone) > _MOST)
+    listed += " was eliminated" if len(gone) == 1 else " were eliminated"
+    if not _is_agreed(result):
+        return f"{listed} by the rule of {name_of(result.rules.decider)}: P(best) is another model."
+    if all(e.reason == "indistinguishable" for e in gone):
+        return f"{listed} beside another that is as good."
+    return f"{listed} earlier; given all outcomes, {'it is' if len(gone) == 1 else 'they are'} not ruled out."
+
+
+def _is_agreed(result: Result) -> bool:
+    """Return whether its decider drops none that P(best) calls likely."""
+    decider = result.rules.decider
+    return isinstance(decider, BayesianFriedman) and decider.equalities == "each"
+
+
 def _eliminated_best(result: Result) -> str:
     """Return a sentence if the best was eliminated."""
     best = result.best_index
@@ -161,14 +186,28 @@ def _eliminated_best(result: Result) -> str:
     rival = max(result.survivors, key=lambda c: chances[c], default=None)
     alike = rival is not None and round(chances[rival], 2) == round(chances[gone[-1].candidate], 2)
     likely = f"as likely the best as #{rival}" if alike else "the likeliest best nevertheless"
-    decider, rule, differs = result.rules.decider, "", ""
-    is_agreed = isinstance(decider, BayesianFriedman) and decider.equalities == "each"
-    if not is_agreed:  # by P(best), as it was then
-        rule, differs = f"by the rule of {name_of(decider)}: ", "P(best) is another model, and "
+    rule = differs = ""
+    if not _is_agreed(result):  # by P(best), as it was then
+        rule = f"by the rule of {name_of(result.rules.decider)}: "
+        differs = "P(best) is another model, and "
     return (
         f"#{best} was eliminated after block {gone[-1].block} ({rule}{why(gone[-1])}); {differs}given "
         f"all outcomes, it is {likely}."
     )
+
+
+def _by_prior(result: Result) -> str:
+    """Return in a sentence what left pairs of the last test open, of a decider that knows no prior.
+
+    That is its gate, before any pair is compared, or the prior.
+    """
+    if not isinstance(result.rules.decider, SignedRankRace) or not result._evidence:
+        return ""
+    _, test = result._evidence[-1]
+    if "indeterminate" not in test:
+        return 'At the last test no pair was compared: "all alike" was not rejected.'
+    pairs = int(test["indeterminate"])
+    return f"At the last test {counted(pairs, 'pair')} would be decided by the prior." * bool(pairs)
 
 
 def _unacceptable(result: Result) -> str:
@@ -288,7 +327,8 @@ def cost(result: Result) -> str:
     of = "" if budget is None else f" of a budget of {budget}"
     if budget is not None and result.ended == "decided" and result.evaluations < budget:
         other = budget - result.evaluations
-        of += f" (the other {other} {'was' if other == 1 else 'were'} not needed)"
+        needed = "needed" if len(result.credible_set) < 2 else "used"
+        of += f" (the other {other} {'was' if other == 1 else 'were'} not {needed})"
     unused = result.unused
     ahead = (
         f", and {unused.cells} more ({number(unused.seconds, 4)} s) made ahead and not needed"
@@ -439,8 +479,14 @@ def as_dict(result: Result, line: Callable[[Any], str] | None = None) -> dict[st
         "seed": result.seed,
         **_metric_payload(result),
         **({"mean_scores": mean_scores(result)} if has_means(result) else {}),
-        "eliminations": [vars(elimination) for elimination in result._eliminations],
+        "eliminations": [_gone(result, elimination) for elimination in result._eliminations],
     }
+
+
+def _gone(result: Result, elimination: Elimination) -> dict[str, Any]:
+    """Return an elimination as plain data, with no second probability beside P(best)."""
+    own = () if result._shows_measures else ("probability", "measure")
+    return {name: value for name, value in vars(elimination).items() if name not in own}
 
 
 def _metric_payload(result: Result) -> dict[str, Any]:

@@ -28,6 +28,7 @@ __all__ = ["BestPosterior", "best_posterior", "plausible"]
 _MOST = 300  # candidates that are compared in full, of those that may be the best
 _PASSES = 4  # in which such candidates are found
 _GUESSED = 2.6  # the noise variance counts as so much more, where likeness is guessed by kernels
+_FEW, _MANY = 30, 1.5  # of more candidates the noise counts so much: pools have an edge, no tail
 _PRICE = 50.0  # of a failure, in noise standard deviations, where likeness tells who fails
 
 
@@ -119,7 +120,7 @@ def best_posterior(
     these ranks. *Places*: score of candidate j on block b = block b + place j + noise. Candidates
     are exchangeable, normal around a common mean with a spread that the data estimate: so whoever
     leads by luck is drawn back towards the others. The spread has a half-Cauchy prior (scale 0.25 of
-    the noise's standard deviation) with a mass of 0.1 at no spread; the noise variance is integrated
+    the noise's standard deviation) with a mass of 0.3 at no spread; the noise variance is integrated
     out. Elimination goes by observed costs alone, so that candidates that were eliminated early are
     compared fairly by what is known of them. Who is more than three robust spreads of the better
     candidates (or standard errors) behind their lower third cannot be the best, and is no measure of
@@ -295,7 +296,7 @@ def _compared(
         instances=instances,
         generalize=generalize,
         kernels=kernels,
-        inflation=1.0 if kernels is None or measure == "mean" else _GUESSED,
+        inflation=_inflation(len(sought), measure, guessed=kernels is not None),
     )
     places = sum((part.weight * part.mean for part in parts), np.zeros(len(near)))
     mean += places.max() - mean[near].max()
@@ -318,6 +319,13 @@ def _compared(
     )
     n_telling = int(((~np.isnan(values)).sum(axis=1) > 1).sum())
     return BestPosterior(frozen(probability), frozen(mean - mean.mean()), n_telling)
+
+
+def _inflation(m: int, measure: Measure, *, guessed: bool) -> float:
+    """Return what the noise variance is multiplied by."""
+    if guessed and measure != "mean":
+        return _GUESSED
+    return 1.0 if m <= _FEW else _MANY
 
 
 def _rates(costs: Floats, kernels: Floats) -> Floats:

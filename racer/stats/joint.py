@@ -11,16 +11,14 @@ from racer._checks import check_draws, check_fraction, whole
 from racer.errors import SettingError
 from racer.seeding import check_seed
 from racer.stats._validation import complete_blocks
-from racer.stats.dirichlet import better_minus_worse, gamma_weights
+from racer.stats.dirichlet import PairSums
 from racer.stats.ranks import ranks_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     import pandas as pd
     from numpy.typing import ArrayLike, NDArray
-
-_CHUNK = 64
 
 
 @dataclass(frozen=True)
@@ -258,16 +256,8 @@ def joint_comparisons(
         wins, rank_sums, np.where(swap, second, first), np.where(swap, first, second)
     )
 
-    seed = check_seed(seed)
-    gammas = np.stack([gamma_weights(seed, block, draws) for block in range(n)])
-
-    def hold() -> Iterator[NDArray[np.bool_]]:
-        for start in range(0, len(first), _CHUNK):
-            part = slice(start, start + _CHUNK)
-            signs = better_minus_worse(costs, ordered.better[part], ordered.worse[part])
-            yield from signs.T @ gammas > 0
-
-    joint = running_joint(hold(), draws)
+    sums = PairSums(draws, check_seed(seed))
+    joint = running_joint(sums.hold(costs, ordered.better, ordered.worse), draws)
     above = sum(together > confidence for together in joint)
     statements = tuple(
         Statement(

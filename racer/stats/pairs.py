@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from racer._numerics import TIE
-from racer.stats.signed_rank import ROUNDING, upper_tail
+from racer._numerics import with_ties
+from racer.stats.signed_rank import rank_sums, signed_levels, upper_tail
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,24 +55,10 @@ def pair_ranks(
 
 def _some(x: NDArray[np.float64], y: NDArray[np.float64], *, test: bool) -> PairRanks:
     """Return the same for rows of x and of y, (k, n)."""
-    known = ~(np.isnan(x) | np.isnan(y))
-    with np.errstate(over="ignore", invalid="ignore"):
-        low, high = np.minimum(x, y), np.maximum(x, y)
-        gap = high - low
-        near = gap <= TIE * np.maximum(np.abs(low), np.abs(high))
-        tie = (x == y) | (near & np.isfinite(gap)) | ~known
-        z = np.where(tie, 0.0, y - x)
-        largest = np.where(tie, np.abs(low), np.maximum(np.abs(low), np.abs(high)))
-    slack = np.where(known & np.isfinite(x) & np.isfinite(y), ROUNDING * largest, 0.0)
-    order = np.argsort(np.where(known, np.abs(z), -1.0), axis=1, kind="stable")
-    z, slack = np.take_along_axis(z, order, 1), np.take_along_axis(slack, order, 1)
-    size, start = np.abs(z), np.zeros((len(z), 1))
-    with np.errstate(invalid="ignore"):  # inf - inf: one level
-        new = np.diff(size, axis=1, prepend=start) > slack + np.hstack([start, slack[:, :-1]])
-    ranks = _ranks(new)
-    better, worse = (np.where(side, ranks, 0.0).sum(axis=1) for side in (z > 0.0, z < 0.0))
-    nothing = ~known.any(axis=1)
-    p_values = np.full(len(z), np.nan)
+    nothing = (np.isnan(x) | np.isnan(y)).all(axis=1)
+    costs = with_ties(np.stack([x, y], axis=2).reshape(-1, 2)).T.reshape(2, *x.shape)
+    better, worse, ranks = rank_sums(signed_levels(*costs))
+    p_values = np.full(len(x), np.nan)
     if test:
         most = np.maximum(better, worse).tolist()
         tails = [upper_tail(t, row[row > 0.0]) for t, row in zip(most, ranks, strict=True)]
@@ -80,15 +66,3 @@ def _some(x: NDArray[np.float64], y: NDArray[np.float64], *, test: bool) -> Pair
     for values in (better, worse, p_values):
         values[nothing] = np.nan
     return PairRanks(better, worse, p_values)
-
-
-def _ranks(new: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return ranks, those of a level averaged, by where levels begin in rows (k, n); 0 before."""
-    n = new.shape[1]
-    places = np.arange(n)
-    first = np.maximum.accumulate(np.where(new, places, -1), axis=1)
-    ends = np.where(new, places, n)[:, ::-1]
-    after = np.minimum.accumulate(ends, axis=1)[:, ::-1]
-    last = np.hstack([after[:, 1:], np.full((len(new), 1), n)])
-    ties = (first < 0).sum(axis=1, keepdims=True)
-    return np.where(first < 0, 0.0, (first + 1 + last) / 2.0 - ties)

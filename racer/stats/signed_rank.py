@@ -20,13 +20,13 @@ from racer.seeding import check_seed, rng_for
 from racer.stats._validation import (
     ALTERNATIVES,
     Alternative,
-    Pair,
     PosteriorOfPair,
     frozen,
     p_value_of,
     paired,
 )
 from racer.stats.dirichlet import fraction_above_zero
+from racer.stats.ranks import ranks_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,27 +77,29 @@ class SignedRankResult:
     method: Literal["exact", "normal"]
 
 
-def differences(pair: Pair) -> NDArray[np.float64]:
+def differences(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return Z = cost of y - cost of x, positive where x is better; equal infinities tie."""
-    z = np.zeros(len(pair.x))
-    unequal = pair.x != pair.y
-    with np.errstate(over="ignore"):
-        z[unequal] = pair.y[unequal] - pair.x[unequal]
-    return z
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.where(x == y, 0.0, y - x)
 
 
-def signed_levels(pair: Pair) -> NDArray[np.int64]:
-    """Return sign(Z) times the place of |Z| among those distinct but for rounding; 0 for a tie."""
-    z = differences(pair)
-    finite = np.isfinite(pair.x) & np.isfinite(pair.y)
-    slack = np.zeros(len(z))
-    slack[finite] = ROUNDING * np.maximum(np.abs(pair.x), np.abs(pair.y))[finite]
-    order = np.argsort(np.abs(z), kind="stable")
-    size, slack = np.abs(z)[order], slack[order]
+def signed_levels(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the levels of differences between costs (k, n), with their signs.
+
+    A level is the place of |Z| in its row, among those that are distinct but for rounding; 0 for a
+    tie, and where a cost is NaN.
+    """
+    z, known = differences(x, y), ~(np.isnan(x) | np.isnan(y))
+    slack = ROUNDING * np.maximum(np.abs(x), np.abs(y))
+    slack = np.where(np.isfinite(slack), slack, 0.0)
+    order = np.argsort(np.where(known, np.abs(z), -1.0), axis=1, kind="stable")
+    z = np.where(known, z, 0.0)
+    size, slack = (np.take_along_axis(values, order, axis=1) for values in (np.abs(z), slack))
+    before = np.pad(slack[:, :-1], ((0, 0), (1, 0)))
     with np.errstate(invalid="ignore"):  # inf - inf: one level
-        new = np.diff(size, prepend=0.0) > slack + np.append(0.0, slack[:-1])
-    levels = np.empty(len(z), dtype=np.int64)
-    levels[order] = np.cumsum(new)
+        new = np.diff(size, axis=1, prepend=0.0) > slack + before
+    levels = np.empty(z.shape, dtype=np.int64)
+    np.put_along_axis(levels, order, np.cumsum(new, axis=1), axis=1)
     return np.asarray(np.sign(z).astype(np.int64) * levels)
 
 
@@ -130,17 +132,22 @@ def upper_tail(statistic: float, ranks: NDArray[np.float64]) -> float:
     return float(_null_tails(doubled)[int(2 * statistic)])
 
 
-def _rank_sums(
-    pair: Pair, zeros: Zeros
-) -> tuple[float, float, NDArray[np.float64], NDArray[np.int64]]:
-    """Return T+ and T-, the ranks without ties (dropped before or after), and the signed levels."""
-    from scipy.stats import rankdata  # noqa: PLC0415
+class RankSums(NamedTuple):
+    """T+ and T- of k pairs, (k,), and the ranks of their differences, (k, n), 0 of ties."""
 
-    levels = signed_levels(pair)
-    ranked = levels[levels != 0] if zeros == "drop" else levels
-    ranks = np.asarray(rankdata(np.abs(ranked)), dtype=np.float64)
-    signs, ranks = np.sign(ranked[ranked != 0]), ranks[ranked != 0]
-    return float(ranks[signs > 0].sum()), float(ranks[signs < 0].sum()), ranks, levels
+    better: NDArray[np.float64]
+    worse: NDArray[np.float64]
+    ranks: NDArray[np.float64]
+
+
+def rank_sums(levels: NDArray[np.int64], zeros: Zeros = "drop") -> RankSums:
+    """Return the sums of ranks by signed levels (k, n); ties are dropped before or after."""
+    ranks, ties = ranks_of(np.abs(levels)), levels == 0
+    if zeros == "drop":
+        ranks -= ties.sum(axis=1, keepdims=True)
+    ranks[ties] = 0.0
+    better, worse = (np.where(side, ranks, 0.0).sum(axis=1) for side in (levels > 0, levels < 0))
+    return RankSums(better, worse, ranks)
 
 
 def rank_biserial(x: ArrayLike, y: ArrayLike, *, maximize: bool = False) -> float:
@@ -180,7 +187,9 @@ def rank_biserial(x: ArrayLike, y: ArrayLike, *, maximize: bool = False) -> floa
     >>> rank_biserial([2, 0, 0, 0], [1, 2, 3, 4])
     0.8
     """
-    better, worse, *_ = _rank_sums(paired(x, y, maximize=maximize), "drop")
+    pair = paired(x, y, maximize=maximize)
+    sums = rank_sums(signed_levels(pair.x[None], pair.y[None]))
+    better, worse = float(sums.better[0]), float(sums.worse[0])
     return (better - worse) / (better + worse) if better + worse else 0.0
 
 
@@ -242,7 +251,10 @@ def signed_rank_test(
     choice(alternative, "alternative", ALTERNATIVES)
     choice(zeros, "zeros", ("drop", "rank"))
     pair = paired(x, y, maximize=maximize)
-    better, worse, ranks, levels = _rank_sums(pair, zeros)
+    levels = signed_levels(pair.x[None], pair.y[None])
+    sums = rank_sums(levels, zeros)
+    better, worse = float(sums.better[0]), float(sums.worse[0])
+    ranks = sums.ranks[sums.ranks > 0.0]
     return SignedRankResult(
         p_value=p_value_of(alternative, better, worse, lambda sum_: upper_tail(sum_, ranks)),
         rank_sum_better=better,
@@ -275,8 +287,9 @@ class BayesianSignedRankResult(PosteriorOfPair):
         y, within the rope, in favour of x; they sum to 1.
     estimate : float
         Posterior mean of theta, exactly (eq. 4): Wilcoxon's T+ over its maximum.
-    least : tuple of three float
-        The least that `worse`, `indistinguishable` and `better` are with any of these priors.
+    least, most : tuple of three float
+        The least and the most that `worse`, `indistinguishable` and `better` are with any of these
+        priors.
     theta : ndarray, shape (draws,)
         Draws of theta from its posterior.
     shares : ndarray, shape (draws, 3), or None
@@ -305,6 +318,7 @@ class BayesianSignedRankResult(PosteriorOfPair):
     better: float
     estimate: float
     least: tuple[float, float, float]
+    most: tuple[float, float, float]
     theta: NDArray[np.float64] = field(repr=False)
     shares: NDArray[np.float64] | None = field(repr=False)
     n_better: int
@@ -456,10 +470,10 @@ def bayesian_signed_rank_test(
     check_strength(ignorance, "ignorance")
     check_draws(draws)
     pair = paired(x, y, maximize=maximize)
-    levels = signed_levels(pair)
+    levels = signed_levels(pair.x[None], pair.y[None])[0]
     order = np.argsort(levels, kind="stable")
     by_size = _by_size(levels, order)
-    levels, z = levels[order], np.sort(differences(pair))
+    levels, z = levels[order], np.sort(differences(pair.x, pair.y))
     plain = _sums(levels, 0)
     region = _sums(z / 2.0, rope * (1.0 + 1e-9)) if rope > 0.0 else None
 
@@ -486,12 +500,13 @@ def bayesian_signed_rank_test(
         np.stack([lead, lead - atom, lead + atom])
     ).tolist()
     worse, in_rope, better = 1.0 - probability, 0.0, probability
-    least = (1.0 - upper, 0.0, lower)
+    least, most = (1.0 - upper, 0.0, lower), (1.0 - lower, 0.0, upper)
     if shares is not None:
         worse, in_rope, better = _votes(shares)
-        weight = (atom / total**2)[:, None] * np.array([[1.0, 0.0, 0.0]])
-        against, in_favour = _votes(shares + weight), _votes(shares + weight[:, ::-1])
+        weight = (atom / total**2)[:, None]
+        against, between, in_favour = (_votes(shares + weight * side) for side in np.eye(3))
         least = (in_favour[0], min(against[1], in_favour[1]), against[2])
+        most = (against[0], between[1], in_favour[2])
     n_better, n_worse = int((levels > 0).sum()), int((levels < 0).sum())
     return BayesianSignedRankResult(
         probability=probability,
@@ -502,6 +517,7 @@ def bayesian_signed_rank_test(
         better=better,
         estimate=_mean(levels),
         least=least,
+        most=most,
         theta=frozen(0.5 + lead / (2.0 * total**2)),
         shares=None if shares is None else frozen(shares),
         n_better=n_better,

@@ -104,6 +104,8 @@ def test_columns_named_by_hand(tmp_path):
         (b"a,b\n1,\x002\n", "is not text"),
         (b"name,a,b\nx,1,2\ny,-1e400,3\n", r"'-1e400' in row 1 \(data set 'y'\), which is too"),
         (b"name,a,b\nx,inf,2\ny,oops,3\n", "'oops' in row 1 .*, which is not a number"),
+        (b"one\ntwo\nthree\n", "scores.csv"),
+        (b"fold,nr,a,b\n1,3,.5,.4\n2,11,.6,.3\n", "folds in column 'fold', and no data sets"),
         (None, "No such file"),
     ],
 )
@@ -145,6 +147,7 @@ def test_a_first_column_of_scores_is_an_algorithm(tmp_path, content):
         (("--control", "Z"), "control='Z': no such algorithm; there are C4.5, C4.5+m"),
         (("--posthoc", "nemenyi", "--method", "signed-rank"), "(--method friedman)"),
         (("--plot", "out.xyz"), "must end in one of"),
+        (("--markdown", "--latex"), "--markdown and --latex: one of them at a time"),
         (("--plot", "x.png", "--picture", "nonsense"), "'nonsense' is not one of"),
         (("--plot", "x.png", "--picture", "winning"), "not for this comparison"),
         (("--method", "bradley-terry", "--local-rope", "paired"), "name their column, fold=.."),
@@ -180,22 +183,6 @@ def test_missing_values_as_others_write_them(tmp_path):
     assert found["n_missing"] == 3
     assert found["data_sets"] == ["x", "y", "z", "NA"]
     assert found["method"] == "bradley-terry"
-
-
-def test_two_forms_at_once_are_refused(tmp_path):
-    path = tmp_path / "scores.csv"
-    path.write_text("data,a,b\nx,1,2\ny,2,3\nz,2,1\n", encoding="utf-8")
-    done = run(path, "--markdown", "--latex")
-    assert done.exit_code == 2
-    assert "--markdown and --latex: one of them at a time" in done.output
-
-
-def test_a_column_of_folds_before_them_does_not_name_the_data_sets(tmp_path):
-    path = tmp_path / "scores.csv"
-    path.write_text("fold,nr,a,b\n1,3,.5,.4\n2,11,.6,.3\n", encoding="utf-8")
-    done = run(path)
-    assert done.exit_code == 2
-    assert "folds in column 'fold', and no data sets" in done.stderr
 
 
 def test_a_warning_of_the_table_is_one_line(tmp_path):

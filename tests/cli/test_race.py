@@ -3,7 +3,6 @@
 import json
 import sys
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,9 +10,6 @@ import pytest
 from typed import typed
 
 import racer
-
-FILES = Path(__file__).parents[1] / "data" / "score_files"
-
 
 run = partial(typed, "race")
 
@@ -150,6 +146,7 @@ def test_it_races_configurations_of_a_program(tmp_path, name, text):
         (["--jobs", "3"], "--jobs is for a program"),
         (["--deadline", "5"], "--deadline is for a program"),
         (["--deterministic"], "--deterministic is for a program"),
+        (["--configurations", "table.txt"], "--configurations is for a program"),
         (["--jobs", "0", "--budget", "9", "--", "true"], "n_jobs=0"),
         (["--deadline", "0", "--", "true"], "deadline=0.0"),
     ],
@@ -176,17 +173,22 @@ def test_a_file_or_a_parameter_that_is_not_there_is_wrong_usage(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("name", "text", "message"),
     [
-        ("{", "FILE cannot be read"),
-        ('{"x": 1}', "FILE is not a list of objects"),
-        ("[1, 2]", "FILE is not a list of objects"),
-        ('[{"x": 1, "x": 2}, {"x": 3}]', "FILE cannot be read: the key 'x' is there twice"),
-        ('[{"x": [1]}, {"x": 2}]', "candidate 0: parameter 'x' is [1], a list"),
+        ("a.json", "{", "FILE cannot be read"),
+        ("a.json", '{"x": 1}', "FILE is not a list of objects"),
+        ("a.json", "[1, 2]", "FILE is not a list of objects"),
+        (
+            "a.json",
+            '[{"x": 1, "x": 2}, {"x": 3}]',
+            "FILE cannot be read: the key 'x' is there twice",
+        ),
+        ("a.json", '[{"x": [1]}, {"x": 2}]', "candidate 0: parameter 'x' is [1], a list"),
+        ("a.csv", "x,y,x\n1,2,3\n4,5,6\n", "FILE: the column 'x' is there twice"),
     ],
 )
-def test_a_file_with_wrong_candidates_is_an_error_not_wrong_usage(tmp_path, text, message):
-    path = tmp_path / "configs.json"
+def test_a_file_with_wrong_candidates_is_an_error_not_wrong_usage(tmp_path, name, text, message):
+    path = tmp_path / name
     path.write_text(text)
     done = run(path, "--budget", 10, "--", "true", "{x}")
     assert done.exit_code == 1, done.stderr
@@ -215,14 +217,6 @@ def test_a_column_of_values_needs_a_name(tmp_path):
     assert done.stderr == f"Error: {path}: a column with values has no name: give it one\n"
     path.write_text("x,\n1,\n4,\n")  # a comma at the end of each line
     assert "no name" not in run(*args).stderr
-
-
-def test_a_column_that_is_there_twice_is_refused(tmp_path):
-    path = tmp_path / "configs.csv"
-    path.write_text("x,y,x\n1,2,3\n4,5,6\n")
-    done = run(path, "--budget", 10, "--", "true", "{x}")
-    assert done.exit_code == 1
-    assert f"{path}: the column 'x' is there twice" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -285,9 +279,3 @@ def test_a_program_that_ignores_its_seed_runs_once_an_instance(tmp_path):
     done = run(*given, "--", *PYTHON, SQUARE, "{x}", "{instance}")
     assert json.loads(done.stdout)["evaluations"] == 9
     assert not done.stderr
-
-
-def test_scores_have_no_configurations_to_write(scores, tmp_path):
-    done = run(scores, "--configurations", tmp_path / "table.txt")
-    assert done.exit_code == 2
-    assert "--configurations is for a program" in done.stderr

@@ -83,7 +83,7 @@ class TestAgainstTheStatistics:
         assert found["probability"] == result.better
         assert found["in_rope"] == result.indistinguishable
         assert found["lower"] == result.least[2] <= result.better
-        assert "upper" not in found  # that is of theta > 1/2, without the rope
+        assert found["upper"] == result.most[2] >= result.better
         plain = racer.compare(frame, "signed-rank", seed=2).pairs.iloc[0]
         result = stats.bayesian_signed_rank_test(frame["A"], frame["B"], seed=2)
         assert (plain["lower"], plain["upper"]) == (result.lower, result.upper)
@@ -239,7 +239,13 @@ class TestRope:
         found = racer.compare(frame, "signed-rank")
         assert found.pairs["probability"].iloc[0] > 0.95 > found.pairs["lower"].iloc[0]
         assert found.pairs["decision"].tolist() == ["indeterminate"]
-        assert any("Indeterminate" in note for note in found.notes)
+        assert "1 pair would be decided by the prior." in found.notes
+
+    def test_what_only_a_favourable_prior_would_decide_is_indeterminate_too(self):
+        frame = pd.DataFrame({"A": [1.0, 2.0, 3.0, 4.0, 5.0], "B": [2.0, 3.1, 4.4, 2.95, 5.6]})
+        found = racer.compare(frame, "signed-rank").pairs.iloc[0]
+        assert found["lower"] < found["probability"] < 0.95 < found["upper"]
+        assert (found["decision"], found["depends_on"]) == ("indeterminate", "prior")
 
 
 class TestGapsAndFolds:

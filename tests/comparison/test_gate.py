@@ -55,8 +55,10 @@ def test_beside_a_closed_gate_no_prior_is_said_to_decide():
     found = racer.compare(costs, "signed-rank")
     assert set(found.pairs["decision"]) == {"undecided"}
     assert found.notes == (ALIKE,)
-    assert '"all alike" is not rejected' in str(found.pairs.attrs)
-    assert "a prior" not in found.prose()
+    gated = alone.pairs["decision"] == "indeterminate"
+    assert ((found.pairs["depends_on"] == "gate") == gated).all()
+    assert '"all alike" is not rejected' in found.prose()
+    assert "the prior" not in found.prose()
 
 
 def test_the_gate_is_not_asked_about_equivalence():
@@ -73,7 +75,9 @@ def test_what_no_prior_decides_stays_indeterminate_past_the_gates():
     assert found.omnibus is not None
     assert found.omnibus.rejected
     assert "indeterminate" in set(found.pairs["decision"])
-    assert found.notes[0].startswith("Indeterminate")
+    assert found.notes == ("1 pair would be decided by the prior.",)
+    for row in found.to_dict()["pairs"]:
+        assert (row["depends_on"] == "prior") == (row["decision"] == "indeterminate")
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -86,16 +86,6 @@ def test_a_block_is_begun_if_it_fits_at_the_mean_time_so_far(racing):
 
 
 @pytest.mark.parametrize(
-    ("budget", "blocks"),
-    [(Budget(evaluations=12, seconds=100), 6), (Budget(evaluations=100, seconds=8), 4)],
-)
-def test_of_two_limits_the_first_to_be_reached_counts(racing, budget, blocks):
-    race = Race([1, 2], budget=budget, decider=racing.Scripted(), first_test=1)
-    result = racing.play(race, lambda cell: Outcome("ok", cell.config, seconds=1.0))
-    assert len(result.blocks) == blocks
-
-
-@pytest.mark.parametrize(
     ("budget", "ended", "warns"),
     [
         (Budget(seconds=4.0), Ended.BUDGET, True),  # too early to say that all are equal

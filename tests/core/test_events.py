@@ -70,19 +70,6 @@ def test_failed_cells_are_counted_per_block(racing):
     assert events[-1] == RaceEnded(Ended.BUDGET, eliminated=())
 
 
-def test_eliminations_of_all_events_are_those_of_the_result(racing):
-    events, result = watched(
-        racing, range(8), racing.noisy, decider="f-race", budget=400, seed=3, each_test=3
-    )
-    told = [elimination for event in events for elimination in event.eliminated]
-    assert tuple(told) == eliminated(result)
-    assert list(map(vars, told)) == result.eliminations.to_dict("records")
-    assert len(told) > 1
-    assert [event.block for event in events[:-1]] == list(range(len(result.blocks)))
-    assert events[-2].evaluations == result.evaluations
-    assert events[-1].ended == result.ended
-
-
 def test_a_race_of_one_candidate_ends_with_an_event_too(racing):
     events, result = watched(racing, ["only"], None, budget=10)
     assert result.ended == Ended.ONE_CANDIDATE

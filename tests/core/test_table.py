@@ -61,18 +61,6 @@ def test_a_failed_cell_costs_infinity_and_is_listed(status, maximize):
     assert table.costs([2, 0]).tolist() == [[INF, -3 if maximize else 3]]
 
 
-def test_a_block_in_which_all_failed_is_set_aside():
-    table = Table()
-    assert table.add(0, [0, 1], [FAILED, FAILED]).costs(maximize=False).tolist() == [INF, INF]
-    table.add(1, [0, 1], ok(1, 2))
-    assert table.set_aside == [0]
-    assert (len(table), table.n_usable) == (2, 1)
-    assert len(table.failures) == 2
-    assert table.values(2).shape == (2, 2)
-    assert table.costs([0, 1]).tolist() == [[1, 2]]
-    assert [table.is_usable(block) for block in range(3)] == [False, True, False]
-
-
 def test_a_block_is_usable_as_soon_as_one_candidate_succeeds_later():
     table = table_of({(0, 0): None})
     assert table.set_aside == [0]
@@ -155,15 +143,6 @@ def test_blocks_on_which_only_others_succeeded_can_be_left_out():
     table = table_of({(0, 0): None, (1, 0): None, (2, 0): 1.0, (0, 1): 1.0, (1, 1): 2.0})
     np.testing.assert_array_equal(table.costs([0, 1]), [[INF, INF], [1, 2]])
     np.testing.assert_array_equal(with_success(table.costs([0, 1])), [[1, 2]])
-
-
-def test_a_copy_stays_as_it_is():
-    table = table_of(CELLS)
-    twin = table.copy()
-    table.add(7, [0], ok(9))
-    assert (len(twin), len(table)) == (3, 4)
-    assert twin.mean(0) == 2.0
-    assert 7 not in twin.of(0)
 
 
 def test_a_row_gives_back_the_outcomes_that_it_was_made_of():

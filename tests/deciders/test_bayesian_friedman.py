@@ -44,19 +44,6 @@ def test_the_gate_is_the_bayesian_friedman_test(table, seed):
         assert [drop for drop in verdict.dropped if drop.reason == "inferior"] == []
 
 
-def test_without_a_gate_its_statements_stand_alone(table):
-    alone = BayesianFriedman(gate=False, equalities="joint")
-    costs = next(
-        costs
-        for costs in map(costs_of, range(200))
-        if not bayesian_friedman_test(costs).rejected and table.decide(alone, costs).dropped
-    )
-    assert table.decide(BayesianFriedman(), costs).dropped == ()
-    verdict = table.decide(alone, costs)
-    assert verdict.evidence == {"gate": "none"}
-    assert {drop.reason for drop in verdict.dropped} == {"inferior"}
-
-
 @LAWS
 @given(seeds)
 def test_each_drop_is_backed_by_the_bayesian_sign_test(table, seed):
@@ -81,17 +68,6 @@ def test_more_confidence_drops_no_more_among_two(table, seed):
         for c in (0.999, 0.99, 0.95, 0.8)
     ]
     assert all(more <= less for more, less in itertools.pairwise(dropped))
-
-
-@LAWS
-@given(seeds)
-def test_the_seed_moves_only_what_is_sampled(table, seed):
-    costs = costs_of(seed)
-    one = table.decide(REGION, costs, seed=1)
-    assert table.decide(REGION, costs, seed=1).dropped == one.dropped
-    other = table.decide(REGION, costs, seed=2)
-    assert one.standing.tolist() == other.standing.tolist()
-    assert one.evidence == other.evidence
 
 
 @pytest.mark.parametrize(("confidence", "blocks"), [(0.95, 5), (0.99, 7), (0.9, 4)])

@@ -9,7 +9,6 @@ from racer.deciders.best_for_budget import _median
 from racer.simulate import HeavyTailedWorld, NormalWorld, UnequalInstancesWorld, play
 
 EVALUATIONS = 600
-BY = ("residuals", "mean", "robust")
 
 
 def race(costs, *, budget=EVALUATIONS, **settings):

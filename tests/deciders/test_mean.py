@@ -65,17 +65,6 @@ def test_of_a_population_nobody_leaves_for_the_items_being_over():
     assert drop.probability >= 20.0
 
 
-def test_knowing_the_items_saves_some():
-    used = {}
-    for population in (False, True):
-        ends = [
-            drops_of(MeanRace(population=population), wrong([0.3, 0.5], 150, s), n_blocks=150)[0]
-            for s in range(20)
-        ]
-        used[population] = sum(found[0][0] if found else 150 for found in ends)
-    assert used[False] < used[True]
-
-
 def test_it_follows_the_bounds_and_the_direction():
     scores = np.clip(np.random.default_rng(3).normal([4.0, 3.0], 1.0, (80, 2)), 1.0, 5.0)
     found, alive = drops_of(MeanRace(), -scores, bounds=(-5.0, -1.0))

@@ -64,6 +64,16 @@ def test_the_dominated_leave_and_the_front_stays(decider):
     assert set(drops["reason"]) == {"dominated"}
 
 
+@pytest.mark.parametrize("n_equal", [1, 2])
+def test_a_race_to_the_front_ends_when_it_is_settled(n_equal):
+    """Six on the front and six behind; with equals on it, who is on the front stays open."""
+    front = [[k, 5 - k] for k in range(6)][::n_equal] * n_equal
+    means = front + [[a + 1.5, b + 1.5] for a, b in front]
+    race = raced(noisy(means, n=120))
+    assert set(race.alive) <= {*range(6)}
+    assert (race.n_blocks < 40, len(race.alive) == 6) == (n_equal == 1,) * 2
+
+
 @pytest.mark.thorough
 def test_one_of_the_front_is_hardly_ever_dropped():
     lost = {"front": 0, "bayesian-front": 0}

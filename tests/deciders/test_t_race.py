@@ -98,30 +98,6 @@ def test_who_lost_every_block_to_one_other_stays_until_its_test_says_so(table):
     assert dropped == {1}
 
 
-def test_the_unit_of_costs_does_not_matter_where_a_block_has_one_success():
-    seconds = np.array([5.0, 1.0, 8.0]) + 0.2 * np.random.default_rng(0).random((8, 3))
-    seconds[3, 1:] = np.inf
-
-    def survivors(unit, decider):
-        def evaluate(candidate, instance, seed):
-            if np.isinf(seconds[instance, candidate]):
-                raise ValueError
-            return seconds[instance, candidate] * unit
-
-        return racer.race(
-            [0, 1, 2],
-            evaluate,
-            list(range(8)),
-            budget=24,
-            deterministic=True,
-            seed=1,
-            decider=decider,
-        ).survivors
-
-    for decider in ("t-race", "halving"):
-        assert survivors(2.0**-10, decider) == survivors(1.0, decider) == survivors(1e3, decider)
-
-
 def test_a_hopeless_candidate_makes_no_eliminated_one_the_best():
     """Its noise counted as everybody's, and most for who was seen least."""
     means = [0.0, 0.01, 0.3, 1.0, 100.0]

@@ -58,10 +58,6 @@ def hostile():
             raise errors[config]
         return {
             "number": 1,
-            "numpy": np.float64(2.0),
-            "bool": True,
-            "None": None,
-            "nan": float("nan"),
             "lock": threading.Lock(),
             "generator": (x for x in "ab"),
         }[config]
@@ -69,19 +65,15 @@ def hostile():
     return evaluate
 
 
-EXPECTED = {
+EXPECTED = {  # what else a value may be is judged before it is sent
     "number": ("ok", ""),
     "ValueError": ("failed", "ValueError: cold"),
     "SystemExit": ("failed", "SystemExit: 4"),
     "mute": ("failed", "MuteError"),
     "unpicklable": ("failed", "UnpicklableError: held"),
-    "bool": ("invalid", "returned a bool, not a number"),
-    "None": ("invalid", "returned a NoneType, not a number"),
-    "nan": ("invalid", "returned nan, not a finite number"),
     "lock": ("invalid", "returned a lock, not a number"),
     "generator": ("invalid", "returned a generator, not a number"),
     "huge": ("failed", "ValueError: xxx"),
-    "numpy": ("ok", ""),
 }
 
 

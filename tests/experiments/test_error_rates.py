@@ -188,33 +188,6 @@ def test_keeping_alpha_allows_two_standard_errors():
     assert keeps(np.nan, 0.04, 0.01) == "promises none"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (
-            ["--deciders", "f-rce"],
-            "'f-rce' is not one of 'anytime', 'bayesian-friedman'",
-        ),
-        (["--deciders", " "], "give at least one"),
-        (
-            ["--worlds", "normal cauchy"],
-            "'cauchy' is not one of 'normal', 'heavy-tailed', 'unequal'",
-        ),
-        (["--candidates", "1"], "1 is not in the range x>=2"),
-        (["--candidates", "ten"], "'ten' is not a valid integer"),
-        (["--effects", "-1"], "-1.0 is not in the range"),
-        (["--blocks", "4"], "4 is not in the range x>=5"),
-        (["--repetitions", "0"], "0 is not in the range x>=1"),
-        (["--csv", "no/such/directory/t.csv"], "there is no directory"),
-    ],
-)
-def test_bad_options_are_refused_before_anything_runs(arguments, message):
-    result = invoke(*arguments)
-    assert result.exit_code == 2
-    assert message in " ".join(result.output.split())
-    assert "Error rates:" not in result.output
-
-
 def test_the_anytime_race_keeps_its_alpha_in_every_cell_of_the_grid():
     with RECORDED.open(newline="") as file:
         grid = [row for row in csv.DictReader(file) if row["decider"].startswith("anytime")]

@@ -65,21 +65,3 @@ def test_evaluations_go_to_those_that_may_be_best(rule):
     given = rule(means, variances, np.full(4, 5), 40, np.random.default_rng(1))
     assert given.sum() == 40
     assert given[:2].sum() > 4 * given[2:].sum()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--budgets", "4"], "4 is not in the range x>=5"),
-        (["--candidates", "1"], "1 is not in the range x>=2"),
-        (["--worlds", "flat"], "'flat' is not one of"),
-        (["--deciders", "best"], "'best' is not one of"),
-        (["--repetitions", "0"], "--repetitions"),
-        (["--rho", "0"], "--rho"),
-        (["--csv", "/no/such/place/f.csv"], "no directory"),
-    ],
-)
-def test_what_cannot_be_run_is_refused_at_once(arguments, message):
-    result = run(*arguments)
-    assert result.exit_code == 2
-    assert message in result.output

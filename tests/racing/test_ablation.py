@@ -7,12 +7,11 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from pandas.testing import assert_frame_equal
+from typed import typed
 
 import racer
 from racer import Categorical, Integer, Outcome, Param, Real, Runtime, Space
-from racer.cli import main
 from racer.evaluate.outcome import bounded
 from racer.racing.ablation import Ablation
 from racer.space.structure import toward
@@ -401,7 +400,7 @@ def test_what_the_tuning_stopped_below_the_limit_is_run_again(tmp_path, in_serie
     assert not {why.status for row in found.known.rows for why in row.others.values()}
     assert found.steps
     assert racer.load(store)._gains == found._gains
-    shown = CliRunner().invoke(main, ["show", str(store)])
+    shown = typed("show", store)
     assert "PAR10" in shown.output
 
 
@@ -443,22 +442,20 @@ def test_the_command_records_it_and_the_report_shows_it(tmp_path):
     space = Space({"x": Integer(0, 9), "y": Integer(0, 9)})
     settings = {"budget": 48, "first_test": 2, "seed": 1, "initial": [{"x": 9, "y": 9}]}
     racer.tune(space, command, [1, 2], **settings, store=path)
-    done = CliRunner().invoke(
-        main, ["ablation", str(path), "--yes", "-q", "--blocks", "3", "--json"]
-    )
+    done = typed("ablation", path, "--yes", "-q", "--blocks", "3", "--json")
     assert done.exit_code == 0, done.output
     said = json.loads(done.stdout)
     assert said["steps"][0]["parameters"] == ["x"]
     kept = tmp_path / "run.ablation.db"
-    shown = CliRunner().invoke(main, ["show", str(kept)])
+    shown = typed("show", kept)
     assert "gained most" in shown.stdout
     for command in ("show", "export"):
         folder = tmp_path / command
         for store in (path, kept):  # of both, into one folder
-            done = CliRunner().invoke(main, [command, str(store), "--csv", str(folder)])
+            done = typed(command, store, "--csv", folder)
             assert done.exit_code == 0, done.output
         assert_frame_equal(pd.read_csv(folder / "steps.csv"), racer.load(kept).frame)
-    done = CliRunner().invoke(main, ["export", str(kept), "--json"])
+    done = typed("export", kept, "--json")
     assert json.loads(done.stdout)["steps"] == said["steps"]
     for words, message in (
         (["export", kept, "--optuna", tmp_path / "study"], "cannot be written as a study"),
@@ -468,13 +465,13 @@ def test_the_command_records_it_and_the_report_shows_it(tmp_path):
             """target={"x": 1, "x": 2, "y": 0} is not a configuration: the key 'x' is there twice""",
         ),
     ):
-        done = CliRunner().invoke(main, [*map(str, words)])
+        done = typed(*words)
         assert done.exit_code == (2 if "--target" in words else 1)
         assert message in " ".join(done.output.split())
-    checked = CliRunner().invoke(main, ["check", str(kept)])
+    checked = typed("check", kept)
     assert checked.exit_code == 0
     assert "go on with     the same racer ablation command, or call of racer" in checked.stdout
     page = tmp_path / "page.html"
-    assert CliRunner().invoke(main, ["report", str(path), "-o", str(page)]).exit_code == 0
+    assert typed("report", path, "-o", page).exit_code == 0
     assert "<h2>Ablation</h2>" in page.read_text(encoding="utf-8")
-    assert "holds an ablation" in CliRunner().invoke(main, ["report", str(kept)]).output
+    assert "holds an ablation" in typed("report", kept).output

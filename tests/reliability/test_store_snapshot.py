@@ -13,10 +13,9 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from typed import typed
 
 import racer
-from racer.cli import main
 from racer.store import load, replay, snapshot
 from racer.store.load import check_store
 from racer.store.snapshot import _LENGTH, _MAGIC
@@ -412,7 +411,7 @@ def test_one_of_another_version_is_not_used(copied, monkeypatch):
 
 def test_a_quick_check_replays_nothing(copied, no_replay):
     def quick():
-        return CliRunner().invoke(main, ["check", "--quick", str(copied)])
+        return typed("check", "--quick", copied)
 
     done = quick()
     assert done.exit_code == 0

@@ -11,12 +11,11 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from objectives import evaluate  # which workers can import
+from typed import typed
 
 import racer
 from racer import Budget, Categorical, Integer, Ordinal, Param, Real, Space, StoreError
-from racer.cli import main
 from racer.evaluate import attempt
 from racer.store.load import check_store
 
@@ -250,7 +249,7 @@ def test_a_repair_hook_has_to_be_given_again(tmp_path):
         racer.resume(path, evaluate)
     again = racer.resume(path, evaluate, space=space(repair=repair))
     assert content(again) == content(first)
-    done = CliRunner().invoke(main, ["check", str(path)])
+    done = typed("check", path)
     assert done.exit_code == 0
     assert "its repair is not in the file: verdicts were not replayed" in done.output
     assert "evaluate, space=..)" in done.output

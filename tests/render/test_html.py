@@ -10,10 +10,9 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from typed import typed
 
 import racer
-from racer.cli import main
 
 EVIL = "<script>document.title='owned'</script>"
 IMG = "\"'><img src=x onerror=document.title='owned'>"
@@ -38,7 +37,7 @@ class Page(HTMLParser):
 
 def reported(path, tmp_path):
     output = tmp_path / "report.html"
-    done = CliRunner().invoke(main, ["report", str(path), "-o", str(output)])
+    done = typed("report", path, "-o", output)
     assert done.exit_code == 0, done.output
     assert done.stdout.strip() == str(output)
     text = output.read_text(encoding="utf-8")
@@ -155,6 +154,6 @@ def test_a_result_reports_itself_with_its_utilisation(tmp_path):
 def test_a_page_that_cannot_be_written(tmp_path):
     path = tmp_path / "run.db"
     racer.race([1], lambda *_: 0, budget=10, store=path)
-    done = CliRunner().invoke(main, ["report", str(path), "-o", str(tmp_path / "no" / "x.html")])
+    done = typed("report", path, "-o", tmp_path / "no" / "x.html")
     assert done.exit_code == 1
     assert "cannot be written" in done.stderr

@@ -25,12 +25,11 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from playing import ONE_NUMBER, short
+from typed import typed
 
 import racer
 from experiments.reliability.answers import contradictions, is_noise
-from racer.cli import main as cli
 from racer.results.base import likeliest
 from racer.stats import BestPosterior
 
@@ -318,7 +317,7 @@ def test_what_a_decider_says_of_its_test_reaches_result_event_and_store(tmp_path
     assert [(block, json.loads(evidence)["gate"]) for block, evidence in rows] == [
         (block, evidence["gate"]) for block, evidence in told
     ]
-    shown = " ".join(CliRunner().invoke(cli, ["show", str(path)]).output.split())
+    shown = " ".join(typed("show", path).output.split())
     names = ", ".join(dict.fromkeys(evidence["gate"] for _, evidence in told))
     assert re.search(rf"By FRace\([^)]*alpha=0.05[^)]*\); tests: {names}\.", shown)
     again = racer.load(path)

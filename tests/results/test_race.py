@@ -310,3 +310,42 @@ def test_one_evaluation_and_one_block_are_no_plurals():
     longer = text(budget=13, first_test=2)
     assert "this one instance, not about others like it (gen" in longer
     assert "(the other 1 was not needed)" in longer
+
+
+def _noisy(config, instance, seed):
+    return config + np.random.default_rng((seed, int(10 * config))).standard_normal()
+
+
+@pytest.mark.parametrize(
+    ("seed", "said"),
+    [
+        (0, ['At the last test no pair was compared: "all alike" was not rejected.']),
+        (8, ["At the last test 1 pair would be decided by the prior."]),
+        (13, []),
+    ],
+)
+def test_a_race_that_knows_no_prior_says_what_left_pairs_open(seed, said):
+    decider = racer.deciders.SignedRankRace()
+    found = racer.race([0, 0.3, 0.9, 1.5], _noisy, budget=80, decider=decider, seed=seed)
+    assert [s for s in found.to_dict()["verdict"] if s.startswith("At the last test")] == said
+
+
+@pytest.mark.parametrize(
+    ("decider", "seed", "said"),
+    [("f-race", 5, "#1 was"), ("bayesian-friedman-2015", 7, "#1, #2 were")],
+)
+def test_another_model_than_the_posterior_is_named_where_the_two_differ(decider, seed, said):
+    found = racer.race([0, 0.5, 1, 3], _noisy, budget=80, decider=decider, seed=seed)
+    text = " ".join(str(found).split())
+    assert set(found.credible_set) > set(found.survivors) == {0}
+    assert f"{said} eliminated by the rule of '{decider}': P(best) is another model." in text
+    assert ("were not used" in text) == (found.evaluations < 80)
+    own = "probability" in found.eliminations
+    assert own == (decider == "f-race")
+    assert all(("probability" in gone) == own for gone in found.to_dict()["eliminations"])
+
+
+def test_candidates_that_left_as_good_as_another_are_named_beside_the_set():
+    found = racer.race([1, 2, 3, 4], lambda c, i, seed: c // 4, budget=400, seed=1)
+    assert found.credible_set == (0, 1, 2)
+    assert "#1, #2 were eliminated beside another that is as good." in found.verdict

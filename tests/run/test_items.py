@@ -399,18 +399,6 @@ def test_they_are_printed_and_in_the_data():
     assert "mean_scores" not in raced(decider="anytime", deterministic=True).to_dict()
 
 
-def test_workers_change_nothing_and_a_store_is_resumed(tmp_path):
-    store = tmp_path / "run.db"
-    result = raced(store=store, budget=100)
-    assert result.ended.value == "budget"
-    assert racer.resume(store, answered, budget=M * N).table.equals(raced().table)
-    assert racer.load(store).ended.value == "decided"
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(4) as threads:
-        assert raced(executor=threads).table.equals(raced().table)
-
-
 def test_the_same_call_goes_on_where_the_order_is_the_usual_one_and_is_given(tmp_path):
     some = {"store": tmp_path / "run.db", "decider": BestForBudget(by="mean"), "budget": 200}
     first = raced(**some, instance_order="given")

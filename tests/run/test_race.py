@@ -16,16 +16,6 @@ def costly(config, instance, seed):
     return float(config)
 
 
-def test_the_best_of_a_few_dicts_is_found():
-    def evaluate(config, instance, seed):
-        return abs(config["x"] - 3) + instance + seed % 7
-
-    result = racer.race([{"x": x} for x in range(6)], evaluate, [0.5, 0.1, 0.9], budget=200)
-    assert result.best == {"x": 3}
-    assert result.ended == Ended.DECIDED
-    assert isinstance(result, racer.RaceResult)
-
-
 def test_evaluate_is_called_with_configuration_instance_and_block_seed():
     calls = []
 

@@ -6,12 +6,12 @@ import shlex
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from rich.console import Console
+from typed import typed
 
 import racer
 from racer import _files
-from racer.cli import main, stores
+from racer.cli import stores
 from racer.run.progress_state import ProgressState, Subject
 from racer.run.watch import state_in, watch
 
@@ -196,12 +196,12 @@ def test_the_page_is_rewritten_every_ten_seconds_and_is_always_whole(path, tmp_p
 
 def test_the_page_is_there_at_once_and_at_the_end(path, tmp_path):
     page = tmp_path / "page.html"
-    done = CliRunner().invoke(main, ["watch", path, "--once", "--page", str(page)])
+    done = typed("watch", path, "--once", "--page", page)
     assert done.exit_code == 0, done.output
     assert "12 evaluations" in page.read_text()
     with pytest.warns(racer.RacerWarning, match="goes on with"):
         result = racer.resume(path, lambda c, i, s: c + (s % 5))
-    done = CliRunner().invoke(main, ["watch", path, "--page", str(page)])
+    done = typed("watch", path, "--page", page)
     assert done.exit_code == 0, done.output
     assert f"{result.evaluations} evaluations" in page.read_text()
     assert result.evaluations > 12

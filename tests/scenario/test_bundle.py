@@ -9,11 +9,10 @@ import zipfile
 from contextlib import closing
 
 import pytest
-from click.testing import CliRunner
 from kept_stores import KEPT
+from typed import typed
 
 import racer
-from racer.cli import main
 from racer.scenario.bundle import _packed as packed
 from racer.store.load import check_store
 
@@ -97,7 +96,7 @@ def test_a_run_that_has_not_ended_is_no_bundle(tmp_path):
 @pytest.mark.parametrize("store", [".", "..", "/", ""])
 def test_a_store_without_a_name_is_refused(tmp_path, monkeypatch, store):
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(main, ["bundle", store, "-o", "run.zip"])
+    done = typed("bundle", store, "-o", "run.zip")
     assert done.exit_code == (1 if store else 2)
     assert "store=" in done.output or "store '" in done.output
 
@@ -106,9 +105,7 @@ def test_a_bundle_takes_no_file_for_a_scenario_that_is_none(tmp_path):
     (tmp_path / "notes.txt").write_text("Nothing to be run\n")
     racer.race(POOL, evaluate, [1], budget=60, seed=1, store=tmp_path / "run.db")
     words = ["bundle", "run.db", "-o", "run.zip", "--scenario", "notes.txt"]
-    done = CliRunner().invoke(
-        main, [str(tmp_path / word) if "." in word else word for word in words]
-    )
+    done = typed(*(str(tmp_path / word) if "." in word else word for word in words))
     assert done.exit_code == 1
     assert "notes.txt, line 1" in done.stderr
     assert not (tmp_path / "run.zip").exists()
@@ -210,16 +207,16 @@ def test_a_program_and_its_files_are_known_in_another_clone(tmp_path):
     command = racer.Command(line, cwd=tmp_path / "one")
     racer.race(POOL[1:4], command, ["small.txt"], budget=18, seed=1, store=store)
     words = ["bundle", store, "-o", path, "--scenario", str(tmp_path / "scenario.toml")]
-    assert CliRunner().invoke(main, words).exit_code == 0
+    assert typed(*words).exit_code == 0
     members = members_of((tmp_path / "run.zip").read_bytes())
     assert members["scenario.toml"] == b"budget = 18\n"
     assert {"program.py", "small.txt"} <= set(json.loads(members["manifest.json"])["files"])
     moved = racer.Command(line, cwd=tmp_path / "two")
     assert racer.verify(path, moved, again=2, folder=tmp_path / "two").problems == ()
     words = ["verify", path, "--folder", str(tmp_path / "two")]
-    assert CliRunner().invoke(main, words).output.startswith("Verified: ")
+    assert typed(*words).output.startswith("Verified: ")
     (tmp_path / "two" / "small.txt").write_text("0.7")
-    changed = CliRunner().invoke(main, words)
+    changed = typed(*words)
     assert changed.exit_code == 1
     assert "NOT VERIFIED: small.txt is not the file that was used" in changed.output
 

@@ -9,10 +9,9 @@ import door_pages
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
+from typed import typed
 
 import racer
-from racer.cli import main
 from racer.scenario.score_files import read_csv, score_table
 
 # promptfoo 0.121.20 and lm_eval 0.4.13 wrote these, with a provider that repeats the prompt, and
@@ -74,7 +73,7 @@ def test_an_index_with_gaps_beside_names_is_left_out_too(csv, numbers):
     assert table(csv(long)).index.tolist() == ["x", "y"]
     alone = csv(f",a,b\n{first},1,2\n{second},3,4\n{third},5,7\n")
     assert table(alone).index.tolist() == numbers.split()
-    shown = CliRunner().invoke(main, ["compare", str(csv(f",problem,a,b\n{rows}"))])
+    shown = typed("compare", csv(f",problem,a,b\n{rows}"))
     assert shown.exit_code == 0
     assert "2 algorithms on 3 data sets" in shown.output
 
@@ -260,7 +259,7 @@ def test_the_page_runs_and_prints_what_it_says(monkeypatch, tmp_path, capsys):
     shown = [line for line in lines if "--" in line and " -- " not in line]
     assert len(shown) == 3
     for line in shown:
-        done = CliRunner().invoke(main, line.split()[1:])
+        done = typed(*line.split()[1:])
         assert done.exit_code in {0, 3}, done.output
 
 

@@ -147,8 +147,8 @@ def test_who_fails_on_a_quarter_is_not_the_best_where_another_does_not():
 @pytest.mark.parametrize("others", [[2.0, 3.0], [2.0, 2.0]])
 def test_an_infinitely_good_score_is_no_failure(maximize, others):
     """The logarithm of an error of 0, or the signal-to-noise ratio of a perfect picture."""
-    costs = np.random.default_rng(1).normal(size=(9, 1)) + np.array([2.0, *others])
-    costs[:5, 0] = -math.inf
+    costs = np.random.default_rng(1).normal(size=(14, 1)) + np.array([2.0, *others])
+    costs[:10, 0] = -math.inf
     found = best_posterior(-costs if maximize else costs, maximize=maximize)
     assert found.best == 0
     assert found.probability_best[0] > 0.7  # it ties on the other four

@@ -16,9 +16,6 @@ def rankings(weights, n, rng):
 
 RNG = np.random.default_rng(20)
 PLAIN = rankings(np.array([4.0, 2.0, 1.0, 1.0, 0.5]), 12, RNG)
-TIED = PLAIN.round(0)
-GAPS = np.where(RNG.random(PLAIN.shape) < 0.25, NAN, PLAIN)
-FAILED = np.where(PLAIN > 1.0, INF, PLAIN)
 ALL = np.where(RNG.random(PLAIN.shape) < 0.2, NAN, np.where(PLAIN > 2.0, INF, PLAIN.round(1)))
 
 

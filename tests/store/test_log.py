@@ -12,6 +12,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+from typed import typed
 
 import racer
 from racer.store.load import check_store
@@ -238,10 +239,6 @@ READERS = {
 
 @pytest.mark.parametrize("name", READERS)
 def test_every_reader_says_that_outcomes_would_be_missing(killed, tmp_path, name, monkeypatch):
-    from click.testing import CliRunner
-
-    from racer.cli import main
-
     monkeypatch.chdir(tmp_path)
     log = killed[1]
     path = with_log(killed, tmp_path, flipped(log, len(log) // 2))
@@ -251,7 +248,7 @@ def test_every_reader_says_that_outcomes_would_be_missing(killed, tmp_path, name
             racer.load(path)
     else:
         command, *options = READERS[name]
-        done = CliRunner().invoke(main, [command, str(path), *options])
+        done = typed(command, path, *options)
         assert done.exit_code == 1
         assert "is damaged, and" in " ".join(done.output.split())
         assert name == "check" or done.output.startswith("Error: ")

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
 import sqlite3
-from contextlib import closing, redirect_stderr, redirect_stdout, suppress
+from contextlib import closing
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from typed import typed
 
 import racer
-from racer.cli import main
 from racer.store import schema
 from racer.store.load import check_store
 
@@ -79,9 +78,7 @@ def test_test_elites_without_test_instances_were_accepted_once(stores, tmp_path)
 def told(path, *commands):
     """Run commands on a store; they end with an exit code, and nothing else."""
     for name, *options in commands:
-        silent = redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO())
-        with silent[0], silent[1], suppress(SystemExit):
-            main([name, str(path), *options])
+        typed(name, path, *options, catch_exceptions=False)
 
 
 PLAIN = st.one_of(

@@ -43,15 +43,15 @@ def databases_closed(monkeypatch):
         storage.engine.dispose()
 
 
-def add(study, values, state=TrialState.COMPLETE, attrs=None, constraints=None):
-    """Add a trial with these values, by instance, to a study."""
+def add(study, values, state=TrialState.COMPLETE, attrs=None, constraints=None, value=None):
+    """Add a trial with these values, by instance, to a study; its own is their mean by default."""
     by_step = dict(values) if isinstance(values, dict) else dict(enumerate(map(float, values)))
     finite = [value for value in by_step.values() if value == value]
     ended = state == TrialState.COMPLETE
     study.add_trial(
         create_trial(
             state=state,
-            value=sum(finite) / len(finite) if ended else None,
+            value=(sum(finite) / len(finite) if value is None else value) if ended else None,
             intermediate_values=by_step,
             user_attrs=attrs,
             system_attrs=constraints and {"constraints": constraints},

@@ -28,10 +28,6 @@ LAWS = settings(max_examples=3, deadline=None, derandomize=True)
 OK = Outcome("ok", 1.0, seconds=1.0)
 
 
-def snapshot(tuner, tuning):
-    return tuner.ask(), tuner.ended, tuner.configs, tuning.content(tuner.result())
-
-
 def test_the_first_block_is_asked_for_at_once(tuning):
     tuner = Tuner(tuning.mixed(), ["i", "j"], budget=200, seed=1)
     cells = tuner.ask()

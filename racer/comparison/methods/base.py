@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from racer.stats.pairs import PairRanks
 
 ALIKE = "As all may be alike, no algorithm is called better than another."
-INDETERMINATE = (
-    "Indeterminate: a prior of little weight would decide it; more data sets are needed."
-)
 
 
 class Settings(NamedTuple):
@@ -142,6 +139,36 @@ def decide(probability: float, in_rope: float, alpha: float) -> Decision:
     if in_rope > 1.0 - alpha:
         return "equivalent"
     return "better" if probability > 1.0 - alpha else "undecided"
+
+
+def behind(
+    analysis: Analysis,
+    alpha: float,
+    *,
+    is_open: bool,
+    differ: NDArray[np.bool_] | None = None,
+) -> Analysis:
+    """Return a result that calls no pair better unless its gates are open, and says which was not.
+
+    The first gate is about all; the second, past which are those pairs that `differ` (k,), of a pair.
+    What a prior of little weight would decide stays indeterminate, where its gates are open.
+    """
+    pairs, notes = analysis.pairs, [*analysis.notes]
+    decision, chance = pairs["decision"], pairs.get("probability", 1.0)
+    by_prior = decision == "indeterminate"
+    closed = (decision == "better") | (by_prior & (chance > pairs.get("in_rope", 0.0)))
+    if is_open:
+        closed &= False if differ is None else ~differ
+    by_prior &= ~closed
+    by_gate = closed & (chance > 1.0 - alpha)
+    if n_prior := int(by_prior.sum()):
+        notes.append(f"{counted(n_prior, 'pair')} would be decided by the prior.")
+    if not is_open:
+        notes.append(ALIKE)
+    depends_on = np.select([by_gate, by_prior], ["gate", "prior"], "")
+    pairs = pairs.assign(decision=decision.mask(closed, "undecided"))
+    pairs.insert(list(pairs).index("decision"), "depends_on", depends_on.tolist())
+    return replace(analysis, pairs=pairs, notes=notes)
 
 
 def rank_frame(names: tuple[str, ...], **columns: NDArray[np.float64]) -> pd.DataFrame:

@@ -10,9 +10,9 @@ import pandas as pd
 from racer._checks import counted
 from racer.comparison.data import OmnibusTest
 from racer.comparison.methods.base import (
-    ALIKE,
     Analysis,
     Settings,
+    behind,
     complete_costs,
     half_width,
     left_out,
@@ -63,7 +63,7 @@ def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
         decision: Decision = "undecided"
         if epsilon > 0.0 and in_rope[place] > confidence:
             decision = "equivalent"
-        elif gate.rejected and place < joint.n_accepted:
+        elif place < joint.n_accepted:
             decision = "better"
         rows.append(
             {
@@ -84,7 +84,7 @@ def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
         )
     (n, m), by_region = costs.shape, gate.gate == "bayesian"
     notes = [*left_out(scores), *_notes(gate, joint, settings.alpha)]
-    return Analysis(
+    found = Analysis(
         title="Bayesian Friedman test with joint comparisons",
         ranking=rank_frame(names, mean_rank=gate.mean_ranks),
         order="posterior mean rank",
@@ -105,6 +105,7 @@ def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
         rope=epsilon,
         details=gate,
     )
+    return behind(found, settings.alpha, is_open=gate.rejected)
 
 
 def _notes(gate: BayesianFriedmanResult, joint: JointComparisons, alpha: float) -> Iterator[str]:
@@ -121,5 +122,3 @@ def _notes(gate: BayesianFriedmanResult, joint: JointComparisons, alpha: float) 
             f"however few: with a prior win of the other, {counted(limit, 'data set')} won would "
             f"make it {1.0 - 0.5**limit:.3f}."
         )
-    if not gate.rejected:
-        yield ALIKE

@@ -8,9 +8,9 @@ import numpy as np
 
 from racer.comparison.data import OmnibusTest
 from racer.comparison.methods.base import (
-    ALIKE,
     Analysis,
     Settings,
+    behind,
     compared,
     complete_costs,
     encounters,
@@ -86,14 +86,11 @@ def friedman(scores: Scores, settings: Settings) -> Analysis:
     frame.insert(1, "worse", [names[place] for place in second.tolist()])
     frame["rank_difference"] = test.mean_ranks[second] - test.mean_ranks[first]
     frame["p_value"] = p_values
-    is_better = open_gate & (p_values <= settings.alpha)
-    frame["decision"] = np.where(is_better, "better", "undecided").tolist()
+    frame["decision"] = np.where(p_values <= settings.alpha, "better", "undecided").tolist()
     notes = left_out(scores)
-    if not open_gate:
-        notes.append(ALIKE)
     if name not in _BY_RANKS and not scores.complete.all():
         notes.append("Wilcoxon's tests use all data sets on which both of a pair have a score.")
-    return Analysis(
+    found = Analysis(
         title=f"Friedman test (Iman-Davenport F), then {posthoc.title}",
         ranking=rank_frame(names, mean_rank=test.mean_ranks),
         order="mean rank",
@@ -110,6 +107,7 @@ def friedman(scores: Scores, settings: Settings) -> Analysis:
         ),
         details=test,
     )
+    return behind(found, settings.alpha, is_open=open_gate)
 
 
 def _checked(settings: Settings) -> Posthoc:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racer.comparison.data import WITHHELD, OmnibusTest
-from racer.comparison.methods.base import ALIKE, INDETERMINATE, as_index
+from racer.comparison.data import OmnibusTest
+from racer.comparison.methods.base import as_index, behind
 from racer.stats.friedman import RankSums, centred, iman_davenport_df
 from racer.stats.ranks import ranks_of
 from racer.stats.sign_flips import all_alike, signs
@@ -39,39 +39,20 @@ def gated(
     def behind_gate(scores: Scores, settings: Settings) -> Analysis:
         analysis = method(scores, settings)
         if len(scores.algorithms) == 2 and not of_two:
-            return analysis
+            return behind(analysis, settings.alpha, is_open=True)
         flips = _flips(scores, settings)
         omnibus = omnibus_test(scores, settings, flips)
-        frame, notes = analysis.pairs, [*analysis.notes]
-        decision = frame["decision"]
-        # of the signed-rank test: better by a prior of little weight, not by every one
-        is_prior_dependent = (decision == "indeterminate") & (
-            frame["probability"] > 1.0 - settings.alpha
-        )
-        is_withheld = ((decision == "better") | is_prior_dependent).to_numpy()
-        if omnibus.rejected:
-            places = as_index(frame, scores.algorithms)
-            is_withheld = is_withheld & ~pairs_differ(scores, *places, flips, settings.alpha)
-        else:
-            notes.append(ALIKE)
-        pairs = frame.assign(decision=decision.mask(is_withheld, "undecided"))
-        if INDETERMINATE in notes and not (pairs["decision"] == "indeterminate").any():
-            notes.remove(INDETERMINATE)
-        reason = (
-            '"both alike" is not rejected' if omnibus.rejected else '"all alike" is not rejected'
-        )
-        withheld: dict[str, dict[str, str]] = {}  # as JSON can hold it, in a Parquet file
-        for better, worse in frame.loc[is_withheld, ["better", "worse"]].to_numpy():
-            withheld.setdefault(better, {})[worse] = reason
-        pairs.attrs = {**frame.attrs, WITHHELD: withheld}
-        return replace(
+        places = as_index(analysis.pairs, scores.algorithms)
+        found = replace(
             analysis,
             omnibus=omnibus,
             references=(*analysis.references, *(("iman1980",) if omnibus.df else ())),
             meaning=f'{analysis.meaning}, with "all alike" and "both alike" rejected',
-            pairs=pairs,
-            notes=notes,
         )
+        if not omnibus.rejected:
+            return behind(found, settings.alpha, is_open=False)
+        differ = pairs_differ(scores, *places, flips, settings.alpha)
+        return behind(found, settings.alpha, is_open=True, differ=differ)
 
     return behind_gate
 

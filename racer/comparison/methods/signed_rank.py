@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from racer.comparison.methods.base import (
-    INDETERMINATE,
     Analysis,
     Settings,
     compared,
@@ -60,8 +59,6 @@ def signed_rank(scores: Scores, settings: Settings) -> Analysis:
     notes = []
     if scores.n_missing:
         notes.append("Each pair is compared on the data sets on which both have a score.")
-    if (frame["decision"] == "indeterminate").any():
-        notes.append(INDETERMINATE)
     return Analysis(
         title="Bayesian signed-rank test of each pair",
         ranking=ranking,
@@ -81,30 +78,27 @@ def signed_rank(scores: Scores, settings: Settings) -> Analysis:
 def _row(result: BayesianSignedRankResult, alpha: float, *, turned: bool) -> dict[str, Any]:
     """Return the figures of a pair, where `turned` as seen from the second of them."""
     low, high = result.interval()
-    estimate, lower, upper = result.estimate, result.lower, result.upper
-    better, worse, least = result.better, result.worse, result.least[2]
+    estimate, better, worse = result.estimate, result.better, result.worse
     if turned:
         estimate, low, high = 1.0 - estimate, 1.0 - high, 1.0 - low
-        lower, upper, better, worse = 1.0 - upper, 1.0 - lower, worse, better
-        least = result.least[0]
+        better, worse = worse, better
+    lower, upper = (ends[0 if turned else 2] for ends in (result.least, result.most))
     decision: Decision = "undecided"
-    if result.rope > 0.0 and result.indistinguishable > 1.0 - alpha:
-        decision = "equivalent" if result.least[1] > 1.0 - alpha else "indeterminate"
-    elif better > 1.0 - alpha:  # without the prior, so what do all priors say?
-        decision = "better" if least > 1.0 - alpha else "indeterminate"
+    if result.least[1] > 1.0 - alpha:  # whatever the prior
+        decision = "equivalent"
+    elif lower > 1.0 - alpha:
+        decision = "better"
+    elif max(upper, result.most[1]) > 1.0 - alpha:  # by some prior
+        decision = "indeterminate"
     return {
         "estimate": estimate,
         "low": low,
         "high": high,
         "probability": better,
         **(
-            {
-                "in_rope": result.indistinguishable,
-                "probability_worse": worse,
-                "lower": least,  # of being better by more than the rope
-            }
-            if result.rope
-            else {"lower": lower, "upper": upper}
+            {"in_rope": result.indistinguishable, "probability_worse": worse} if result.rope else {}
         ),
+        "lower": lower,
+        "upper": upper,
         "decision": decision,
     }

@@ -9,9 +9,9 @@ import pandas as pd
 
 from racer.comparison.data import OmnibusTest
 from racer.comparison.methods.base import (
-    ALIKE,
     Analysis,
     Settings,
+    behind,
     compared,
     half_width,
     rank_frame,
@@ -57,8 +57,8 @@ def by_bayesian_kruskal_wallis(scores: Scores, settings: Settings) -> Analysis:
     frame = result.to_frame()
     frame["joint"] = common_joint(result.statements, -result.effects)
     rows = []
-    for row in frame.to_dict("records"):
-        decision: Decision = "better" if row["accepted"] else "undecided"
+    for place, row in enumerate(frame.to_dict("records")):
+        decision: Decision = "better" if place < result.n_accepted else "undecided"
         if epsilon > 0.0 and row["in_rope"] > confidence:
             decision = "equivalent"
         rows.append(
@@ -73,7 +73,7 @@ def by_bayesian_kruskal_wallis(scores: Scores, settings: Settings) -> Analysis:
                 "decision": decision,
             }
         )
-    notes = [] if result.rejected else [ALIKE]
+    notes = []
     if any(row["wins"] and not row["losses"] + row["ties"] for row in rows):
         notes.append(
             "P(better) is at its limit, 1, where all scores of one are better than all of the "
@@ -87,7 +87,7 @@ def by_bayesian_kruskal_wallis(scores: Scores, settings: Settings) -> Analysis:
         high=result.high,
         probability_largest=result.probability_best,
     )
-    return Analysis(
+    found = Analysis(
         title="Bayesian Kruskal-Wallis test with joint comparisons",
         ranking=ranking.drop(columns="order"),
         order="relative effect",
@@ -104,6 +104,7 @@ def by_bayesian_kruskal_wallis(scores: Scores, settings: Settings) -> Analysis:
         rope=epsilon,
         details=result,
     )
+    return behind(found, settings.alpha, is_open=result.rejected)
 
 
 def by_kruskal_wallis(scores: Scores, settings: Settings) -> Analysis:
@@ -134,18 +135,18 @@ def by_kruskal_wallis(scores: Scores, settings: Settings) -> Analysis:
         "ties": met - wins - losses,
         "effect_size": (wins - losses) / met,
         "p_value": p_values,
-        "decision": np.where(open_gate & (p_values <= settings.alpha), "better", "undecided"),
+        "decision": np.where(p_values <= settings.alpha, "better", "undecided"),
     }
-    return Analysis(
+    found = Analysis(
         title="Kruskal-Wallis test, then Brunner and Munzel's test, Holm's correction",
         ranking=rank_frame(names, mean_rank=means),
         order="mean rank",
         pairs=pd.DataFrame(rows).sort_values("p_value", kind="stable", ignore_index=True),
         meaning=f"an adjusted p-value of at most {settings.alpha:g}",
         references=("kruskal1952", "brunner2000", "holm1979"),
-        notes=[] if open_gate else [ALIKE],
         omnibus=OmnibusTest("Kruskal-Wallis", statistic, p_value, rejected, (k - 1,)),
     )
+    return behind(found, settings.alpha, is_open=open_gate)
 
 
 def _kruskal(samples: list[NDArray[np.float64]]) -> tuple[float, float]:

@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING
 
 from racer._checks import counted
-from racer.comparison.data import WITHHELD
 from racer.comparison.render.cite import EFFECT_SIZE, in_prose
 from racer.comparison.render.tables import DECIMALS, shown
 
@@ -63,7 +62,7 @@ def leader(comparison: ComparisonData) -> str:
     name = comparison.control or comparison.ranking["algorithm"].iloc[0]
     column = "p_value" if "p_value" in comparison.pairs else "probability"
     decimals = comparison.pairs.attrs.get(DECIMALS, {}).get(column, 3)
-    withheld = comparison.pairs.attrs.get(WITHHELD, {})
+    is_open = comparison.omnibus is not None and comparison.omnibus.rejected
     groups: dict[str, list[str]] = {}
     for row in comparison.pairs.to_dict("records"):
         if name not in (row["better"], row["worse"]):
@@ -77,8 +76,8 @@ def leader(comparison: ComparisonData) -> str:
             figure = f"p {_related(figure)}"
         open_to = kind in ("undecided", "indeterminate") and column == "probability"
         leads = f" for {row['better']}" if open_to else ""
-        if reason := withheld.get(row["better"], {}).get(row["worse"]):
-            leads += f", but {reason}"
+        if row["depends_on"] == "gate":
+            leads += f', but "{"both" if is_open else "all"} alike" is not rejected'
         effect = row["effect_size"] * (1 if row["better"] == name else -1)
         size = "" if math.isnan(effect) else f", r = {effect:.2f}"
         groups.setdefault(kind, []).append(f"{other} ({figure}{leads}{size})")

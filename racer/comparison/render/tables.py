@@ -37,6 +37,7 @@ HEADS = {
     "probability": "P better",
     "probability_worse": "P worse",
     "in_rope": "P in rope",
+    "depends_on": "why",
     "joint": "P all so far",
     "next": "P next better",
 }
@@ -122,11 +123,13 @@ def pairs_grid(pairs: pd.DataFrame) -> Grid:
         places = pairs.attrs.get(DECIMALS, {}).get("low", 3)
         texts = [" to ".join(shown(end, "low", places) for end in pair) for pair in ends]
         pairs.insert(list(pairs).index("low"), "interval", texts)
-    merged = ("wins", "losses", "ties", "low", "high")
+    merged = ["wins", "losses", "ties", "low", "high"]
+    if not pairs["depends_on"].any():
+        merged.append("depends_on")
     pairs = pairs.drop(columns=[name for name in merged if name in pairs])
     grid, names = as_grid(pairs), list(pairs)
     right = tuple(r or n in {"won", "interval"} for r, n in zip(grid.right, names, strict=True))
-    rare = [n for n in ("interval", "effect_size", "estimate") if n in names]
+    rare = [n for n in ("interval", "effect_size", "estimate", "probability_worse") if n in names]
     return grid._replace(right=right, optional=tuple(HEADS.get(name, name) for name in rare))
 
 

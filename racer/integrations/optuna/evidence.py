@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -16,8 +17,10 @@ from racer.integrations.optuna.metrics import metrics_of, recorded_aim, sought
 from racer.integrations.optuna.reports import (
     as_study,
     costs_on,
+    from_running_means,
     is_feasible,
     is_maximized,
+    kind_of,
     usable,
 )
 from racer.stats.best import best_posterior
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
     from racer.results.metrics import Metrics
+
+    _Seen = tuple[FrozenTrial, dict[int, float]]  # with its values by instance
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,12 +200,13 @@ def best_trials_by_evidence(study: Study, *, confidence: float = 0.95) -> Eviden
     maximize = is_maximized(study)
     seen = _seen(study)
     steps = sorted(_common_instances(seen))
-    compared = [trial for trial, values in seen if values.keys() >= set(steps)]
-    costs = costs_on(steps, compared, maximize=maximize)
+    compared, by_instance = zip(*(s for s in seen if s[1].keys() >= set(steps)), strict=True)
+    rows = [[values[step] for values in by_instance] for step in steps]
+    costs = as_costs(np.array(rows), maximize=maximize)
     found = best_posterior(costs)
     chances = found.probability_best
     order = found.order
-    best = compared[order[0]]
+    best, values_of_best = compared[order[0]], by_instance[order[0]]
     equal = next(
         k
         for k in range(len(order), 0, -1)
@@ -217,7 +223,7 @@ def best_trials_by_evidence(study: Study, *, confidence: float = 0.95) -> Eviden
                 t.state.name,
                 t.value,
                 mean_of([*v.values()]),
-                _beats(v, usable(best), maximize=maximize),
+                _beats(v, values_of_best, maximize=maximize),
             )
             for t, v in seen
         ),
@@ -257,7 +263,7 @@ def _has_difference(costs: NDArray[np.float64], level: float) -> bool:
     return test.p_value < level
 
 
-def _seen(study: Study) -> list[tuple[FrozenTrial, dict[int, float]]]:
+def _seen(study: Study) -> list[_Seen]:
     """Return the feasible trials, complete or pruned, that have usable values, with these."""
     states = (TrialState.COMPLETE, TrialState.PRUNED)
     known = study.get_trials(deepcopy=False, states=states)
@@ -270,10 +276,40 @@ def _seen(study: Study) -> list[tuple[FrozenTrial, dict[int, float]]]:
             f"no complete or pruned trial of study {study.study_name!r} reported a finite value "
             "per instance: call trial.report(value, step=instance) in the objective"
         )
-    return seen
+    return _of_instances(seen, maximize=is_maximized(study))
 
 
-def _common_instances(seen: list[tuple[FrozenTrial, dict[int, float]]]) -> frozenset[int]:
+def _of_instances(seen: list[_Seen], *, maximize: bool) -> list[_Seen]:
+    """Return the values of instances of trials that reported running means, as for MedianPruner.
+
+    Such a trial's value is its last report, not their mean. ScoresError for a learning curve, of
+    which that is also true.
+    """
+    ends = [
+        math.isclose(t.value, values[max(values)], rel_tol=1e-9)
+        and not math.isclose(t.value, mean_of([*values.values()]), rel_tol=1e-9)
+        for t, values in seen
+        if t.state == TrialState.COMPLETE and t.value is not None and len(values) > 1
+    ]
+    if 2 * sum(ends) <= len(ends):
+        return seen
+    steps = sorted(_common_instances(seen))
+    costs = costs_on(steps, [t for t, _ in seen], maximize=maximize)
+    if kind_of(costs, by_instance=False) in {"learning curve", "unclear"}:
+        raise ScoresError(
+            "the value of each trial is its last report, and reports rise or fall from step to step, "
+            "as on a learning curve: there is no evidence in them. If steps are instances, such as "
+            "folds, call trial.report(value, step=instance) with the value of that one alone, and "
+            "return the mean"
+        )
+    values = as_costs(from_running_means(costs), maximize=maximize)  # as they were reported
+    return [
+        (trial, {step: v for step, v in zip(steps, column, strict=True) if np.isfinite(v)})
+        for (trial, _), column in zip(seen, values.T.tolist(), strict=True)
+    ]
+
+
+def _common_instances(seen: list[_Seen]) -> frozenset[int]:
     """Return the instances of the trial whose instances have most values in all.
 
     Of several such sets the larger, then the one that an earlier trial has.

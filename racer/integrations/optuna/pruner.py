@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from racer.deciders.decider import Decider, Drop
 
 _WARNINGS = {
+    "few": "the trials report too few values for a pruner that does not know how many there will be: "
+    "hardly any is pruned; give their number, RacingPruner(instances=..)",
     "running means": "the trials report running means: they are turned back into values; report the "
     "value of each instance, trial.report(value, step=instance)",
     "learning curve": "the values of the trials rise or fall from step to step, as on a learning "
@@ -48,6 +50,8 @@ _WARNINGS = {
     "optuna.pruners.MedianPruner(); if these are instances in order of difficulty, give their number, "
     "instances=..",
 }
+_ENDED = 4  # trials, after which it is known how many instances they have
+_MANY = 16  # instances that AnytimeRace needs to drop a trial that is worse by one deviation
 
 
 @dataclass
@@ -152,8 +156,7 @@ class RacingPruner(BasePruner):
         self.instances: int | None = (
             None if instances is None else whole(instances, "instances", least=1)
         )
-        # AnytimeRace needs 16 to drop a trial that is worse by one standard deviation
-        is_few = decider is None and self.instances is not None and self.instances < 16
+        is_few = decider is None and self.instances is not None and self.instances < _MANY
         usual = CorrelatedTRace() if is_few else AnytimeRace()
         self.decider: Decider = usual if decider is None else as_decider(decider)
         if isinstance(self.decider, SequentialHalving | BayesianBest | BestForBudget):
@@ -186,6 +189,10 @@ class RacingPruner(BasePruner):
         if not trial.intermediate_values:
             return False
         trials = study.get_trials(deepcopy=False)
+        if self.instances is None and isinstance(self.decider, AnytimeRace):
+            ended = [len(t.intermediate_values) for t in trials if t.state == TrialState.COMPLETE]
+            if len(ended) == _ENDED and max(ended) < _MANY:
+                self._warn_once("few")
         memory = self._memory(study, trial, trials)
         maximize = is_maximized(study)
         own = costs_on(memory.steps, [trial], maximize=maximize)[:, 0]
@@ -218,6 +225,12 @@ class RacingPruner(BasePruner):
             self._warned.add(kind)
             warn(_WARNINGS[kind])
 
+    def _warn_of_few(self, trials: list[FrozenTrial]) -> None:
+        """Warn, once some trials are complete, if they have too few values to prune others."""
+        ended = [len(t.intermediate_values) for t in trials if t.state == TrialState.COMPLETE]
+        if len(ended) == _ENDED and max(ended) < _MANY:
+            self._warn_once("few")
+
     def _memory(self, study: Study, trial: FrozenTrial, trials: list[FrozenTrial]) -> _Memory:
         """Return the cached state of this trial, its new steps included."""
         last = max(trial.intermediate_values)
@@ -228,6 +241,8 @@ class RacingPruner(BasePruner):
             )
         memories = self._memories.setdefault(study, {})
         if trial.number not in memories:
+            if self.instances is None and isinstance(self.decider, AnytimeRace):
+                self._warn_of_few(trials)
             running = [t for t in trials if t.state == TrialState.RUNNING]
             for number in set(memories) - {t.number for t in running}:  # have ended
                 memories.pop(number, None)

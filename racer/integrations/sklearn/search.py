@@ -11,6 +11,7 @@ import joblib
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import (
+    GroupShuffleSplit,
     ParameterGrid,
     ParameterSampler,
     RepeatedKFold,
@@ -73,8 +74,9 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
         y : array-like of shape (n_samples, n_output) or (n_samples,), optional
         **params
-            As in `GridSearchCV.fit`: `groups`, `sample_weight`, other parameters of the
-            estimator's `fit`, and with metadata routing those of splitter and scorers.
+            As in `GridSearchCV.fit`: `groups` (without `cv=`, folds keep them together),
+            `sample_weight`, other parameters of the estimator's `fit`, and with metadata routing
+            those of splitter and scorers.
 
         Returns
         -------
@@ -96,7 +98,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         self._validate_params()  # as they are now
         given = {name: getattr(self, name) for name in ("cv", "verbose", "pre_dispatch")}
         _check_pre_dispatch(given["pre_dispatch"])
-        folds = OneFold(self._splitter(y))
+        folds = OneFold(self._splitter(y, params.get("groups")))
         self._data = (X, y), params
         self.cv, self.pre_dispatch = folds, "all"
         self._shows = self.verbose >= 1
@@ -115,11 +117,13 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.n_splits_: int = len(folds.folds)
         return self
 
-    def _splitter(self, y: Any) -> Any:
-        """Return the splitter of the data: five folds, four times, unless it is given."""
+    def _splitter(self, y: Any, groups: Any) -> Any:
+        """Return the splitter of the data: into twenty folds, unless it is given."""
         given = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         if self.cv is not None:
             return given
+        if groups is not None:  # none is on both sides of a fold
+            return GroupShuffleSplit(20, test_size=0.2, random_state=self._seed())
         stratified = isinstance(given, StratifiedKFold)
         repeated = RepeatedStratifiedKFold if stratified else RepeatedKFold
         # docs/sklearn.md has what was measured
@@ -302,7 +306,8 @@ class RacingSearchCV(RacedSearchCV):
         Fits of the race, if these are to be fewer than candidates times folds.
     cv : int, cross-validation generator or iterable
         As in `GridSearchCV`, but for None: five folds, four times, in random order by
-        `random_state` (stratified for classifiers), as a race needs folds.
+        `random_state` (stratified for classifiers), as a race needs folds; with `groups` in `fit`
+        as many, each of which tests on a fifth of the groups.
     scoring, n_jobs, refit, error_score, return_train_score
         As in `GridSearchCV`. Workers share the fits of one fold. With several scores the race is
         by the one that `refit` names, else by the first.

@@ -38,6 +38,27 @@ def test_probabilities_are_those_of_the_statistics(direction):
     assert evidence.compared_on == tuple(range(20))
 
 
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_running_means_are_turned_back_into_values(direction):
+    """As objectives for MedianPruner report them: each trial's value is its last report."""
+    table = values(n=10)
+    means = np.cumsum(table, axis=0) / np.arange(1, 11)[:, None]
+    study = optuna.create_study(direction=direction)
+    for column in means.T:
+        add(study, column, value=column[-1])
+    found, expected = map(best_trials_by_evidence, (study, study_of(table, direction)))
+    assert found.probability == pytest.approx(expected.probability, abs=1e-6)
+
+
+def test_a_learning_curve_is_no_evidence():
+    study = optuna.create_study()
+    for number in range(5):
+        curve = number + np.exp(-np.arange(12) / 4)
+        add(study, curve, value=curve[-1])
+    with pytest.raises(ScoresError, match=r"learning curve: .*value of that one alone"):
+        best_trials_by_evidence(study)
+
+
 def test_the_worse_are_told_from_those_that_may_be_best():
     table = values(n=40, step=0.0)
     table[:, 4:] += 3.0

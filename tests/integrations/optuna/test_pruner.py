@@ -65,15 +65,6 @@ def test_no_trial_goes_before_the_first_test_or_once_it_has_reported_all_instanc
         assert run(study, good(12, seed=1) + 9.0) == goes
 
 
-def test_the_difficulty_of_the_instances_changes_nothing():
-    went = []
-    for difficulty in (np.zeros(40), 30.0 * good(40, seed=5)):
-        study = study_of(trials=[good(40) + difficulty])
-        went.append(run(study, good(40, seed=1) + 1.5 + difficulty))
-    assert went[0] is not None
-    assert went[0] == went[1]
-
-
 @pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 def test_it_is_compared_with_all_and_not_with_the_luckiest():
     """Of twenty equal trials one is the luckiest: that alone is no evidence."""
@@ -436,3 +427,14 @@ def test_a_trend_of_a_few_instances_by_chance_waits_for_more(recwarn):
         add(study, values + rng.normal(size=18) / 9)
     assert 6 <= run(study, values + 3.0 + rng.normal(size=18) / 9) < 18
     assert not [w for w in recwarn if w.category is RacerWarning]
+
+
+@pytest.mark.parametrize(
+    ("pruner", "n_told"), [(RacingPruner(), 1), (RacingPruner(instances=5), 0)]
+)
+def test_who_does_not_know_the_few_instances_is_told_to_give_their_number(pruner, n_told, recwarn):
+    study = study_of(pruner, [good(5, seed) for seed in range(4)])
+    run(study, good(5))
+    run(study, good(5))
+    told = [str(one.message) for one in recwarn]
+    assert sum("give their number, RacingPruner(instances=..)" in one for one in told) == n_told

@@ -923,6 +923,7 @@ def test_other_settings_are_refused(change, named):
         ({"budget": racer.Budget(seconds=9.0)}, racer.BudgetError),
         ({"budget": racer.Budget(evaluations=200, seconds=9.0)}, racer.BudgetError),
         ({"suggest": {"x": (0, 1)}}, racer.SettingError),
+        ({"suggest": lambda: 1}, racer.SettingError),
         ({"evaluate": lambda config: 0.0}, racer.ObjectiveError),
         ({"instances": None}, racer.CandidateError),
     ],

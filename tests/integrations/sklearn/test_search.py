@@ -11,11 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from click.testing import CliRunner
 from playing import eliminated
 from scipy.stats import loguniform
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.datasets import make_classification, make_regression
+from sklearn.datasets import make_classification
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.metrics import f1_score, make_scorer
@@ -28,10 +27,12 @@ from sklearn.model_selection import (
     cross_val_score,
 )
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import estimator_checks
+from typed import typed
 
 from racer import (
     Ended,
@@ -42,7 +43,6 @@ from racer import (
     StoreError,
     load,
 )
-from racer.cli import main
 from racer.deciders import CorrelatedTRace
 from racer.integrations.sklearn import RacingSearchCV, TunedSearchCV
 from racer.integrations.sklearn.results import warn_of_failures
@@ -333,6 +333,17 @@ def test_groups_go_to_the_splitter_and_metadata_is_routed(search):
     assert again.best_score_ > 0.5
 
 
+def test_without_cv_groups_stay_together():
+    """Ten near copies of each of 30 samples, whose classes are drawn: folds of samples say > 0.9."""
+    rng, groups = np.random.default_rng(1), np.repeat(np.arange(30), 10)
+    near = rng.normal(size=(30, 3))[groups] + 1e-3 * rng.normal(size=(300, 3))
+    found = RacingSearchCV(KNeighborsClassifier(), {"n_neighbors": [1]}).fit(
+        near, groups % 2, groups=groups
+    )
+    assert found.best_score_ < 0.7
+    assert found.n_splits_ == 20
+
+
 @BOTH
 def test_several_scores(search):
     scoring = ["accuracy", "balanced_accuracy"]
@@ -504,6 +515,7 @@ def test_where_each_candidate_fails_somewhere_the_best_is_that_of_the_race(rows)
         ({"param_distributions": {"max_depth": [1]}}, "give one of"),
         ({"decider": "f-race", "rope": 0.1}, "rope is for the default decider"),
         ({"budget": 3}, "raise the budget"),
+        ({"budget": 0}, "budget of 0"),
     ],
 )
 def test_settings_that_cannot_work_are_refused_before_a_fit(settings, says):
@@ -525,7 +537,7 @@ def test_a_search_goes_on_where_it_was_interrupted(search, tmp_path, monkeypatch
     monkeypatch.setattr(RidgeClassifier, "fit", counted([], RidgeClassifier.fit, last=8))
     with pytest.raises(RaceInterrupted, match="call its fit with the same data again, store='"):
         search(store=path).fit(X, Y)
-    shown = CliRunner().invoke(main, ["resume", str(path)])
+    shown = typed("resume", path)
     assert "call its fit with the same data again" in " ".join(shown.output.split())
     monkeypatch.undo()
     done = []
@@ -628,17 +640,3 @@ def counted(done, fit, last=None):
         return fit(self, *args, **kwargs)
 
     return counting
-
-
-def test_a_hopeless_value_makes_no_dropped_one_the_winner():
-    """The noise of alpha=1e4 counted as everybody's, and most for who had few folds."""
-    for seed in (0, 25):
-        features, target = make_regression(150, 8, n_informative=4, noise=20, random_state=seed)
-        search = RacingSearchCV(
-            Ridge(),
-            {"alpha": [0.1, 1.0, 10.0, 30.0, 1e4]},
-            random_state=seed,
-            scoring="neg_mean_squared_error",
-        ).fit(features, target)
-        assert search.best_index_ in search.result_.survivors
-        assert search.best_params_["alpha"] < 10.0
