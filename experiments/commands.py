@@ -64,7 +64,6 @@ study = Commands(
     "study",
     "Run a study, or make the pictures of the documentation.",
     {
-        "answers": ("reliability.answers", "Contradictions in results, and claims among equals"),
         "damage": ("campaign.damage", "Damaged stores and files: refused, right, or said"),
         "figures": ("figures", "The pictures of races, tunings and comparisons"),
         "fold-errors": ("sklearn_folds.worlds", "Errors of races over correlated folds"),

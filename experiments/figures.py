@@ -233,10 +233,10 @@ def fits(search: Any) -> Axes:
 
 
 def reliability() -> Figure:
-    """Draw experiments/reliability/reliability.csv: P(best), and how often it is true."""
-    from experiments.reliability.counts import draw  # noqa: PLC0415
+    """Draw experiments/reliability/bins.csv: P(best), and how often it is true."""
+    from experiments.reliability.tables import draw  # noqa: PLC0415
 
-    return draw(pd.read_csv(ROOT / "experiments" / "reliability" / "reliability.csv"))
+    return draw(pd.read_csv(ROOT / "experiments" / "reliability" / "bins.csv"))
 
 
 @click.command()

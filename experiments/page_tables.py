@@ -62,13 +62,6 @@ def _caps() -> str:
     return table(_recorded("runtime/caps.csv"), caps.COLUMNS)
 
 
-def _run_time_best() -> str:
-    from experiments.reliability import counts, worlds  # noqa: PLC0415
-
-    found = pd.read_csv(HERE / "reliability" / "groups.csv")
-    return counts.by_world(found, list(worlds.TIMED))
-
-
 def _highs() -> str:
     from experiments.runtime import solvers  # noqa: PLC0415
 
@@ -140,21 +133,20 @@ def _samplers() -> str:
 
 
 def _reliability() -> str:
-    from experiments.reliability import counts  # noqa: PLC0415
+    from experiments.reliability import tables  # noqa: PLC0415
 
-    return "\n".join(counts.lines(pd.read_csv(HERE / "reliability" / "reliability.csv")))
+    return tables.lines(pd.read_csv(HERE / "reliability" / "bins.csv"))
 
 
-def _failures() -> str:
-    from experiments.reliability import counts, worlds  # noqa: PLC0415
+def _worlds(kind: str = "") -> str:
+    from experiments.reliability import tables  # noqa: PLC0415
 
-    found = pd.read_csv(HERE / "reliability" / "groups.csv")
-    return counts.by_world(found, list(worlds.FAILING))
+    return tables.by_world(pd.read_csv(HERE / "reliability" / "worlds.csv"), kind)
 
 
 TABLES: dict[str, Callable[[], str]] = {
     "caps-tests": _caps,
-    "run-time-best": _run_time_best,
+    "run-time-best": lambda: _worlds("run times"),
     "highs-15": _highs,
     "sklearn-searches": _searches,
     "fold-errors": _fold_errors,
@@ -162,7 +154,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "frontier": _frontier,
     "prompts": _prompts,
     "reliability": _reliability,
-    "failures": _failures,
+    "reliability-kinds": _worlds,
     "sampler-best": _samplers,
     "reported-verdicts": lambda: part(_tunings("reported")[1], "algorithms|formulas"),
 }

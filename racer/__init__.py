@@ -45,9 +45,11 @@ if TYPE_CHECKING:
     from racer.errors import SpaceFileError as SpaceFileError
     from racer.errors import StoreError as StoreError
     from racer.evaluate.command.command import Command as Command
+    from racer.evaluate.limits.limits import Limits as Limits
     from racer.evaluate.outcome import Cell as Cell
     from racer.evaluate.outcome import Outcome as Outcome
     from racer.evaluate.pace import Throttled as Throttled
+    from racer.evaluate.workers import Workers as Workers
     from racer.racing.race import Race as Race
     from racer.results.ablation import AblationResult as AblationResult
     from racer.results.bench import BenchResult as BenchResult
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
     from racer.space.parameters import Ordinal as Ordinal
     from racer.space.space import Space as Space
     from racer.store.load import load as load
+    from racer.tuner.plan import Search as Search
     from racer.tuner.tuner import Tuner as Tuner
 
     __version__: str
@@ -88,6 +91,7 @@ _HOME = {
     "Elimination": "racer.core.events",
     "Ended": "racer.core.events",
     "Integer": "racer.space.numeric",
+    "Limits": "racer.evaluate.limits.limits",
     "Metric": "racer.core.objective",
     "MissingExtraError": "racer.errors",
     "ObjectiveError": "racer.errors",
@@ -106,6 +110,7 @@ _HOME = {
     "Runtime": "racer.core.runtime",
     "ScoresError": "racer.errors",
     "SettingError": "racer.errors",
+    "Search": "racer.tuner.plan",
     "Space": "racer.space.space",
     "SpaceFileError": "racer.errors",
     "StoreError": "racer.errors",
@@ -114,6 +119,7 @@ _HOME = {
     "Tuner": "racer.tuner.tuner",
     "Verification": "racer.scenario.bundle",
     "Within": "racer.core.objective",
+    "Workers": "racer.evaluate.workers",
     "ablation": "racer.run.ablation",
     "bench": "racer.run.bench",
     "bundle": "racer.scenario.bundle",

@@ -6,10 +6,11 @@ import difflib
 import functools
 import inspect
 import json
+import re
 import reprlib
 from collections.abc import Hashable
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -21,11 +22,55 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-_ELSEWHERE = {
-    **dict.fromkeys(("n_trials", "max_evals", "n_calls", "n_iter"), "budget"),
-    **dict.fromkeys(("direction", "minimize"), "maximize=True, where smaller is not better"),
+_LARGER = "maximize=True, where smaller is not better"
+_TIME = "budget=racer.Budget(wall=60), or limits=racer.Limits(timeout=60) for each evaluation"
+_WALL = "wall, in seconds for all, or timeout, in seconds for each evaluation"
+_LIMITS = "limits=racer.Limits(timeout=60, memory=2**30, retries=1)"
+_ELSEWHERE: dict[str, tuple[str, ...]] = {
+    name: tuple(advice)
+    for names, *advice in (
+        ("n_trials max_trials max_evals max_evaluations n_calls n_iter n_evals", "budget"),
+        ("trials", "budget", "table"),
+        ("max_time time_limit time_budget max_seconds wall_time", _WALL, _TIME),
+        ("deadline", "wall", "budget=racer.Budget(wall=3600)"),
+        ("elites test_elites parallel_races", "search=racer.Search(elites=3)"),
+        ("prices", "budget=racer.Budget(spend=20, prices=..)"),
+        ("goal direction directions minimize mode", _LARGER),
+        ("higher_is_better larger_is_better greater_is_better", _LARGER),
+        ("order", "instance_order", _LARGER),
+        ("random_state random_seed rng", "seed"),
+        ("verbose verbosity show_progress progress_bar", "progress=True"),
+        ("workers n_workers max_workers num_workers processes cores", "n_jobs", "jobs"),
+        ("n_jobs", "jobs"),
+        ("client cluster pool executor", "n_jobs", "jobs"),
+        ("ahead", "n_jobs=racer.Workers(8, ahead=0)"),
+        ("storage checkpoint db log_file", "store"),
+        ("cutoff cutoff_time captime par par10", "runtime=racer.Runtime(seconds, par=10)"),
+        ("memory_limit mem_limit timeout memory retries", _LIMITS, "memory, in bytes"),
+        ("items problems tasks datasets", "instances", "data_set"),
+        ("folds cv", "instances", "fold"),
+        ("pvalue p_value p_values", "pairs"),
+        ("x0 points_to_evaluate initial_configs", "initial"),
+        ("func fn function objective_function target_runner", "evaluate"),
+        ("space search_space", "candidates; racer.tune takes a space", "space"),
+        ("candidates configs configurations", "candidates", "space; racer.race takes candidates"),
+        ("baseline reference", "control"),
+        ("metric", "metrics, a mapping of names to directions", "score"),
+        ("best_params best_config best_configuration best_candidate", "best", "ranking"),
+        ("incumbent winner", "best", "ranking"),
+        ("best_value best_score best_cost best_loss", "mean(result.best_index)"),
+        ("best_trial best_id", "best_index"),
+        ("trials_dataframe history cv_results_", "table"),
+        ("ranks", "ranking"),
+        ("summary", "verdict, or print the result"),
+        ("to_csv to_pandas to_dataframe", "to_frame()", "frames"),
+    )
+    for name in names.split()
 }
-"""Parameters by their names in other libraries."""
+"""What arguments, and attributes of results, are called here that have other names elsewhere.
+
+The first of several that is there; none is, in spite of its letters, what is meant otherwise.
+"""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -97,11 +142,26 @@ def did_you_mean(name: object, names: Iterable[str]) -> str:
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
-def suggests(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function name the nearest of its parameters when a keyword is unknown.
+def instead(name: str, names: Iterable[str], do: str = "give ") -> str:
+    """Return a hint to which of `names` is meant by one that is none of them, or nothing."""
+    known = [*names]
+    if name not in _ELSEWHERE:
+        return did_you_mean(name, known)
+    fitting = [text for text in _ELSEWHERE[name] if re.split(r"\W", text)[0] in known]
+    return f"; {do}{fitting[0]}" if fitting else ""
 
-    Python itself does so from 3.13 on.
-    """
+
+def no_attribute(item: object, name: str) -> NoReturn:
+    """Raise AttributeError for what an object does not have, with a hint if the name is public."""
+    if hasattr(type(item), name):  # a property, which raises its own
+        object.__getattribute__(item, name)
+    public = [] if name.startswith("_") else [one for one in dir(item) if not one.startswith("_")]
+    hint = instead(name, public, "look at .") if public else ""
+    raise AttributeError(f"{type(item).__name__!r} object has no attribute {name!r}{hint}")
+
+
+def suggests(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function name the parameter that is meant when a keyword is unknown."""
     names = list(inspect.signature(function).parameters)
 
     @functools.wraps(function)
@@ -109,9 +169,7 @@ def suggests(function: Callable[P, R]) -> Callable[P, R]:
         for name in kwargs:
             if name not in names:
                 what = f"{function.__qualname__}() got an unexpected keyword argument {name!r}"
-                here = _ELSEWHERE.get(name, "")
-                is_here = here.partition("=")[0] in names
-                raise TypeError(what + (f"; give {here}" if is_here else did_you_mean(name, names)))
+                raise TypeError(what + instead(name, names))
         return function(*args, **kwargs)
 
     return call
@@ -130,7 +188,7 @@ def check_jobs(n_jobs: int) -> int:
     if n_jobs > MOST_JOBS:
         raise SettingError(
             f"n_jobs={reprlib.repr(n_jobs)}: give {MOST_JOBS} at most; more cores than one machine "
-            "has need an executor="
+            "has need an executor"
         )
     return int(n_jobs)
 

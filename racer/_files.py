@@ -24,7 +24,7 @@ MOST_BYTES = 16_000_000
 
 _LARGEST = 10**10  # bytes of a file whose hash is taken
 SQLITE = b"SQLite format 3\0"
-_BESIDE_A_STORE = ("-wal", "-shm", "-journal", ".lock")
+_BESIDE_A_STORE = ("-journal", ".lock")
 
 
 def as_path(value: object, name: str, what: str = "file") -> str:

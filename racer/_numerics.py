@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def as_costs(values: NDArray[np.float64], *, maximize: bool) -> NDArray[np.float64]:
     """Return values as costs, to be minimised; the same call turns costs into values again."""
-    return -values if maximize else values
+    return 0.0 - values if maximize else values  # 0 has no sign
 
 
 def range_of(worst: float, best: float) -> float:

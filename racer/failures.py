@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _ODDS = np.array([-6.0, -4.0, -2.5, -1.2, 0.0, 0.75, 1.5, 2.5, 4.0, 6.0])  # own parts of log odds
 _NONE = 4  # the place of 0 in it
+RATES = np.geomspace(1e-8, 0.95, 50)  # of failing
+_MEANS, _STRENGTHS = np.geomspace(1e-8, 0.5, 23), np.geomspace(0.01, 1000.0, 11)  # of their laws
 _PRONE = (0.02, 0.1, 0.3, 0.6)  # shares of candidates that fail more often than the others
 
 
@@ -95,11 +97,7 @@ def failing_parts(
     if not failed.any():
         return np.tile(np.eye(len(_ODDS))[0], (m, 1))
     k, f = known.sum(axis=1), failed.sum(axis=1)
-    rate = (f.sum() + 0.5) / (k.sum() + 1.0)
-    chance, pairs = rate * (1.0 - rate), float((k * (k - 1.0)).sum())
-    excess = float(((f - k * rate) ** 2).sum() - chance * k.sum())
-    over = float(np.clip(excess / max(chance * pairs, 1e-9), 0.01, 0.9))
-    strength = (1.0 - over) / over
+    rate, strength = _rate_of_blocks(k, f)
     share = (f[:, None] - failed + strength * rate) / (k[:, None] - known + strength)
     share = np.clip(share, 1e-6, 1.0 - 1e-6)
     odds = np.log(share / (1.0 - share))[:, :, None] + _ODDS
@@ -120,6 +118,43 @@ def failing_parts(
     found = np.tensordot(weights / weights.sum(), np.array(laws), axes=1)
     found[~failed.any(axis=0)] = np.eye(len(_ODDS))[0]  # nothing says that these fail more often
     return np.asarray(found)
+
+
+def _rate_of_blocks(k: NDArray[np.intp], f: NDArray[np.intp]) -> tuple[float, float]:
+    """Return how often cells fail, and as how many cells that counts on a block, of k cells and f."""
+    rate = (f.sum() + 0.5) / (k.sum() + 1.0)
+    chance, pairs = rate * (1.0 - rate), float((k * (k - 1.0)).sum())
+    excess = float(((f - k * rate) ** 2).sum() - chance * k.sum())
+    over = float(np.clip(excess / max(chance * pairs, 1e-9), 0.01, 0.9))
+    return float(rate), (1.0 - over) / over
+
+
+def rate_laws(costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the weights (h,) of laws of failure rates, and each candidate's under them, (h, m, g).
+
+    Of costs (n, m), +inf where a cell failed; the g rates are `RATES`. The laws are Beta, with a mean
+    and a strength that all failures estimate: so whoever was never seen to fail may do so, the more
+    probably the fewer its cells, and the more often others fail. What fails on a block on which
+    others do, as far as blocks differ by more than chance, may do so for the block.
+    """
+    known, failed = ~np.isnan(costs), np.isposinf(costs)
+    k, f = known.sum(axis=1), failed.sum(axis=1)
+    hard = (f[:, None] - failed) / (k[:, None] - known + _rate_of_blocks(k, f)[1])
+    fails, passes = np.log(RATES), np.log1p(-RATES)
+    likely = (known & ~failed).sum(axis=0)[:, None] * passes
+    at, candidate = np.nonzero(failed)
+    some = hard[at, candidate][:, None]
+    np.add.at(likely, candidate, np.log(some + (1.0 - some) * RATES))
+    mean, strength = (x.reshape(-1, 1) for x in np.meshgrid(_MEANS, _STRENGTHS))
+    priors = mean * strength * fails + (1.0 - mean) * strength * passes
+    priors[:, 0] -= np.log(mean * strength * (fails[1] - fails[0]))[:, 0]  # all rates below
+    priors = np.exp(priors - priors.max(axis=1, keepdims=True))
+    priors /= priors.sum(axis=1, keepdims=True)
+    laws = priors[:, None, :] * np.exp(likely - likely.max(axis=1, keepdims=True))
+    total = laws.sum(axis=2)
+    evidence = np.log(total).sum(axis=1)
+    weights = np.exp(evidence - evidence.max())
+    return weights / weights.sum(), laws / total[:, :, None]
 
 
 def _shares_of_evidence(

@@ -63,6 +63,12 @@ if missing := [str(path) for path in PLACE if not path.exists()]:
     raise FileNotFoundError(missing)
 
 
+@pytest.fixture(name="path")
+def _path(tmp_path):
+    """Return the name of a store, which a test makes."""
+    return tmp_path / "run.db"
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _state_folder(tmp_path_factory):
     """Keep the user's own state folder as it is."""

@@ -21,6 +21,7 @@ ORDER = (
     "seeding",
     "_numerics",
     "failures",
+    "direction",
     "render",
     "plots",
     "stats",

@@ -1,7 +1,5 @@
 """The changelog is short enough to be read, and grows by fragments only."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

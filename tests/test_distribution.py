@@ -1,7 +1,5 @@
 """The distribution is racer-tuning: `racer` on PyPI is somebody else's."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import tomllib

@@ -1,12 +1,12 @@
 """A field added later to a public value breaks nobody's decider, executor or callback."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+from processes import python
 
 ROOT = Path(__file__).parents[1]
 OUTSIDERS = {  # file: which of its tests
@@ -22,15 +22,11 @@ def test_outsiders_do_not_notice_a_new_field():
     paths = os.pathsep.join([str(ROOT), str(ROOT / "tests" / "tools")])
     which = " or ".join(f"({words})" for words in OUTSIDERS.values())
     plugins = ["-p", "grown", "-p", "no:cacheprovider"]
-    found = subprocess.run(
-        [sys.executable, "-m", "pytest", *plugins, *OUTSIDERS, "-k", which],
+    found = python(
+        *("-m", "pytest", *plugins, *OUTSIDERS, "-k", which),
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        check=False,
     )
-    assert found.returncode == 0, found.stdout + found.stderr
     ran = found.stdout.replace("\\", "/")
     assert all(f"{name} ." in ran for name in OUTSIDERS), ran
 

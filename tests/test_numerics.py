@@ -1,10 +1,10 @@
 """The numerical tools that rooms share."""
 
-import subprocess
 import sys
 
 import numpy as np
 import pytest
+from processes import python
 
 from racer._numerics import (
     TIE,
@@ -94,7 +94,7 @@ import scipy.linalg
 with threadpool_limits(2, user_api="blas"), one_blas_thread():
     print(*{found["num_threads"] for found in threadpool_info() if found["user_api"] == "blas"})
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    done = python("-c", code)
     assert done.stdout.split() == ["1"]
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import importlib
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from processes import python
 
 import racer
 import racer.errors
@@ -19,12 +19,7 @@ HEAVY = ("numpy", "scipy", "pandas", "optuna", "joblib", "rich", "sklearn", "mat
 def loaded_after(code: str) -> set[str]:
     """Run code in a fresh interpreter and say which top-level modules it has loaded."""
     report = "\nimport sys; print('loaded:', *{name.partition('.')[0] for name in sys.modules})"
-    run = subprocess.run(
-        [sys.executable, "-c", code + report],
-        capture_output=True,
-        check=True,
-        text=True,
-    )
+    run = python("-c", code + report)
     return set(run.stdout.rpartition("loaded:")[2].split())
 
 

@@ -1,15 +1,12 @@
 """Randomness is a function of what it is for, never of when it is drawn."""
 
-from __future__ import annotations
-
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from processes import python
 
 from racer import SettingError
 from racer.seeding import block_seed, check_seed, rng_for, seed_for
@@ -69,13 +66,7 @@ def test_generators_of_different_keys_are_not_correlated():
 def test_seeds_do_not_depend_on_the_hash_seed():
     code = "from racer.seeding import *; print(seed_for(3, 'a', 1), block_seed(3, 300))"
     answers = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env=os.environ | {"PYTHONHASHSEED": hash_seed},
-            capture_output=True,
-            check=True,
-            text=True,
-        ).stdout
+        python("-c", code, env=os.environ | {"PYTHONHASHSEED": hash_seed}).stdout
         for hash_seed in ("0", "1")
     }
     assert answers == {f"{seed_for(3, 'a', 1)} {block_seed(3, 300)}\n"}

@@ -1,7 +1,5 @@
 """`check_decider` accepts every decider of racer, and says what is wrong with a broken one."""
 
-from __future__ import annotations
-
 import threading
 import warnings
 from dataclasses import replace

@@ -3,7 +3,7 @@
 Recording: races in which all stay, with and without a store, in turn; wall time per evaluation,
 median over the repeats; beside it the time that this disk takes to keep 4 kB (write, fdatasync),
 which is the least that a commit can take. Opening: the CPU seconds of commands on a store of so many
-outcomes, start included, with its snapshot and without; it is written by a race, so in memory
+outcomes, start included, with its result in it and without; it is written by a race, so in memory
 (--folder /dev/shm) sooner.
 """
 
@@ -12,10 +12,12 @@ from __future__ import annotations
 import os
 import resource
 import shutil
+import sqlite3
 import statistics
 import subprocess
 import sys
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -77,9 +79,12 @@ def recording(folder: Path, evaluations: int, repeats: int) -> None:
 
 def opening(folder: Path, outcomes: int) -> None:
     """Print what commands on a store take."""
-    whole, path = folder / "whole.db", folder / "opened.db"
+    whole, bare, path = (folder / f"{name}.db" for name in ("whole", "bare", "opened"))
     race(outcomes, whole)
-    racer.resume(whole, evaluate)  # writes the snapshot
+    shutil.copyfile(whole, bare)
+    with closing(sqlite3.connect(bare)) as connection:
+        connection.execute("DELETE FROM results")
+        connection.commit()
     calls = {
         name: f"from racer.cli import main; main({[*words.split(), str(path)]!r})"
         for name, words in COMMANDS.items()
@@ -89,15 +94,12 @@ def opening(folder: Path, outcomes: int) -> None:
             f"from {__name__} import resume; resume({str(path)!r}, {budget})"
         )
     print()
-    print_row("command", "with a snapshot, CPU", "without, CPU", head=True)
+    print_row("command", "with its result, CPU", "without, CPU", head=True)
     for name, code in calls.items():
         taken = []
-        for ends in (("", ".snapshot"), ("",)):
-            for end in ends:
-                shutil.copyfile(f"{whole}{end}", f"{path}{end}")
+        for store in (whole, bare):
+            shutil.copyfile(store, path)
             taken.append(cpu(code))
-            for end in ("", ".snapshot"):
-                Path(f"{path}{end}").unlink(missing_ok=True)
         print_row(f"`{name}`", *(f"{took:.1f} s" for took in taken))
 
 

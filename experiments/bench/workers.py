@@ -130,7 +130,12 @@ def shares(case: Case, seed: int) -> dict[str, float]:
         contest: Race | Tuner = (
             Race(range(40), budget=case.evaluations, seed=seed)
             if case.kind == "race"
-            else Tuner(SPACE, budget=case.evaluations, seed=seed, parallel_races=case.at_once)
+            else Tuner(
+                SPACE,
+                budget=case.evaluations,
+                seed=seed,
+                search=racer.Search(parallel_races=case.at_once),
+            )
         )
         clock = Clock(Objective(case.law), case.workers)
         result: Any = drive(contest, clock, ahead=ahead)

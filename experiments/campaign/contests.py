@@ -68,7 +68,7 @@ def _race(folder: Path, seed: int, **more: Any) -> str:
 
 def _executor(folder: Path, seed: int) -> str:
     with ProcessPoolExecutor(2) as executor:
-        return _race(folder, seed, executor=executor)
+        return _race(folder, seed, n_jobs=executor)
 
 
 def _tune(folder: Path, seed: int, n_jobs: int) -> str:

@@ -1,10 +1,9 @@
-"""Damaged files: stores and their logs, scenarios, parameter files, candidates, tables of scores.
+"""Damaged files: stores, scenarios, parameter files, candidates, tables of scores.
 
 Bits are flipped, parts cut, zeroed, repeated or exchanged, lines and words of text as well. What
 reads a damaged store has to refuse it and name it, return what the whole one says, or say that
-something is missing; check has to see what others refuse. The log of a killed race that is cut is
-what one killed earlier would have left: it says what was known by then, and the race goes on from
-there. Of text any error has to be racer's own. A store that is refused has to stay as it is.
+something is missing; check has to see what others refuse. Of text any error has to be racer's own.
+A store that is refused has to stay as it is.
 """
 
 # ruff: noqa: ARG001, C901  (an objective; what is wrong is said where it is seen)
@@ -99,29 +98,26 @@ class Stores:
         )
         racer.ablation(tuned, evaluate, **ENDS, blocks=5, store=folder / "ablation.db")
         script = (
-            "import os, racer\nfrom experiments.campaign.damage import POOL, SETTINGS, evaluate\nseen = []\n"
+            "import os, racer\nfrom racer.store import writer\nwriter._TOGETHER = 0.0\nfrom experiments.campaign.damage import POOL, SETTINGS, evaluate\nseen = []\n"
             "def killed(config, instance, seed):\n"
             "    seen.append(seed)\n"
             "    return evaluate(config, instance, seed) if len(seen) < 15 else os._exit(9)\n"
             f"racer.race(POOL, killed, [1, 2, 3], store={str(folder / 'killed.db')!r}, **SETTINGS)\n"
         )
         subprocess.run([sys.executable, "-c", script], check=False, cwd=_ROOT)  # noqa: S603
-        self.kinds = [("race.db", ""), ("tuning.db", ""), ("ablation.db", "")]
-        self.kinds += [("killed.db", ""), ("killed.db", "-wal")]
-        self.said = {name: self._loaded(folder / name)[0] for name, _ in self.kinds}
+        self.kinds = ("race.db", "tuning.db", "ablation.db", "killed.db")
+        self.said = {name: self._loaded(folder / name)[0] for name in self.kinds}
         self.goes_on = {}
         for name in ("race.db", "killed.db", "tuning.db"):
             with warnings.catch_warnings(action="ignore"):  # of another name of evaluate
                 self.goes_on[name] = text_of(racer.resume(self.copy(name), evaluate))
 
     def copy(self, name: str) -> Path:
-        """Return a copy of a store, log and all."""
+        """Return a copy of a store."""
         new = self.folder / "copy.db"
-        for end in ("", "-wal", "-shm", ".lock", ".saved"):
+        for end in ("-journal", ".lock", ".saved"):
             Path(f"{new}{end}").unlink(missing_ok=True)
-            if end in ("", "-wal") and Path(f"{self.folder / name}{end}").exists():
-                shutil.copyfile(f"{self.folder / name}{end}", f"{new}{end}")
-        return new
+        return Path(shutil.copyfile(self.folder / name, new))
 
     def _loaded(self, path: Path) -> tuple[str, bool]:
         with warnings.catch_warnings(record=True, action="always") as caught:
@@ -130,12 +126,10 @@ class Stores:
 
     def one(self, rng: random.Random) -> tuple[str, str, str]:
         """Damage a store; return its kind, what came of it, and what is wrong."""
-        name, end = rng.choice(self.kinds)
+        name = rng.choice(self.kinds)
         path = self.copy(name)
-        whole = Path(f"{path}{end}").read_bytes()
-        new, way = damaged(whole, rng, is_text=False)
-        Path(f"{path}{end}").write_bytes(new)
-        before = path.read_bytes()
+        before, way = damaged(path.read_bytes(), rng, is_text=False)
+        path.write_bytes(before)
         report: Any = None
         try:
             report = check_store(path)
@@ -146,26 +140,17 @@ class Stores:
             text, is_said = self._loaded(path)
         except racer.StoreError as error:
             if str(path) not in str(error):
-                return f"{name}{end}", "wrong", f"the file is not named: {error}"
+                return name, "wrong", f"the file is not named: {error}"
             if not problems:
-                return f"{name}{end}", "wrong", f"check sees nothing: {error}"
+                return name, "wrong", f"check sees nothing: {error}"
             how = "refused"
         else:
             how = "right" if text == self.said[name] else "said" if is_said else "wrong"
-            if how == "wrong" and end and len(new) < len(whole) and self._is_earlier(path, name):
-                how = "earlier"
             if how == "wrong":
-                return f"{name}{end}", "wrong", f"{way}: load says something else: {problems}"
+                return name, "wrong", f"{way}: load says something else: {problems}"
         if path.read_bytes() != before:
-            return f"{name}{end}", "wrong", "reading changed it"
-        return f"{name}{end}", *self._resumed(name, path, before, how)
-
-    def _is_earlier(self, path: Path, name: str) -> bool:
-        """Return whether all that is known of a killed race was known before its log was cut."""
-        cut: Any = racer.load(path)
-        whole: Any = racer.load(self.folder / name)
-        rows = [[*map(str, r.scores.to_records(index=False).tolist())] for r in (cut, whole)]
-        return str(cut.ended) == "interrupted" and {*rows[0]} < {*rows[1]}
+            return name, "wrong", "reading changed it"
+        return name, *self._resumed(name, path, before, how)
 
     def _resumed(self, name: str, path: Path, before: bytes, how: str) -> tuple[str, str]:
         """Go on with a damaged store."""
@@ -255,8 +240,8 @@ def texts(folder: Path) -> dict[str, tuple[bytes, Callable[[Path], object]]]:
             json.dumps(whole).encode(),
             lambda path: racer.Space.from_json(_parsed(path)),
         ),
-        "wide.csv": (wide.encode(), told("compare", "{path}", "--json")),
-        "long.csv": (long.encode(), told("compare", "{path}", "--json")),
+        "wide.csv": (wide.encode(), told("compare", "{path}", "--minimize", "--json")),
+        "long.csv": (long.encode(), told("compare", "{path}", "--minimize", "--json")),
         "samples_a.jsonl": (samples.encode(), racer.read_scores),
         "candidates.json": (candidates.encode(), told(*racing)),
         "candidates.csv": (listed.encode(), told(*racing)),
@@ -315,7 +300,7 @@ def main(*, number: int, seed: int) -> None:
             tally.setdefault(kind, Counter())[how] += 1
             if how == "wrong":
                 print(f"{kind}: {why}", file=sys.stderr, flush=True)
-    ways = ("refused", "right", "said", "earlier", "wrong")
+    ways = ("refused", "right", "said", "wrong")
     sums = sum(tally.values(), Counter())
     print_row("file", *ways, head=True)
     for kind, counts in (*sorted(tally.items()), ("**all**", sums)):

@@ -1,48 +1,20 @@
-"""What results say: whether any line contradicts another, and what is claimed among equals.
-
-Races and tunings of candidates that differ, some of which fail, and of candidates that are equal.
-Among equals every claim of a difference is false: an elite or a survivor outside the set that holds
-the best, or a pair of a comparison called better or worse.
-"""
+"""What results say: whether a line contradicts another, and what comparisons claim among equals."""
 
 from __future__ import annotations
 
 import re
-import warnings
-from itertools import product
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, get_args
 
-import click
-import joblib
 import numpy as np
 import pandas as pd
 
 import racer
-from experiments.options import jobs_option, number_option
 from racer._numerics import shown_probability
+from racer.comparison.data import Method
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+__all__ = ["claims", "contradictions"]
 
-    from racer.comparison.data import Method
-
-__all__ = ["contradictions", "main"]
-
-HERE = Path(__file__).parent
-DECIDERS = ("bayesian-friedman", "f-race", "best-for-budget", "anytime", "halving")
-METHODS: tuple[Method, ...] = (
-    "bayesian-friedman",
-    "friedman",
-    "bradley-terry",
-    "plackett-luce",
-    "signed-rank",
-)
-EQUALS = (3, 5, 10)
-BLOCKS = (10, 30)
-SPACE = racer.Space({"x": racer.Real(0, 1), "k": racer.Categorical(["a", "b"])})
-WORDS = re.compile(r"\b(worse|shown|better|inferior|indistinguishable)\b")
-_EQUAL = 1e-6  # relative: means that are printed and means that are computed
+METHODS = get_args(Method)[1:6]  # of a score for each algorithm and data set
 
 
 def contradictions(result: Any) -> list[str]:
@@ -81,7 +53,7 @@ def contradictions(result: Any) -> list[str]:
             shown == shown_probability(chances[int(c)], 2) for c, shown, _ in rows
         ),
         "means are of other blocks": all(
-            np.isclose(float(mean), means[int(c)], rtol=10 * _EQUAL, atol=_EQUAL)
+            np.isclose(float(mean), means[int(c)], rtol=1e-5, atol=1e-6)
             or (failed[int(c)] and sign * float(mean) > sign * means[int(c)])  # worse than each
             for c, _, mean in rows
             if mean != "-"
@@ -91,95 +63,18 @@ def contradictions(result: Any) -> list[str]:
     return [name for name, holds in checks.items() if not holds]
 
 
-def differs(config: Any, instance: int, seed: int) -> float:
-    """Return a cost; k = "b" is better, but fails on an instance."""
-    if config["k"] == "b" and instance == 3:
-        raise ValueError("b fails on 3")
-    noise = 0.05 * np.random.default_rng(seed).normal()
-    return float((config["x"] - 0.3) ** 2 + 0.1 * (config["k"] == "a") + noise)
+def claims(m: int, seed: int) -> pd.DataFrame:
+    """Return by table and method whether one of m equal algorithms is called better than another.
 
-
-def is_noise(config: Any, instance: int, seed: int) -> float:  # noqa: ARG001
-    """Return a cost that has nothing to do with the configuration but that it is another."""
-    key = config if isinstance(config, int) else int(1e9 * config["x"])
-    return float(np.random.default_rng([seed, key]).normal())
-
-
-def races(seed: int) -> list[tuple[str, bool]]:
-    """Return by kind whether a race of candidates that differ contradicts itself."""
-    rng = np.random.default_rng(seed)
-    pool = [{"k": "ab"[i % 2], "x": x} for i, x in enumerate(rng.random(9).tolist())]
-    decider = DECIDERS[seed % len(DECIDERS)]
-    result = racer.race(pool, differs, range(1, 7), budget=150, seed=seed, decider=decider)
-    return [("races: contradictions", bool(contradictions(result)))]
-
-
-def tunings(seed: int) -> list[tuple[str, bool]]:
-    """Return by kind whether a tuning contradicts itself; every fourth has races in series."""
-    settings: dict[str, Any] = {
-        "budget": 200 if seed % 4 else 700,
-        "decider": DECIDERS[seed % len(DECIDERS)],
-    }
-    result = racer.tune(SPACE, differs, range(1, 7), test_instances=[7, 8], seed=seed, **settings)
-    return [("tunings: contradictions", bool(contradictions(result)))]
-
-
-def noise(seed: int) -> list[tuple[str, bool]]:
-    """Return by kind what is claimed of a tuning of pure noise."""
-    elites = EQUALS[seed % len(EQUALS)]
-    result = racer.tune(SPACE, is_noise, range(30), budget=700, seed=seed, elites=elites)
-    left_out = set(result.elites) - set(result.indistinguishable)
-    return [
-        ("tunings of noise: contradictions", bool(contradictions(result))),
-        ("tunings of noise: a word of difference", bool(WORDS.search(str(result)))),
-        ("tunings of noise: an elite left out", bool(left_out)),
-        ("tunings of noise: P(best) of 0.95", max(result.probability_best.values()) >= 0.95),
-    ]
-
-
-def equals(m: int, seed: int) -> list[tuple[str, bool]]:
-    """Return by kind what is claimed of m equal candidates: of races, and of tables."""
-    rows = []
-    result = racer.race(range(m), is_noise, budget=30 * m, seed=seed)
-    word = bool(WORDS.search(str(result).partition("(by the decider's test:")[0]))
-    rows.append((f"{m} equals: race, a word of difference", word))
-    n = BLOCKS[seed % len(BLOCKS)]
-    costs = np.random.default_rng([seed, m, n]).normal(size=(n, m))
-    scores = pd.DataFrame(costs, columns=[f"a{j}" for j in range(m)])
-    tables = {
-        f"{m} equals": (scores, scores.columns),
-        f"1 better, {m - 1} equals": (scores.assign(a0=scores["a0"] - 1.0), scores.columns[1:]),
-    }
-    for (name, (table, equal)), method in product(tables.items(), METHODS):
-        rows.append((f"{name}: {method}", _claims(table, method, equal)))
-    return rows
-
-
-def _claims(scores: pd.DataFrame, method: Method, equal: pd.Index[str]) -> bool:
-    """Return whether a method calls one of equal algorithms better than another."""
-    pairs = racer.compare(scores, method=method).pairs
-    both = pairs["better"].isin(equal) & pairs["worse"].isin(equal)
-    return bool((both & (pairs["decision"] == "better")).any())
-
-
-def counted(kind: Callable[..., Any], *arguments: int) -> list[tuple[str, bool]]:
-    """Return by kind whether something was found; races may set blocks aside in silence."""
-    warnings.simplefilter("ignore", racer.RacerWarning)
-    return list(kind(*arguments))
-
-
-@click.command("answers")
-@number_option("--repetitions", 200, help="Races, and tunings; half as many of noise.")
-@jobs_option
-def main(repetitions: int, jobs: int) -> None:
-    """Count contradictions and claims among equals; write experiments/reliability/answers.csv."""
-    half = range(-(-repetitions // 2))
-    calls: list[tuple[Any, ...]] = [
-        (kind, seed) for kind in (races, tunings) for seed in range(repetitions)
-    ]
-    calls += [(noise, seed) for seed in half] + [(equals, m, seed) for m in EQUALS for seed in half]
-    rows = joblib.Parallel(n_jobs=jobs)(joblib.delayed(counted)(*call) for call in calls)
-    found = pd.DataFrame([row for some in rows for row in some], columns=["kind", "found"])
-    told = found.groupby("kind", sort=False)["found"].agg(found="sum", of="size")
-    told.to_csv(HERE / "answers.csv")
-    click.echo(told.to_string())
+    In the second table another algorithm is better than all of them by a standard deviation.
+    """
+    costs = np.random.default_rng([seed, m]).normal(size=((10, 30)[seed % 2], m + 1))
+    scores, rows = pd.DataFrame(costs, columns=[f"a{j}" for j in range(m + 1)]), []
+    equals, better = scores.columns[1:], scores.assign(a0=scores["a0"] - 1.0)
+    for name, table in {"equals": scores[equals], "equals and one better": better}.items():
+        for method in METHODS:
+            pairs = racer.compare(table, method=method, maximize=False).pairs
+            both = pairs["better"].isin(equals) & pairs["worse"].isin(equals)
+            found = bool((both & (pairs["decision"] == "better")).any())
+            rows.append({"table": name, "method": method, "claims": found})
+    return pd.DataFrame(rows)

@@ -1,21 +1,17 @@
-"""Reliability of P(best): what is said, and what is true, in tables, races, searches and tunings.
+"""How often P(best) is right: stated probabilities of candidates in many worlds, beside the truth.
 
-Worlds without failures and with them (`worlds.py`), 3, 10 and 30 candidates. Tables are complete, of
-5 to 50 blocks; races are held by three deciders, with a budget of 15 and of 50 evaluations per
-candidate; searches are tables and races over folds; tunings are of formulas. Of all candidates of all
-of them (in tunings: of those that are compared), those of which a probability between two edges was
-said are counted together. Where several are equally best, each is so with an equal part. Seeds are
-other ones than those that the model was chosen on, which were 0 to 99.
+Candidates of all tables whose stated probability is between two edges are counted together. Where several are equally best, each is so with an equal part. Two constants of the model
+were chosen in worlds of these kinds, with other seeds.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
-from functools import cache, partial
-from itertools import product
+import zlib
+from itertools import pairwise, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 import joblib
@@ -23,168 +19,194 @@ import numpy as np
 import pandas as pd
 
 import racer
-from experiments.options import jobs_option, number_option, words_option
-from experiments.reliability.counts import Summary, said, summary, table
-from experiments.reliability.worlds import (
-    FAILING,
-    RUNTIME,
-    TIMED,
-    WORLDS,
-    evaluate,
-    folds,
-    problems,
-)
-from experiments.sklearn_folds.worlds import race_over_folds
-from racer.deciders import CorrelatedTRace
-from racer.stats import best_posterior
+from experiments.options import jobs_option, number_option
+from experiments.reliability.answers import claims, contradictions
+from experiments.reliability.worlds import KINDS, portfolio
+from experiments.report import markdown
+from racer.stats import BestPosterior, best_posterior
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Sequence
 
-    from experiments.reliability.counts import Said
-    from experiments.reliability.worlds import Drawn
+    from matplotlib.figure import Figure
 
-__all__ = ["main"]
+    from experiments.reliability.worlds import Floats
+
+__all__ = ["by_world", "draw", "lines", "main", "places", "said"]
 
 HERE = Path(__file__).parent
-CANDIDATES = (3, 10, 30)
-BLOCKS = (5, 10, 20, 50)
-DECIDERS = ("bayesian-friedman", "f-race", "best-for-budget")
-PER_CANDIDATE = (15, 50)
-N_FOLDS = (5, 10, 20)
-FIRST_SEED = 200  # the model was chosen on those before
-BUDGETS = (400, 1200)  # of a tuning, in evaluations
-MORE, OVER_FOLDS = 4, 12  # draws of tables and races, and of folds, for each repetition
-# Widths of the uniform qualities of models, in standard deviations of a fold's noise. In searches of
-# 24 models of real data the means vary by .35 to 5.6 of them.
-WIDTHS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-NEAR = 1.0  # up to this width they hardly differ
+FIRST_SEED = 20_000
+EDGES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+WIDE = (0.0, 0.05, 0.2, 0.5, 0.8, 0.95, 1.0)  # of a world, which has fewer tables
+ALL = "all"  # kinds, or worlds of a kind, together
+MANY = 100  # candidates of a bin that is shown, or may be the worst of a world
+EQUALS = (3, 5, 10)
+PORTFOLIOS = range(3, 16)  # numbers of solvers
+SMALLEST = 1e-3  # probability whose logarithm is taken
 
 
-def raced(drawn: Drawn, budget: int, seed: int, **settings: Any) -> racer.RaceResult:
-    """Race the candidates of a draw."""
-    race = racer.Race(range(len(drawn.quality)), budget=budget, seed=seed, **settings)
-    costs = cache(drawn.costs)
-    while cells := race.ask():
-        for cell in cells:
-            cost = float(costs(cell.block)[cell.candidate])
-            told = racer.Outcome("ok", cost)
-            if cell.bound is not None and cost >= cell.bound:
-                told = racer.Outcome("capped", cell.bound)
-            elif math.isinf(cost):
-                told = racer.Outcome("failed", None, message="by chance")
-            race.tell(cell, told)
-    return race.result()
+class Said(NamedTuple):
+    """The stated P(best) of the candidates of a table, race, search or tuning, beside the truth."""
+
+    kind: str
+    world: str
+    m: int
+    probability: Floats
+    best: Floats
+    covered: float  # whether the set of 95 % holds the best
+    contradicts: bool  # a line of a result another
 
 
-def in_world(name: str, m: int, seed: int) -> list[Said]:
-    """Return what is said of tables and of races of m candidates of a world."""
-    drawn, rows = (WORLDS | FAILING)[name](m, seed), []
-    for n in BLOCKS:
-        table = np.array([drawn.costs(block) for block in range(n)])
-        rows.append(said("tables", name, drawn.quality, best_posterior(table)))
-    for decider, each in product(DECIDERS, PER_CANDIDATE):
-        result = raced(drawn, each * m, seed, decider=decider)
-        rows.append(said(decider, name, drawn.quality, result.posterior, result.leader))
-    return rows
+def said(kind: str, world: str, m: int, seed: int) -> Said:
+    """Draw a table, race, search or tuning of a world, and return its stated P(best)."""
+    rng = np.random.default_rng([seed, m, zlib.crc32(world.encode())])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", racer.RacerWarning)  # races may set blocks aside
+        seen, best = KINDS[kind][2][world](rng, m)
+    contradicts = False
+    if isinstance(seen, np.ndarray):
+        seen = best_posterior(seen)
+    elif not isinstance(seen, BestPosterior):
+        contradicts = seen.rules.runtime is None and bool(contradictions(seen))
+        seen = seen.posterior
+    covered = float(best[list(seen.credible_set())].sum())
+    known = ~np.isnan(best)
+    return Said(kind, world, m, seen.probability_best[known], best[known], covered, contradicts)
 
 
-def of_run_times(name: str, m: int, seed: int) -> list[Said]:
-    """Return what is said of races of m candidates by PAR10, with caps and all defaults."""
-    drawn = TIMED[name](m, seed)
-    result = raced(drawn, 25 * m, seed, runtime=RUNTIME)
-    leader = result.survivors[0] if result.leader is None else result.leader
-    return [said("run times", name, drawn.quality, result.posterior, leader)]
+def bins(rows: Sequence[Said], edges: Sequence[float] = EDGES) -> pd.DataFrame:
+    """Return the mean stated probability, the share of the best and the candidates of each bin."""
+    chances = np.concatenate([row.probability for row in rows])
+    counted = pd.DataFrame({"said": chances, "true": np.concatenate([row.best for row in rows])})
+    how = {"said": "mean", "true": "mean", "candidates": "sum"}
+    return counted.assign(candidates=1).groupby(np.digitize(chances, edges[1:-1])).agg(how)
 
 
-def over_folds(n: int, seed: int) -> list[Said]:
-    """Return what is said of models over n folds: all folds, and a search that drops models."""
-    rng, rows = np.random.default_rng([seed, n]), []
-    for width in WIDTHS:
-        costs, quality = folds(n, width, rng)
-        world = f"models, {'near' if width <= NEAR else 'apart'}"
-        found = best_posterior(costs, measure="mean", correlation=1.0 / n)
-        rows.append(said(f"{n} folds", world, quality, found))
-        result = race_over_folds(CorrelatedTRace(1.0 / n), costs, seed)
-        rows.append(said(f"{n} folds", world, quality, result.posterior, result.leader))
-    return rows
-
-
-def in_tunings(seed: int) -> list[Said]:
-    """Return what is said of the candidates of tunings that are compared."""
-    rows = []
-    for name, (space, formula) in problems().items():
-        for noise, budget in product((0.05, 0.3), BUDGETS):
-            noisy = partial(evaluate, formula, noise)
-            result = racer.tune(space, noisy, range(30), budget=budget, seed=seed)
-            quality = np.array([formula(config) for config in result.configs])
-            known = (result.posterior, result.leader, result.compared)
-            rows.append(said("tunings", f"tunings, {name}", quality, *known))
-    return rows
-
-
-def groups(rows: Sequence[Said]) -> Iterable[tuple[str, list[Said]]]:
-    """Yield what is reported: by source, by world, by number of candidates."""
-    drawn = [row for row in rows if row.world in WORLDS]
-    wholes: dict[str, Callable[[Said], bool]] = {
-        "tables and races": lambda row: row.world in WORLDS,
-        "failures": lambda row: row.world in FAILING,
-        "folds": lambda row: row.source.endswith("folds"),
+def summary(rows: Sequence[Said]) -> dict[str, float]:
+    """Return what the tables of a world, or of one size of it, come to."""
+    found = bins(rows, WIDE).query("candidates >= @MANY")
+    errors = found["said"] - found["true"]
+    logs = [row.best @ np.log(np.maximum(row.probability, SMALLEST)) for row in rows]
+    return {
+        "tables": len(rows),
+        "contradictions": sum(row.contradicts for row in rows),
+        "set": float(np.mean([row.covered for row in rows])),
+        "log": float(np.mean(logs)),
+        "said": float(np.mean([row.probability.max() for row in rows])),
+        "true": float(np.mean([row.best[row.probability.argmax()] for row in rows])),
+        "worst": max(errors, key=abs, default=math.nan),
     }
-    for name, holds in wholes.items():
-        yield name, [row for row in rows if holds(row)]
-    for source in dict.fromkeys(row.source for row in rows if row.world not in FAILING):
-        yield source, [row for row in rows if row.source == source and row.world not in FAILING]
-    for world in dict.fromkeys(row.world for row in rows):
-        yield world, [row for row in rows if row.world == world]
-    for m in CANDIDATES:
-        yield f"{m} candidates", [row for row in drawn if row.candidates == m]
 
 
-def counted(call: tuple[Any, ...]) -> list[Said]:
-    """Return what a function of this module counts; races may set blocks aside in silence."""
-    warnings.simplefilter("ignore", racer.RacerWarning)
-    function, *arguments = call
-    return list(function(*arguments))
+def places(m: int, seed: int) -> dict[str, float]:
+    """Return the worst place by PAR10 of who is called the best of m solvers, and how codings differ.
+
+    A run that is not finished is a failure or ten times the limit, with or without the instances
+    that nobody solved: largest difference of a probability.
+    """
+    order, chances = [], []
+    for solved, coded in product((False, True), repeat=2):
+        times = portfolio(np.random.default_rng([seed, m]), m, solved=solved)
+        par10 = np.where(np.isinf(times), 10.0, times)
+        ranking = racer.compare(
+            pd.DataFrame(par10 if coded else times), "friedman", maximize=False
+        ).ranking
+        by_name = ranking.set_index("algorithm")["probability_best"]
+        chances.append(by_name[[str(j) for j in range(m)]].to_numpy())
+        means = par10.mean(axis=0)
+        order.append(int((means < means[chances[-1].argmax()]).sum()) + 1)
+    return {"solvers": m, "place": max(order), "differ": float(np.ptp(chances, axis=0).max())}
 
 
-def seeds(repetitions: int) -> range:
-    """Return so many seeds."""
-    return range(FIRST_SEED, FIRST_SEED + repetitions)
-
-
-PARTS: dict[str, Callable[[int], Iterable[tuple[Any, ...]]]] = {
-    "worlds": lambda n: product((in_world,), WORLDS, CANDIDATES, seeds(MORE * n)),
-    "failures": lambda n: product((in_world,), FAILING, CANDIDATES, seeds(n)),
-    "run-times": lambda n: product((of_run_times,), TIMED, CANDIDATES, seeds(n)),
-    "tunings": lambda n: product((in_tunings,), seeds(n)),
-    "folds": lambda n: product((over_folds,), N_FOLDS, seeds(OVER_FOLDS * n)),
-}
+def together(counted: pd.DataFrame) -> pd.DataFrame:
+    """Return the bins of all kinds as one."""
+    shares = ["said", "true"]
+    sums = (
+        counted[shares].mul(counted["candidates"], axis=0).assign(candidates=counted["candidates"])
+    )
+    found = sums.groupby(np.digitize(counted["said"], EDGES[1:-1])).sum()
+    return found.assign(**found[shares].div(found["candidates"], axis=0))
 
 
 @click.command("reliability")
-@number_option(
-    "--repetitions", 60, help="A quarter of the draws of each world, a twelfth of folds."
-)
-@words_option("--parts", PARTS)
+@number_option("--repetitions", 150, help="Tables of each world and size; of others a share.")
+@click.option("--kind", type=click.Choice([*KINDS]), help="Count this kind alone anew.")
 @jobs_option
-def main(repetitions: int, parts: tuple[str, ...], jobs: int) -> None:
-    """Count how often P(best) is right, and write experiments/reliability/reliability.csv."""
-    calls = [joblib.delayed(counted)(call) for part in parts for call in PARTS[part](repetitions)]
-    write([row for some in joblib.Parallel(n_jobs=jobs)(calls) for row in some])
+def main(repetitions: int, kind: str | None, jobs: int) -> None:
+    """Count how often P(best) is right; write bins.csv and worlds.csv of experiments/reliability."""
+    anew = {name: KINDS[name] for name in (KINDS if kind is None else [kind])}
+    calls = [
+        (name, world, m, FIRST_SEED + k)
+        for name, (sizes, share, worlds) in anew.items()
+        for world, m, k in product(worlds, sizes, range(math.ceil(share * repetitions)))
+    ]
+    parallel = joblib.Parallel(n_jobs=jobs)
+    rows = parallel(joblib.delayed(said)(*call) for call in calls)
+    counted, found = [], []
+    for name, (sizes, _, worlds) in anew.items():
+        of_kind = [row for row in rows if row.kind == name]
+        counted.append(bins(of_kind).assign(kind=name))
+        for world, m in product((*worlds, ALL), (0, *sizes)):
+            some = [row for row in of_kind if world in (ALL, row.world) and m in (0, row.m)]
+            found.append({"kind": name, "world": world, "m": m, **summary(some)})
+    tables = {"bins": pd.concat(counted), "worlds": pd.DataFrame(found)}
+    if kind is not None:
+        for name, new in tables.items():
+            before = pd.read_csv(HERE / f"{name}.csv").query("kind != @ALL and kind != @kind")
+            tables[name] = pd.concat([before, new])
+    order = [*KINDS].index
+    for name, new in tables.items():
+        tables[name] = new.sort_values("kind", kind="stable", key=lambda names: names.map(order))
+    tables["bins"] = pd.concat([together(tables["bins"]).assign(kind=ALL), tables["bins"]])
+    equals = product(EQUALS, range(math.ceil(0.3 * repetitions)))
+    claimed = parallel(joblib.delayed(claims)(*call) for call in equals)
+    tables["claims"] = (
+        pd.concat(claimed).groupby(["table", "method"], sort=False).mean().reset_index()
+    )
+    drawn = product(PORTFOLIOS, range(math.ceil(0.1 * repetitions)))
+    tables["portfolios"] = pd.DataFrame([places(m, FIRST_SEED + k) for m, k in drawn])
+    for name, new in tables.items():
+        new.to_csv(HERE / f"{name}.csv", index=False, float_format="%.5g")
+        click.echo(new.to_string(index=False))
 
 
-def write(rows: Sequence[Said]) -> None:
-    """Print what was counted by groups, and write it: recorded groups of other parts stay."""
-    found = {name: some for name, some in groups(rows) if some}
-    bins = [(name, *row) for name, some in found.items() for row in table(some)]
-    counted = pd.DataFrame(bins, columns=["group", "said", "true", "candidates"])
-    summaries = [(name, *summary(some)) for name, some in found.items()]
-    told = pd.DataFrame(summaries, columns=["group", *Summary._fields])
-    for file, new in (("reliability.csv", counted), ("groups.csv", told)):
-        recorded = pd.read_csv(HERE / file) if (HERE / file).exists() else new
-        stays = recorded[~recorded["group"].isin(list(found))]
-        pd.concat([stays, new] if len(stays) else [new]).to_csv(
-            HERE / file, index=False, float_format="%.5g"
-        )
-    click.echo(told.to_string(index=False))
+def lines(found: pd.DataFrame) -> str:
+    """Return bins.csv as a table: a row for each bin, a column for all and for each kind."""
+    where = np.digitize(found["said"], EDGES[1:-1])
+    rows = []
+    for k, (low, high) in enumerate(pairwise(EDGES)):
+        cells = [f"{low:g} to {high:g}"]
+        for kind in (ALL, *KINDS):
+            some = found[(where == k) & (found["kind"] == kind) & (found["candidates"] >= MANY)]
+            cells += [f"{row.said:.2f} → {row.true:.2f}" for row in some.itertuples()] or ["-"]
+        rows.append(cells)
+    return markdown(("said", ALL, *KINDS), rows)
+
+
+def by_world(found: pd.DataFrame, kind: str = "") -> str:
+    """Return worlds.csv as a table, a row for each world of a kind, or for each kind."""
+    some = found[found["kind"] == kind] if kind else found[found["world"] == ALL]
+    sizes, rows = sorted({*some["m"]} - {0}), []
+    for name, of_sizes in some.groupby("world" if kind else "kind", sort=False):
+        by_size = of_sizes.set_index("m")
+        whole, sets = by_size.loc[0], by_size["set"].reindex(sizes)
+        first = f"{whole['said']:.2f} → {whole['true']:.2f}"
+        shown = ["-" if math.isnan(share) else f"{share:.2f}" for share in sets]
+        rows.append((str(name), first, f"{whole['worst']:+.2f}", f"{whole['log']:.2f}", *shown))
+    head = ("of the likeliest: said → true", "worst bin", "log P")
+    return markdown(("" if kind else "kind", *head, *(f"set, {m}" for m in sizes)), rows)
+
+
+def draw(found: pd.DataFrame) -> Figure:
+    """Draw the share of the best beside the stated probability, a line for each kind."""
+    from matplotlib.figure import Figure  # noqa: PLC0415  (an extra)
+
+    figure = Figure(figsize=(5.6, 5.2), layout="constrained")
+    ax = figure.add_subplot()
+    ax.plot([0, 1], [0, 1], color="grey", linewidth=1, linestyle="--")
+    for kind in KINDS:
+        some = found[(found["kind"] == kind) & (found["candidates"] >= MANY)]
+        ax.plot(some["said"], some["true"], marker="o", markersize=4, linewidth=1, label=kind)
+    ax.set(xlabel="P(best), as said", ylabel="share of candidates that are best", aspect="equal")
+    ax.legend(frameon=False)
+    return figure

@@ -83,7 +83,7 @@ def by_racer(paths: Sequence[str], seed: int, seconds: float, slack: float) -> d
         paths[:TRAIN],
         budget=racer.Budget(seconds=seconds),
         runtime=racer.Runtime(LIMIT, slack=slack),
-        elites=3,
+        search=racer.Search(elites=3),
         seed=seed,
         test_instances=paths[TRAIN:],
     )

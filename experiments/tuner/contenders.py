@@ -132,9 +132,9 @@ def by_irace(problem: Problem, budget: int, seed: int) -> Config:
 
 CONTENDERS: dict[str, Contender] = {
     "racer": by_racer,
-    "racer-2": partial(by_racer, parallel_races=2),
-    "racer-4": partial(by_racer, parallel_races=4),
-    "racer-5": partial(by_racer, parallel_races=5),
+    "racer-2": partial(by_racer, search=racer.Search(parallel_races=2)),
+    "racer-4": partial(by_racer, search=racer.Search(parallel_races=4)),
+    "racer-5": partial(by_racer, search=racer.Search(parallel_races=5)),
     "tpe": by_tpe,
     "tpe-2": partial(by_tpe, per_trial=2),  # better with the smallest budgets
     "halving": by_halving,

@@ -169,7 +169,9 @@ def _verdict(pair: pd.DataFrame) -> tuple[str, str, str]:
     ratio = float(np.exp(np.log(means.iloc[:, 0] / means.iloc[:, 1]).mean()))
     won = int((pair.iloc[:, 0] < pair.iloc[:, 1]).sum())
     lost = int((pair.iloc[:, 0] > pair.iloc[:, 1]).sum())
-    compared = racer.compare(np.log(pair.reset_index(drop=True)), "signed-rank").pairs.iloc[0]
+    compared = racer.compare(
+        np.log(pair.reset_index(drop=True)), "signed-rank", maximize=False
+    ).pairs.iloc[0]
     better = float(compared["probability"])
     if compared["better"] != pair.columns[0]:
         better = 1.0 - better

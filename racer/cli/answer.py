@@ -238,12 +238,13 @@ def _answer(result: RaceResult | TuneResult, line: Callable[[Any], str] | None) 
     pieces = parts.summary(result)
     if line is not None and result.best_index is not None:
         pieces.insert(-1, Section("As a command line", (Code(line(result.best)),)))
-    if not result.rules.is_front:
-        pieces[-1:-1] = parts.configurations(result)
-    if isinstance(result, TuneResult):
-        pieces.insert(-1, parts.race_table(result, result.completed_races))
-    if len(result.eliminations):
-        pieces.insert(-1, parts.eliminations(result))
+    if parts.has_successes(result):
+        if not result.rules.is_front:
+            pieces[-1:-1] = parts.configurations(result)
+        if isinstance(result, TuneResult):
+            pieces.insert(-1, parts.race_table(result, result.completed_races))
+        if len(result.eliminations):
+            pieces.insert(-1, parts.eliminations(result))
     if result.known.failures:
         pieces.insert(-1, parts.failures(result))
     return as_text(pieces, answer_width())

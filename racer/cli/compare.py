@@ -10,7 +10,7 @@ import click
 
 from racer._files import written
 from racer.cli.answer import Refused, in_terminal, reported, say
-from racer.comparison.columns import Columns, numbered
+from racer.comparison.columns import Columns
 from racer.comparison.data import KINDS, Design, LocalRope, Method, Named, Posthoc
 from racer.errors import RacerError, ScoresError
 from racer.plots._canvas import require
@@ -65,7 +65,11 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
     default="paired",
     help="Scores on common data sets, or independent samples of the algorithms.",
 )
-@click.option("--maximize", is_flag=True, help="Larger scores are better.")
+@click.option(
+    "--maximize/--minimize",
+    default=None,
+    help="Larger scores are better, or smaller: if neither their name nor the format says so.",
+)
 @click.option("--control", metavar="NAME", help="Compare this algorithm with each other one.")
 @click.option(
     "--rope",
@@ -143,23 +147,16 @@ def compare_command(
     try:
         given = Columns(*(settings[role] for role in Columns._fields))
         if is_csv(scores):
-            file, paired = read_csv(scores), settings["design"] == "paired"
-            ids = numbered(file.table, given, counted=not file.indexed) if paired else None
-            named = given._replace(data_set=ids or given.data_set)
-            table, found = file.with_labels(named, paired=paired)
+            paired = settings["design"] == "paired"
+            table, found, notes = read_csv(scores).labelled(given, paired=paired)
             settings |= found._asdict()
         else:
-            table, ids = read_scores(scores, **given._asdict()), None
+            table, notes = read_scores(scores, **given._asdict()), []
             settings["score"] = None
         comparison = compare(table, **settings)
         for name in dict.fromkeys(more):
             comparison = comparison.with_section(name)
-        if ids is not None:
-            note = (
-                f"Column {ids!r}, of numbers, names the data sets and is not an algorithm; were it "
-                "one, put a column of names before it."
-            )
-            comparison = replace(comparison, notes=(note, *comparison.notes))
+        comparison = replace(comparison, notes=(*notes, *comparison.notes))
         drawn: Any = None
         if plot is not None:  # before the answer: a kind may not be for this comparison
             drawn = comparison.plot(kinds)[0] if kinds else comparison.plot()

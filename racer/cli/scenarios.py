@@ -26,7 +26,7 @@ from racer.errors import ObjectiveError, SettingError, StoreError
 from racer.scenario.irace_options import OPTIONS, THE_OPTIONS, from_irace, typed
 from racer.scenario.r_file import read_assignments
 from racer.scenario.scenario import STORE, USUAL, Scenario, read_scenario
-from racer.scenario.settings import SETTINGS, checked
+from racer.scenario.settings import SETTINGS, checked, takes
 from racer.scenario.skeleton import SKELETON, as_toml
 
 if TYPE_CHECKING:
@@ -85,32 +85,35 @@ _IRACE = "irace_"
 
 
 _GROUPS = {
-    "What is tuned": "space forbidden digits default initial",
-    "On what": "instances instances_folder test_instances test_instances_folder instance_order",
+    "Candidates": "candidates space forbidden digits default initial",
+    "On what": "instances instances_folder test_instances test_instances_folder instance_order score",
     "Program": "command protocol reads cost cwd success_codes evaluate",
-    "Budget": "budget seconds deadline spend jobs seed",
+    "Budget": "budget seconds wall spend jobs seed",
     "Goal": "maximize metrics objective runtime deterministic generalize",
     "Races": "decider elites test_elites parallel_races first_test each_test block_size",
     "Limits of an evaluation": "timeout memory retries",
 }
 _DEFAULTS = {
     *("digits=4", "instance_order=shuffled", "protocol=command", "reads=stdout", "cost=quality"),
-    *("jobs=1", "first_test=5", "each_test=1", "block_size=1", "retries=0", "success_codes=0"),
-    *("decider=best-for-budget", f"store={STORE}"),
+    *("jobs=1", "first_test=5", "block_size=1", "retries=0", "success_codes=0"),
+}
+_DEFAULTS_OF = {
+    "tune": {"each_test=1", "decider=best-for-budget", f"store={STORE}"},
+    "race": {"seed=0"},
 }
 
 
-class _WithCommand(click.Command):
+class WithCommand(click.Command):
     """A command whose arguments after -- are a program and its arguments."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options in groups, if these are the settings of a scenario."""
         options = [p for p in self.get_params(ctx) if isinstance(p, click.Option)]
         records = {p.name: r for p in options if (r := p.get_help_record(ctx))}
-        groups = _GROUPS if "space" in records else {}
+        groups = _GROUPS if "budget" in records else {}
         for title, names in groups.items():
             with formatter.section(title):
-                formatter.write_dl([records.pop(name) for name in names.split()])
+                formatter.write_dl([records.pop(n) for n in names.split() if n in records])
         with formatter.section("Output" if groups else "Options"):
             formatter.write_dl(list(records.values()))
 
@@ -130,16 +133,18 @@ def _split(line: str) -> list[str]:
         raise SettingError(f"--command {line!r} cannot be split into arguments: {error}") from None
 
 
-def _flag_of(name: str) -> str:
+def flag_of(name: str) -> str:
     """Return the option of a setting."""
     return f"--{name.replace('_', '-')}"
 
 
-def _option(name: str, setting: Setting) -> Any:
+def _option(name: str, setting: Setting, command: str) -> Any:
+    flag = [flag_of(name)]
     more: dict[str, Any] = {"type": _TYPES.get(setting.kind, str)}
     says = setting.says
     if name == "store":
         more["type"] = NAME
+        flag.append("-o")
     if setting.kind in {"path", "paths", "instances"}:
         more["metavar"] = "PATH"
     if setting.choices:
@@ -151,36 +156,53 @@ def _option(name: str, setting: Setting) -> Any:
     if setting.kind in {"codes", "table", "objective"}:
         more["metavar"] = setting.kind.upper()
     if setting.kind == "flag":  # irace's have a value, ours need none
-        more |= {"is_flag": False, "flag_value": "true"}
+        more |= {"is_flag": False, "flag_value": "true"} if command == "tune" else {"default": None}
+        no = "minimize" if name == "maximize" else f"no-{name}"
+        flag = flag if command == "tune" else [f"{flag[0]}/--{no}"]
     if setting.kind == "paths":
         more["multiple"] = True
-    default = dict(text.split("=") for text in _DEFAULTS).get(name)
+    default = dict(text.split("=") for text in _DEFAULTS | _DEFAULTS_OF[command]).get(name)
     if default is not None:
         says = f"{says.rstrip('.')} [{default}]"
-    return click.option(_flag_of(name), name, help=says, **more)
+    return click.option(*flag, name, help=says, **more)
+
+
+def setting_options(command: Callable[..., Any], *, name: str) -> Any:
+    """Add the settings that `racer NAME` takes as options."""
+    for key, setting in reversed(list(SETTINGS.items())):
+        if takes(name, key):
+            command = _option(key, setting, name)(command)
+    return command
 
 
 def _scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add all settings as options, and irace's flags that have other names, unlisted."""
-    ours = {_flag_of(name) for name in SETTINGS}
+    ours = {flag_of(name) for name in SETTINGS}
     for name, option in reversed(list(OPTIONS.items())):
         flag = f"--{option.flag}"
         if option.flag and flag not in ours and name != "quiet":
             command = click.option(flag, f"{_IRACE}{name}", hidden=True)(command)
-    for name, setting in reversed(list(SETTINGS.items())):
-        command = _option(name, setting)(command)
+    command = setting_options(command, name="tune")
     return click.argument("scenario", type=click.Path(exists=True, dir_okay=False), required=False)(
         command
     )
 
 
-def _scenario_of(ctx: click.Context, path: str | None, options: dict[str, Any]) -> Scenario:
-    """Return the scenario of a file, if there is one, overridden by the options."""
+def given_settings(ctx: click.Context, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that were given, with the program at the end as command."""
     given: dict[str, Any] = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in options.items()
         if value is not None and value != ()
     }
+    if isinstance(given.get("command"), str):
+        given["command"] = _split(given["command"])
+    return given | ({"command": ctx.meta["command"]} if "command" in ctx.meta else {})
+
+
+def _scenario_of(ctx: click.Context, path: str | None, options: dict[str, Any]) -> Scenario:
+    """Return the scenario of a file, if there is one, overridden by the options."""
+    given = given_settings(ctx, options)
     theirs = {
         name: (typed(name, value), 0)
         for flag, value in given.items()
@@ -188,10 +210,6 @@ def _scenario_of(ctx: click.Context, path: str | None, options: dict[str, Any]) 
     }
     ours = {name: value for name, value in given.items() if not name.startswith(_IRACE)}
     path = theirs.pop("scenarioFile", (path, 0))[0] or path
-    if isinstance(ours.get("command"), str):
-        ours["command"] = _split(ours["command"])
-    if "command" in ctx.meta:
-        ours["command"] = ctx.meta["command"]
     if path is None and "space" not in ours and "parameterFile" not in theirs:
         path = next((name for name in USUAL if Path(name).is_file()), None)
         if path is None:
@@ -224,7 +242,7 @@ def _check_is_there(scenario: str, space: str | None) -> None:
         )
 
 
-@click.command(cls=_WithCommand, short_help="Find the best configuration of a program.")
+@click.command(cls=WithCommand, short_help="Find the best configuration of a program.")
 @_scenario_options
 @forms
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
@@ -243,9 +261,7 @@ def tune(
     configuration; 1: another error; 2: wrong usage or setting; 3: no best; 130, 143, 129:
     interrupted by Ctrl-C, SIGTERM, SIGHUP, and all that was evaluated is in the store.
     """
-    from racer.evaluate.command.command import Command  # noqa: PLC0415  (a second)
-    from racer.run.calls import tune as run  # noqa: PLC0415
-    from racer.store.reader import OtherStoreError  # noqa: PLC0415
+    from racer.run.calls import tune as run  # noqa: PLC0415  (a second)
 
     form = {name: options.pop(name) for name in ("as_json", "csv", "configurations")}
     with reported():
@@ -255,27 +271,38 @@ def tune(
         if verbose:
             for name, value in found.settings.items():
                 say(f"{name:<22}{value}", err=True)
-        arguments = found.arguments()
-        settings: dict[str, Any] = {"space": arguments["space"].to_json()}
-        if isinstance(evaluate := arguments["evaluate"], Command):
-            settings["command"] = evaluate.settings
-        try:
-            with given_if_interrupted(settings, **form):
-                result = run(**arguments, progress=not quiet)
-        except ObjectiveError as error:
-            advice = "racer check-scenario shows a few evaluations"
-            raise ObjectiveError(f"{error}; {advice}") from error
-        except OtherStoreError as error:
-            names = '--store new.db, or store = "new.db" in the scenario'
-            raise StoreError(f"{error.in_scenario}: {names}") from error
-        if (store := arguments.get("store")) is not None:
-            path = shlex.quote(str(store))
-            say(f"racer: recorded in {path}; racer show {path} shows it again", err=True)
-        give(result, settings, **form)
+        answered(run, found.arguments(), progress=not quiet, **form)
+
+
+def answered(
+    run: Callable[..., Any], arguments: dict[str, Any], *, progress: bool, **form: Any
+) -> None:
+    """Run a scenario, print the answer, and say where it is recorded."""
+    from racer.evaluate.command.command import Command  # noqa: PLC0415  (a second)
+    from racer.store.reader import OtherStoreError  # noqa: PLC0415
+
+    settings: dict[str, Any] = {}
+    if is_tuned := "space" in arguments:
+        settings["space"] = arguments["space"].to_json()
+    if isinstance(evaluate := arguments["evaluate"], Command):
+        settings["command"] = evaluate.settings
+    try:
+        with given_if_interrupted(settings, **form):
+            result = run(**arguments, progress=progress)
+    except ObjectiveError as error:
+        advice = "; racer check-scenario shows a few evaluations" if is_tuned else ""
+        raise ObjectiveError(f"{error}{advice}") from error
+    except OtherStoreError as error:
+        names = '--store new.db, or store = "new.db" in the scenario'
+        raise StoreError(f"{error.in_scenario}: {names}") from error
+    if (store := arguments.get("store")) is not None:
+        path = shlex.quote(str(store))
+        say(f"racer: recorded in {path}; racer show {path} shows it again", err=True)
+    give(result, settings, **form)
 
 
 @click.command(
-    "check-scenario", cls=_WithCommand, short_help="Read all files of a scenario, and try it."
+    "check-scenario", cls=WithCommand, short_help="Read all files of a scenario, and try it."
 )
 @_scenario_options
 @click.pass_context

@@ -337,7 +337,7 @@ _jobs = click.option(
 @click.argument("store", type=click.Path())
 @click.option("--budget", type=Whole(1), help="Evaluations in all, more than before.")
 @click.option("--seconds", type=float, help="Seconds of evaluation in all, more than before.")
-@click.option("--deadline", type=float, help="Seconds of wall time from now on; the budget stays.")
+@click.option("--wall", type=float, help="Seconds of wall time from now on; the budget stays.")
 @_jobs
 @click.option("--yes", is_flag=True, help="Run the program of the store without asking.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
@@ -347,7 +347,7 @@ def resume(
     *,
     budget: int | None,
     seconds: float | None,
-    deadline: float | None,
+    wall: float | None,
     jobs: int | None,
     yes: bool,
     quiet: bool,
@@ -364,12 +364,12 @@ def resume(
     with reported():
         command, settings = _program_of(store, "racer.resume", yes=yes)
         n_jobs = settings.get("jobs", 1) if jobs is None else jobs
-        limit = None if seconds is None else Budget(evaluations=budget, seconds=seconds)
+        is_given = budget or seconds is not None or wall is not None
+        limit = Budget(evaluations=budget, seconds=seconds, wall=wall) if is_given else None
         result = run(
             store,
             command,
-            budget=limit or budget,
-            deadline=deadline,
+            budget=limit,
             n_jobs=n_jobs,
             progress=not quiet,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,11 +18,25 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # names by which columns are known, in lower case without blanks, dashes and underscores
-DATA_SET = ("dataset", "data", "instance", "problem", "task", "benchmark", "block", "db")
+DATA_SET = (
+    *("dataset", "instance", "problem", "item", "question", "task", "example", "benchmark"),
+    *("environment", "env", "data", "ds", "db", "block"),
+)
 _ID = re.compile(r"(^|[ _.-])[iI][dD]$|[a-z]I[dD]$")
 _INDEX = re.compile(r"(Unnamed: \d+|level_\d+|index|)$")  # as pandas calls an index made a column
-ALGORITHM = ("algorithm", "classifier", "method", "model", "optimizer", "optimiser", "solver")
-_FOLD = ("fold", "run", "repetition", "repeat", "replicate", "seed", "cvfold")
+ALGORITHM = (
+    *("algorithm", "classifier", "method", "model", "optimizer", "optimiser", "solver"),
+    *("estimator", "regressor", "learner", "agent", "llm", "policy", "framework", "approach"),
+    *("algo", "alg", "clf", "prompt", "provider"),
+)
+FOLD = (
+    *("fold", "cvfold", "run", "repetition", "repeat", "replicate", "replication", "rep"),
+    *("seed", "randomseed", "randomstate", "trial"),
+)
+_AFTER = re.compile(r"(name|id|label|no|nr|number|index)$")  # a name's last word that adds nothing
+_LONGEST = 100  # letters of a number
+# texts that say that there is no score
+_MISSING = frozenset({"", "nan", "na", "n/a", "null", "none", "?"})
 
 
 class Columns(NamedTuple):
@@ -90,6 +105,29 @@ def numbered(frame: pd.DataFrame, given: Columns, *, counted: bool) -> str | Non
     return name if name is not None and is_numeric(frame[name]) else None
 
 
+def column_notes(
+    frame: pd.DataFrame, given: Columns, found: Columns, levels: Sequence[str] = ()
+) -> list[str]:
+    """Return notes on columns of numbers in a wide table that are taken for labels."""
+    if found.algorithm is not None:
+        return []
+    notes, data_set, fold = [], found.data_set, found.fold
+    meant = {None, given.data_set, given.fold, row_numbers(frame, given), *levels}
+    if data_set not in meant and is_numeric(frame[data_set]) and not _ID.search(str(data_set)):
+        is_called = bool(called(frame[[data_set]], DATA_SET))
+        remedy = "rename it" if is_called else "put a column of names before it"
+        if not is_called or data_set != frame.columns[0]:
+            notes.append(
+                f"Column {data_set!r}, of numbers, names the data sets and is not an algorithm; were "
+                f"it one, {remedy}."
+            )
+    if fold not in meant and not repeats(frame, [str(data_set or fold)]):
+        notes.append(
+            f"Column {fold!r} numbers folds or runs and is not an algorithm; were it one, rename it."
+        )
+    return notes
+
+
 def row_numbers(frame: pd.DataFrame, given: Columns, levels: Sequence[str] = ()) -> str | None:
     """Return the first column that is no level if it is an index of numbers made a column."""
     first = next((name for name in map(str, frame.columns) if name not in levels), None)
@@ -100,28 +138,80 @@ def row_numbers(frame: pd.DataFrame, given: Columns, levels: Sequence[str] = ())
 
 
 def _by_usual_names(frame: pd.DataFrame, given: Columns, levels: Sequence[str]) -> Columns:
-    """Add the columns with usual names to those given; scores have none."""
+    """Add the columns with usual names to those given, if their values may be labels."""
     found = given
     if found.algorithm is None:
-        name = called(frame, ALGORITHM, found)
         # a column of numbers is an algorithm of that name, unless the table is known to be long
-        is_long = found.score is not None or (name in levels and len(levels) > 1)
-        if name is not None and (is_long or not is_numeric(frame[name])):
-            found = found._replace(algorithm=name)
-    if found.fold is None:
-        found = found._replace(fold=called(frame, _FOLD, found))
-    if found.data_set is None:
-        found = found._replace(data_set=called(frame, DATA_SET, found))
+        is_long = found.score is not None
+        for name in called(frame, ALGORITHM, found):
+            level = name in levels and len(levels) > 1
+            if is_long or level or (not is_numeric(frame[name]) and may_label(frame[name])):
+                found = found._replace(algorithm=name)
+                break
+    for role, words in (("fold", FOLD), ("data_set", DATA_SET)):
+        if getattr(found, role) is not None:
+            continue
+        keys = [name for name in (found.algorithm, found.fold) if name is not None]
+        known = [
+            name
+            for name in called(frame, words, found)
+            if name in levels
+            or may_label(frame[name])
+            # in a long table, whose scores are elsewhere, also decimals that repeat
+            or (found.algorithm is not None and repeats(frame, [name]))
+        ]
+        if role == "data_set":  # one that tells all scores apart, if there is one
+            known.sort(key=lambda name: repeats(frame, [*keys, name]))
+        found = found._replace(**{role: next(iter(known), None)})
+    if found.algorithm is None and found.data_set is not None:
+        keys = [name for name in (found.data_set, found.fold) if name is not None]
+        for name in called(frame, ALGORITHM, found):
+            is_shared = bool(frame[name].value_counts().min() > 1)
+            if is_shared and repeats(frame, keys) and not repeats(frame, [*keys, name]):
+                return found._replace(algorithm=name)
     return found
+
+
+def may_label(column: pd.Series[Any]) -> bool:
+    """Return whether the values may be labels: text or whole numbers.
+
+    Decimals are scores, also beside text such as "timeout".
+    """
+    numbers = [number_in(str(value)) for value in column.dropna()]
+    return all(n is None or math.isnan(n) or n.is_integer() for n in numbers)
+
+
+def repeats(frame: pd.DataFrame, names: Sequence[str]) -> bool:
+    """Return whether rows have the same values in all these columns."""
+    return bool(frame[[*names]].astype(str).duplicated().any())
+
+
+def number_in(text: str) -> float | None:
+    """Return the number that a text is, NaN for a missing one, None if no float is that."""
+    if text.strip().casefold() in _MISSING:
+        return float("nan")
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return None if "_" in text or len(text) > _LONGEST or is_too_large(text) else number
+
+
+def is_too_large(text: str) -> bool:
+    """Return whether a text is a finite number, but infinite as a float."""
+    try:
+        return math.isinf(float(text)) and any(map(str.isdigit, text))
+    except ValueError:
+        return False
 
 
 def _labels(frame: pd.DataFrame, found: Columns, *, counted: bool) -> bool:
     """Return whether the first column of a wide table names its data sets."""
     column, *others = (frame[name] for name in map(str, frame) if name != found.fold)
     if not is_numeric(column):
-        return _names(column)
+        return is_text(column)
     if _ID.search(str(column.name)) is not None:
-        return True
+        return may_label(column)
     counts = counted and len(others) > 1 and _counts(column)
     return counts and not all(map(_counts, others))
 
@@ -129,13 +219,15 @@ def _labels(frame: pd.DataFrame, found: Columns, *, counted: bool) -> bool:
 def _long(frame: pd.DataFrame, found: Columns, *, paired: bool, levels: Sequence[str]) -> Columns:
     """Return the columns of a long table, which must be all there."""
     if found.data_set is None and paired:
-        texts = [n for n in map(str, frame) if n not in found and not is_numeric(frame[n])]
+        texts = [n for n in map(str, frame) if n not in found and is_text(frame[n])]
         # an index that is different in each row numbers them
         again = [n for n in levels if n not in found and frame[n].duplicated().any()]
         known = texts or again
         found = found._replace(data_set=known[0] if len(known) == 1 else None)
     if found.score is None:
         rest = [str(name) for name in frame if name not in found and name not in levels]
+        if len(rest) != 1:
+            rest = [name for name in rest if not is_text(frame[name])] or rest
         if len(rest) != 1:
             raise ScoresError(
                 f"the table is long (column {found.algorithm!r}), with {rest or 'nothing'} beside "
@@ -156,13 +248,15 @@ def _long(frame: pd.DataFrame, found: Columns, *, paired: bool, levels: Sequence
 
 def called(
     frame: pd.DataFrame, known: Sequence[str], taken: Sequence[str | None] = ()
-) -> str | None:
-    """Return the first column with one of the known names, except those taken."""
-    for name in map(str, frame.columns):
-        short = "".join(c for c in name.lower() if c not in " -_.")
-        if short in known and name not in taken:
-            return name
-    return None
+) -> list[str]:
+    """Return the columns with one of the known names, in their order, except those taken."""
+    short = {str(name): re.sub(r"[\W_]", "", str(name).lower()) for name in frame.columns}
+    return [
+        name
+        for word in known
+        for name, own in short.items()
+        if name not in taken and word in {own, _AFTER.sub("", own)}
+    ]
 
 
 def is_numeric(column: pd.Series[Any]) -> bool:
@@ -176,22 +270,20 @@ def is_numeric(column: pd.Series[Any]) -> bool:
     return kind == "decimal" or (is_mixed and all(isinstance(v, Number) for v in column.dropna()))
 
 
-def _names(column: pd.Series[Any]) -> bool:
+def is_text(column: pd.Series[Any]) -> bool:
     """Return whether a column holds names: text, dates or other scalars, but no number.
 
     One of text with numbers in it, or of lists, holds scores gone wrong.
     """
     import pandas as pd  # noqa: PLC0415
 
+    values = column.dropna()
     if is_numeric(column) or any(
-        isinstance(value, Number) or pd.api.types.is_list_like(value) for value in column.dropna()
+        isinstance(value, Number) or pd.api.types.is_list_like(value) for value in values
     ):
         return False
-    try:
-        numbers = pd.to_numeric(column, errors="coerce")
-    except OverflowError:  # an int that no float holds
-        return False
-    return bool(column.notna().any() and numbers.isna().all())
+    numbers = [number_in(str(value)) for value in values]
+    return None in numbers and all(n is None or math.isnan(n) for n in numbers)
 
 
 def _counts(column: pd.Series[Any]) -> bool:

@@ -52,7 +52,7 @@ def compare(
     method: Method | None = None,
     *,
     design: Design = "paired",
-    maximize: bool = False,
+    maximize: bool | None = None,
     control: str | None = None,
     rope: float | None = None,
     alpha: float = 0.05,
@@ -87,8 +87,9 @@ def compare(
         Unpaired: scores of different algorithms have no data sets in common, as from runs on one
         problem or on instances of their own. Long: columns of algorithms and scores; or wide,
         samples of different sizes filled up with NaN.
-    maximize : bool
-        Larger is better.
+    maximize : bool, optional
+        Larger is better. By default what the metric's name says, such as accuracy, or all columns of
+        a wide table, or the format that `racer.read_scores` read.
     control : str, optional
         Compare this algorithm with each other one, instead of all pairs.
     rope : float >= 0, optional
@@ -157,9 +158,8 @@ def compare(
     choice(design, "design", get_args(Design))
     method = _method(method, design)
     read = read_scores if design == "paired" else read_unpaired
-    table = read(
-        scores, Columns(data_set, algorithm, fold, score), maximize=flag(maximize, "maximize")
-    )
+    said = None if maximize is None else flag(maximize, "maximize")
+    table = read(scores, Columns(data_set, algorithm, fold, score), maximize=said)
     if local_rope is not None:
         choice(local_rope, "local_rope", get_args(LocalRope))
     settings = Settings(
@@ -177,7 +177,7 @@ def compare(
     analysis = METHODS[chosen](table, settings)
     tied = _ties(table) if analysis.tied is None else analysis.tied
     known_as = {name: place for place, name in enumerate(table.algorithms)}
-    values = as_costs(table.costs, maximize=maximize)
+    values = as_costs(table.costs, maximize=table.direction.maximize)
     ranking = analysis.ranking
     if design == "paired":
         ranking = _with_best(ranking, table, known_as)
@@ -196,7 +196,8 @@ def compare(
         n_folds=table.n_folds,
         n_missing=table.n_missing,
         n_ties=tied[0],
-        maximize=maximize,
+        maximize=table.direction.maximize,
+        direction=table.direction.words,
         alpha=settings.alpha,
         rope=analysis.rope,
         control=control,
@@ -326,13 +327,9 @@ def _ties(table: Scores) -> tuple[int, int]:
         sizes = np.zeros((int(value.max()) + 1, len(table.algorithms)), dtype=np.int64)
         np.add.at(sizes, (value, np.nonzero(table.known)[1]), 1)
         return _across(sizes), _across(sizes.sum(axis=0, keepdims=True))
-    ties = met = 0
-    for row in table.costs:
-        known = row[~np.isnan(row)]
-        _, sizes = np.unique(known, return_counts=True)
-        ties += int((sizes * (sizes - 1) // 2).sum())
-        met += len(known) * (len(known) - 1) // 2
-    return ties, met
+    ordered, sizes = np.sort(table.costs, axis=1), table.known.sum(axis=1)  # NaN last
+    ties = sum(int((ordered[:, d:] == ordered[:, :-d]).sum()) for d in range(1, ordered.shape[1]))
+    return ties, int((sizes * (sizes - 1) // 2).sum())
 
 
 def _across(sizes: NDArray[np.int64]) -> int:

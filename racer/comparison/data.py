@@ -68,6 +68,7 @@ class ComparisonData:
     n_missing: int
     n_ties: int
     maximize: bool
+    direction: str
     alpha: float
     rope: float | None
     control: str | None

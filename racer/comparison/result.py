@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, get_args, overload
 
-from racer._checks import choice, is_one_of
+from racer._checks import choice, is_one_of, no_attribute
 from racer._numerics import as_json
 from racer.comparison.data import KINDS, ComparisonData, Named
 from racer.comparison.render.cite import bibtex
@@ -66,6 +66,8 @@ class Comparison(ComparisonData):
         Folds per score at most; missing scores; comparisons of two algorithms on a data set that
         ended in a tie, by a local rope, too.
     maximize : bool
+    direction : str
+        Whether larger or smaller scores are better, and, if the caller does not, what says so.
     alpha : float
     rope : float or None
         Half-width used; None without.
@@ -86,6 +88,9 @@ class Comparison(ComparisonData):
     """
 
     _added: tuple[AddedSection, ...] = ()
+
+    if not TYPE_CHECKING:  # it would allow any name
+        __getattr__ = no_attribute
 
     def to_frame(self) -> pd.DataFrame:
         """Return a copy of `pairs`."""
@@ -109,7 +114,7 @@ class Comparison(ComparisonData):
         Examples
         --------
         >>> import racer
-        >>> comparison = racer.compare([[1, 2], [1, 3], [2, 4]], "friedman").with_section("scores")
+        >>> comparison = racer.compare([[1, 2], [1, 3], [2, 4]], "friedman", maximize=False).with_section("scores")
         >>> str(comparison).splitlines()[-1]
         '- *: the best of its row.'
         """

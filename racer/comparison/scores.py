@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import re
+import reprlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -15,13 +18,20 @@ from racer._numerics import as_costs, with_ties
 from racer.comparison.columns import (
     ALGORITHM,
     DATA_SET,
+    FOLD,
     Columns,
     called,
-    is_numeric,
+    column_notes,
+    is_text,
+    is_too_large,
+    may_label,
+    number_in,
     recognised,
+    repeats,
     row_numbers,
 )
 from racer.comparison.input_notes import input_notes
+from racer.direction import LARGER_IS_BETTER, Direction
 from racer.errors import ScoresError
 from racer.stats._likelihoods import median_of_runs
 from racer.stats.wins import over_runs
@@ -35,8 +45,6 @@ if TYPE_CHECKING:
     from racer.comparison.data import Design
 
 _NUMBERS = (Real, Decimal, np.bool_)
-# texts that say that there is no score
-_MISSING = frozenset({"", "nan", "na", "n/a", "null", "none", "?"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +59,7 @@ class Scores:
     over_folds: str = "average"  # or "median"
     notes: tuple[str, ...] = ()  # on how the table was read
     design: Design = "paired"  # unpaired: a column is a sample, and the rows mean nothing
+    direction: Direction = field(kw_only=True)  # of the scores as given
 
     def by_medians(self) -> Scores:
         """Return the same scores with medians over folds as costs."""
@@ -83,8 +92,12 @@ class Scores:
         return int(np.isposinf(self.costs).sum())
 
 
-def read_scores(frame: Any, columns: Columns, *, maximize: bool) -> Scores:
-    """Return a wide (n, K) or long table of scores as costs; the only place that negates them."""
+def read_scores(frame: Any, columns: Columns, *, maximize: bool | None, least: int = 2) -> Scores:
+    """Return a wide (n, K) or long table of scores as costs; the only place that negates them.
+
+    `least`: how many algorithms it must have.
+    """
+    by_format = getattr(frame, "attrs", {}).get(LARGER_IS_BETTER)
     frame, levels = _plain(_as_frame(frame))
     notes = []
     index = row_numbers(frame, columns, levels)
@@ -101,17 +114,20 @@ def read_scores(frame: Any, columns: Columns, *, maximize: bool) -> Scores:
         frame = frame.drop(columns=level)
     if found[:3] == (None, None, None):
         frame, found = _by_index(frame, found)
+    notes += column_notes(frame, columns, found, levels)
     wide = _widened(frame, found) if found.algorithm is not None else _labelled(frame, found)
-    scores = _scores(wide, maximize=maximize)
-    names = scores.algorithms if found.score is None else [found.score]
-    notes += input_notes(scores.runs, scores.data_sets, names, maximize=maximize)
+    values = wide.to_numpy(dtype=np.float64)
+    direction = Direction.of(found.score, maximize, by_format=by_format, values=values)
+    scores = _scores(wide, direction, least=least)
+    notes += input_notes(scores.runs, scores.data_sets, maximize=direction.maximize)
     return replace(scores, notes=tuple(notes))
 
 
-def read_unpaired(frame: Any, columns: Columns, *, maximize: bool) -> Scores:
+def read_unpaired(frame: Any, columns: Columns, *, maximize: bool | None) -> Scores:
     """Return independent samples as costs: a long table, or a column for each algorithm."""
     import pandas as pd  # noqa: PLC0415
 
+    by_format = getattr(frame, "attrs", {}).get(LARGER_IS_BETTER)
     frame, levels = _plain(_as_frame(frame))
     notes = []
     index = row_numbers(frame, columns, levels)
@@ -146,13 +162,17 @@ def read_unpaired(frame: Any, columns: Columns, *, maximize: bool) -> Scores:
             raise ScoresError(
                 f"algorithm {name!r} has {size} score(s): unpaired samples need at least 2"
             )
-    costs = as_costs(wide.to_numpy(dtype=np.float64), maximize=maximize)
+    values = wide.to_numpy(dtype=np.float64)
+    direction = Direction.of(found.score, maximize, by_format=by_format, values=values)
+    costs = as_costs(values, maximize=direction.maximize)
     costs = with_ties(costs.reshape(1, -1)).reshape(costs.shape)
-    named = [found.score] if found.score is not None else list(samples)
-    notes += input_notes(costs[:, None], [], named, maximize=maximize, paired=False)
+    notes += input_notes(costs[:, None], [], maximize=direction.maximize, paired=False)
     rows = tuple(map(str, wide.index))
     return Scores(
-        tuple(samples), rows, costs, costs[:, None], 0, notes=tuple(notes), design="unpaired"
+        *(tuple(samples), rows, costs, costs[:, None], 0),
+        notes=tuple(notes),
+        design="unpaired",
+        direction=direction,
     )
 
 
@@ -167,7 +187,7 @@ def _as_frame(scores: Any) -> pd.DataFrame:
     import pandas as pd  # noqa: PLC0415
 
     if isinstance(scores, pd.DataFrame):
-        return scores
+        return _without_blanks(scores)
     if isinstance(scores, Mapping):
         raise ScoresError("scores is a dict: give pandas.DataFrame(scores)")
     if isinstance(scores, str) or hasattr(scores, "__fspath__"):
@@ -175,6 +195,7 @@ def _as_frame(scores: Any) -> pd.DataFrame:
             f"scores={scores!r} is a path: give pandas.read_csv(path), or use the command line, "
             "racer compare FILE"
         )
+    names = getattr(scores, "column_names", getattr(scores, "columns", None))
     is_masked = any(isinstance(part, np.ma.MaskedArray) for part in _parts(scores))
     try:
         table = np.ma.array(scores) if is_masked else np.asarray(scores)
@@ -188,9 +209,21 @@ def _as_frame(scores: Any) -> pd.DataFrame:
             f"scores of shape {table.shape}: give a DataFrame, or data sets x algorithms"
         )
     try:
-        return pd.DataFrame(table)
+        if names is None:
+            return pd.DataFrame(table)
+        # of polars, Arrow ..: one array has no types of columns
+        columns = map(list, table.T)
+        return pd.DataFrame({name: [*c] for name, c in zip(names, columns, strict=True)})
     except OverflowError:  # of pandas before 3: later a column is named
         raise ScoresError("scores has an integer too large for a float in some column") from None
+
+
+def _without_blanks(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table without the empty columns, and below names the empty rows, that Excel leaves."""
+    unnamed = [str(name).startswith("Unnamed: ") for name in frame.columns]
+    frame = frame.loc[:, ~(frame.isna().all().to_numpy(dtype=bool) & np.array(unnamed, dtype=bool))]
+    is_named = any(is_text(frame.iloc[:, place]) for place in range(frame.shape[1]))
+    return frame.dropna(how="all") if is_named else frame
 
 
 def _parts(scores: Any) -> list[Any]:
@@ -214,11 +247,17 @@ def _by_index(frame: pd.DataFrame, found: Columns) -> tuple[pd.DataFrame, Column
     if index.has_duplicates:
         label = _label(index[index.duplicated()][0])
         raise ScoresError(
-            f"more than one row for data set {label!r} of the index: if rows are data sets of their "
+            f"more than one row for data set {reprlib.repr(label)} of the index: if rows are data sets of their "
             "own, give scores.reset_index(drop=True); if they are folds or runs, a column of data "
             "sets and one of folds"
         )
-    return frame.reset_index(names="data set"), found._replace(data_set="data set")
+    name = _unused(frame)
+    return frame.reset_index(names=name), found._replace(data_set=name)
+
+
+def _unused(frame: pd.DataFrame) -> str:
+    """Return a name for an index that has none, which no column has."""
+    return next(name for n in itertools.count() if (name := "data set" + " " * n) not in frame)
 
 
 def _plain(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
@@ -240,8 +279,10 @@ def _plain(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
             raise ScoresError(f"levels of the index share a name, {named}: give each its own")
         frame = frame.set_axis(frame.index.set_names(levels)).reset_index(level=named)
     texts = any(isinstance(label, str) for label in frame.index)
-    if not frame.empty and not named and texts and called(frame, DATA_SET) is None:
-        frame = frame.reset_index(names="data set")
+    known = any(may_label(frame[name]) for name in called(frame, DATA_SET))
+    if not frame.empty and not named and texts and not known:
+        named = [_unused(frame)]
+        frame = frame.reset_index(names=named)
     if frame.empty:
         raise ScoresError(f"the table is empty: {len(frame)} rows, {frame.shape[1]} columns")
     return frame, named
@@ -316,33 +357,16 @@ def _not_a_number(
     row, value = next(worst, others[0])
     if data_sets is None:
         where, known = "", f"data_set={name!r}, or for a long table algorithm=.., score=.."
-        advice = f"leave it empty if it is missing, remove the column, or name its kind ({known})"
+        advice = f"; remove the column if it holds no scores, or name its kind ({known})"
     else:
-        where = f" (data set {_label(data_sets[row])!r})"
-        advice = "leave it empty if it is missing, or remove the column"
-    wrong = "too large" if isinstance(value, str) and _is_too_large(value) else "not a number"
+        where = f" (data set {reprlib.repr(_label(data_sets[row]))})"
+        advice = "; remove the column if it holds no scores"
+    wrong = "too large" if isinstance(value, str) and is_too_large(value) else "not a number"
     return ScoresError(
-        f"column {name!r} holds {value!r} in row {row}{where}, which is {wrong}: correct it, {advice}"
+        f"column {name!r} holds {reprlib.repr(value)} in row {row}{where}, which is {wrong}: correct it; if "
+        "the run failed, or ran out of time or memory, write inf (-inf where larger scores are "
+        f"better); leave it empty only if nothing was run{advice}"
     )
-
-
-def number_in(text: str) -> float | None:
-    """Return the number that a text is, NaN for a missing one, None if no float is that."""
-    if text.strip().casefold() in _MISSING:
-        return float("nan")
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return None if "_" in text or _is_too_large(text) else number
-
-
-def _is_too_large(text: str) -> bool:
-    """Return whether a text is a finite number, but infinite as a float."""
-    try:
-        return math.isinf(float(text)) and any(map(str.isdigit, text))
-    except ValueError:
-        return False
 
 
 def _widened(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
@@ -356,9 +380,8 @@ def _widened(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
     labels = pd.DataFrame({name: [_label(value) for value in frame[name]] for name in keys})
     again = labels[labels.duplicated()]
     if len(again):
-        where = ", ".join(f"{name} {again.iloc[0][name]!r}" for name in keys)
-        hint = "" if found.fold else "; if they are folds or runs, name their column, fold=.."
-        raise ScoresError(f"more than one score for {where}{hint}")
+        where = ", ".join(f"{name} {reprlib.repr(again.iloc[0][name])}" for name in keys)
+        raise ScoresError(f"more than one score for {where}: {_remedy(frame, keys, found)}")
     frame = labels.assign(**{score: _numbers(frame[score], score, list(frame[data_set]))})
     if found.fold is None:
         frame = frame.assign(**{fold: "0"})
@@ -383,36 +406,59 @@ def _labelled(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
     labels = pd.MultiIndex.from_arrays([[_label(d) for d in data_sets], [_label(f) for f in folds]])
     again = labels[labels.duplicated()]
     if len(again):
-        fold = f", fold {again[0][1]!r}" if found.fold else ""
-        hint = "" if found.fold else "; if its rows are folds or runs, name their column, fold=.."
-        numbered = called(frame, ALGORITHM, found)
-        if numbered is not None:  # else the table would be long
-            hint += (
-                f"; if the numbers in column {numbered!r} name algorithms, algorithm={numbered!r}"
-            )
-        if (text := _names_algorithms(frame, keys)) is not None:
-            hint += f"; if column {text!r} names algorithms, algorithm={text!r}"
-        raise ScoresError(f"more than one row for data set {again[0][0]!r}{fold}{hint}")
+        fold = f", fold {reprlib.repr(again[0][1])}" if found.fold else ""
+        remedy = _remedy(frame, keys, found)
+        raise ScoresError(
+            f"more than one row for data set {reprlib.repr(again[0][0])}{fold}: {remedy}"
+        )
     wide = frame.drop(columns=keys)
     named = None if found.data_set is None else list(data_sets)
     columns = {name: _numbers(wide[name], name, named) for name in map(str, wide)}
     return pd.DataFrame(columns, index=labels)
 
 
-def _names_algorithms(frame: pd.DataFrame, keys: Sequence[str]) -> str | None:
-    """Return the column of text beside one of scores, if it tells rows with the same keys apart."""
-    rest = [name for name in map(str, frame) if name not in keys]
-    texts = [name for name in rest if not is_numeric(frame[name])]
-    labels = frame[[*keys, *texts]].astype(str)
-    if len(rest) != 2 or len(texts) != 1 or labels.duplicated().any():
-        return None
-    return texts[0] if labels[texts[0]].duplicated().any() else None
+def _remedy(frame: pd.DataFrame, keys: Sequence[str], found: Columns) -> str:
+    """Return what to do where rows have the same labels, by the column that tells them apart."""
+    rest = [name for name in map(str, frame) if name not in found]
+    texts = [name for name in rest if is_text(frame[name])]
+    # whole numbers of which each comes again, or they may be scores
+    whole = [
+        n for n in rest if may_label(frame[n]) and frame[n].astype(str).value_counts().min() > 1
+    ]
+    apart = [
+        name
+        for name in dict.fromkeys([*texts, *whole])
+        if repeats(frame, [name]) and not repeats(frame, [*keys, name])
+    ]
+    if not apart:
+        numbers = called(frame, ALGORITHM, found) if found.algorithm is None else []
+        named = [
+            f"; if the numbers in column {n!r} name algorithms, algorithm={n!r}" for n in numbers
+        ]
+        folds = "".join(f"{n!r}" for n in called(frame, FOLD, found)[:1])
+        how = f"fold={folds}" if folds else "number them in a column, fold=.."
+        hint = "" if found.fold else f"if they are folds or runs, {how}; "
+        return f"{hint}otherwise leave one of them{''.join(named)}"
+    name = apart[0]
+    values = [*dict.fromkeys(map(_label, frame[name]))]
+    shown = ", ".join(map(repr, values[:3])) + (" .." if len(values) > 3 else "")
+    advice = [f"keep the rows of one of its values ({shown}), without this column"]
+    if found.algorithm is None and len(rest) == 2 and [name] == texts:  # beside one of scores
+        both = [*keys[:1], name] if not called(frame, DATA_SET, [name]) else [name]
+        advice.insert(
+            0, " or ".join(f"algorithm={n!r}" for n in both) + " if that names algorithms"
+        )
+    if called(frame[[name]], (*ALGORITHM, *DATA_SET)):
+        advice.append(f"join it to column {keys[0]!r} if one name needs both")
+    elif not found.fold and len({re.sub(r"[\d.]+", "", value) for value in values}) == 1:
+        advice.append(f"fold={name!r} if they are folds or runs")
+    return f"column {name!r} tells them apart: {', or '.join(advice)}"
 
 
-def _scores(wide: pd.DataFrame, *, maximize: bool) -> Scores:
+def _scores(wide: pd.DataFrame, direction: Direction, *, least: int) -> Scores:
     """Return the scores of a table with index (data set, fold) and a column per algorithm."""
     algorithms = tuple(str(name) for name in wide.columns)
-    if len(algorithms) < 2:
+    if len(algorithms) < least:
         raise ScoresError(
             f"{len(algorithms)} algorithm(s) ({', '.join(algorithms)}): give at least 2 to compare"
         )
@@ -425,7 +471,7 @@ def _scores(wide: pd.DataFrame, *, maximize: bool) -> Scores:
     for name, column in zip(algorithms, values.T, strict=True):
         if np.isnan(column).all():
             raise ScoresError(f"algorithm {name!r} has no score at all: leave it out")
-    values = as_costs(values, maximize=maximize)
+    values = as_costs(values, maximize=direction.maximize)
     runs = np.full((len(places), max(map(len, places.values())), len(algorithms)), np.nan)
     for place, rows in enumerate(places.values()):
         runs[place, : len(rows)] = values[rows]
@@ -433,9 +479,9 @@ def _scores(wide: pd.DataFrame, *, maximize: bool) -> Scores:
     for place, column in np.argwhere(opposed)[:1].tolist():
         raise ScoresError(
             f"algorithm {algorithms[column]!r} has inf and -inf among its folds on data set "
-            f"{list(places)[place]!r}: there is no mean; correct one of them"
+            f"{reprlib.repr(list(places)[place])}: there is no mean; correct one of them"
         )
     known = (~np.isnan(runs)).sum(axis=1)
     uneven = (known > 0) & (known < known.max(axis=1, keepdims=True))
     costs = with_ties(np.array([over_runs(block).mean for block in runs]))
-    return Scores(algorithms, tuple(places), costs, runs, int(uneven.sum()))
+    return Scores(algorithms, tuple(places), costs, runs, int(uneven.sum()), direction=direction)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from racer._checks import is_count, is_real, suggesting
+from racer.core.prices import checked_prices
 from racer.errors import BudgetError
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
 __all__ = ["Budget"]
+
+_UNITS = {"seconds": "seconds", "wall": "seconds of wall time", "spend": "money"}
 
 
 @suggesting
@@ -29,16 +35,28 @@ class Budget:
         (with 4 jobs it is about 4 times the wall time of the race). A
         block is begun only if it is expected to fit at the mean time per evaluation so far.
         With `racer.Race`, give each `Outcome` its seconds, or nothing is ever spent.
+    wall : float, optional
+        Seconds of wall time, for any number of workers, after which no evaluation begins; those
+        that run are finished (`racer.Limits` bounds them). What is known by then is the result:
+        `ended` is "deadline". Before the first test there is a `RacerWarning` and no `best`, but
+        `RaceResult.guess` names a candidate. Alone, the budget is what the workers can do until
+        then. With a store, `racer.resume` goes on from there.
     spend : float, optional
         Money, in any currency: the sum of the "spend" that `evaluate` returns (`Outcome.spend`),
         or of `prices`. A block is begun only if it is paid for at the expected price of each
         evaluation: that of `prices`; without it, the most that the candidate has cost so far.
         Never exceeded if no evaluation costs more than that. Nothing is prefetched.
+    prices : sequence of float, or callable, optional
+        What an evaluation of each candidate costs in money at most (or, of each, a list of what it
+        costs on each instance), or ``prices(config, instance)``, which a tuning needs. Known
+        beforehand, the money is never exceeded, and `evaluate` need not return what it spent.
 
     Raises
     ------
     BudgetError
         Nothing given, or a number that is not positive.
+    SettingError
+        Prices that are neither numbers nor a function.
 
     Examples
     --------
@@ -50,32 +68,55 @@ class Budget:
 
     evaluations: int | None = None
     seconds: float | None = None
+    wall: float | None = None
     spend: float | None = None
+    prices: Sequence[Any] | Callable[[Any, Any], float] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        if self.evaluations is None and self.seconds is None and self.spend is None:
+        if self.wall is None and self.prices is None and self.bare() is None:
             raise BudgetError(
-                "Budget() is empty: give evaluations=, seconds=, spend=, or several of these"
+                "Budget() is empty: give evaluations=, seconds=, wall=, spend=, or several of these"
             )
-        if self.evaluations is not None and (
-            not is_count(self.evaluations) or self.evaluations < 1
-        ):
-            raise BudgetError(
-                f"budget of {self.evaluations!r} evaluations: give a whole number >= 1"
-            )
-        for name, of in (("seconds", " seconds"), ("spend", " money")):
-            value = getattr(self, name)
-            if value is not None and (not is_real(value) or not 0.0 < float(value) < math.inf):
-                raise BudgetError(f"budget of {value!r}{of}: give a finite number > 0")
-        for name, kind in (("evaluations", int), ("seconds", float), ("spend", float)):
-            if getattr(self, name) is not None:  # as plain numbers, which a store can hold
-                object.__setattr__(self, name, kind(getattr(self, name)))
+        if self.evaluations is not None:
+            if not is_count(self.evaluations) or self.evaluations < 1:
+                raise BudgetError(
+                    f"budget of {self.evaluations!r} evaluations: give a whole number >= 1"
+                )
+            object.__setattr__(self, "evaluations", int(self.evaluations))
+        object.__setattr__(self, "prices", checked_prices(self.prices))
+        for name, unit in _UNITS.items():
+            if (value := getattr(self, name)) is not None:
+                if not is_real(value) or not 0.0 < float(value) < math.inf:
+                    raise BudgetError(f"budget of {value!r} {unit}: give a finite number > 0")
+                # as plain numbers, which a store can hold
+                object.__setattr__(self, name, float(value))
 
     def __str__(self) -> str:
         evaluations = [] if self.evaluations is None else [f"{self.evaluations} evaluations"]
         seconds = [] if self.seconds is None else [f"{self.seconds:g} s"]
+        wall = [] if self.wall is None else [f"{self.wall:g} s of wall time"]
         spend = [] if self.spend is None else [f"{self.spend:g} in money"]
-        return " and ".join([*evaluations, *seconds, *spend])
+        return " and ".join([*evaluations, *seconds, *wall, *spend])
+
+    def bare(self) -> Budget | None:
+        """Return what a race itself counts, without wall time and prices; None if that is nothing."""
+        if self.evaluations is None and self.seconds is None and self.spend is None:
+            return None
+        is_bare = self.wall is None and self.prices is None
+        return self if is_bare else replace(self, wall=None, prices=None)
+
+    @classmethod
+    def parted(cls, given: Any) -> tuple[Any, float | None, Any]:
+        """Return a budget, or several, without wall time and prices; and both, of the last that has."""
+        each = given if isinstance(given, list | tuple) else [given]
+        walls = [one.wall for one in each if isinstance(one, Budget) and one.wall is not None]
+        prices = [one.prices for one in each if isinstance(one, Budget) and one.prices is not None]
+        bare = [one.bare() if isinstance(one, Budget) else one for one in each]
+        return (
+            bare if isinstance(given, list | tuple) else bare[0],
+            walls[-1] if walls else None,
+            prices[-1] if prices else None,
+        )
 
     @classmethod
     def of(cls, budget: int | Budget) -> Budget:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Aim", "Constrained", "Metric", "Objective", "Pareto", "Within"]
 
-Direction = Literal["min", "max"]
+Direction = Literal["min", "max", "minimize", "maximize"]
+_DIRECTIONS = get_args(Direction)
 
 _MOST = 8  # metrics of a front: beyond that hardly any candidate is dominated
 _RESERVED = {"spend": "which is the price of an evaluation"}
@@ -35,7 +36,7 @@ class Metric:
 
     Parameters
     ----------
-    direction : {"min", "max"}
+    direction : {"min", "max"}, or {"minimize", "maximize"}
         Whether smaller or larger values are better.
     exact : bool
         It depends on the candidate only and has no noise: a price, the size of a model.
@@ -66,8 +67,9 @@ class Metric:
     bounds: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        if not is_one_of(self.direction, get_args(Direction)):
+        if not is_one_of(self.direction, _DIRECTIONS):
             raise SettingError(f'Metric({reprlib.repr(self.direction)}): give "min" or "max"')
+        object.__setattr__(self, "direction", self.direction[:3])
         object.__setattr__(self, "exact", flag(self.exact, "exact"))
         if not is_real(self.margin) or not 0.0 <= self.margin < math.inf:
             raise SettingError(f"Metric(margin={self.margin!r}): give a finite number >= 0")
@@ -399,11 +401,11 @@ def _as_metric(name: str, given: Any) -> Metric:
                 f"{did_you_mean(unknown, known)}"
             )
         return Metric(**given)
-    if not isinstance(given, str) or given not in get_args(Direction):
+    if not is_one_of(given, _DIRECTIONS):
         raise SettingError(
             f'metrics[{name!r}]={reprlib.repr(given)}: give "min", "max" or racer.Metric(..)'
         )
-    return Metric("min" if given == "min" else "max")
+    return Metric(given)
 
 
 def _as_objective(given: Any) -> Objective:

@@ -11,6 +11,7 @@ import numpy as np
 
 from racer._checks import with_article
 from racer.errors import CandidateError
+from racer.space.space import Space
 
 
 def canonical_key(config: Any) -> Any:  # noqa: PLR0911  (a case per type)
@@ -66,6 +67,11 @@ def as_instances(items: Any, name: str = "instances") -> tuple[Any, ...] | None:
 
 def as_pool(candidates: Any) -> tuple[Any, ...]:
     """Return the candidates, a non-empty sequence without duplicates, or raise CandidateError."""
+    if isinstance(candidates, Space):
+        raise CandidateError(
+            "candidates is a Space, of which racer.tune(space, evaluate, ..) finds the best; to race "
+            "some of its configurations, give space.sample(20, seed=1)"
+        )
     pool = as_sequence(candidates, "candidates")
     first_at: dict[Any, int] = {}
     for index, config in enumerate(pool):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from racer._checks import did_you_mean, flag, is_whole, whole
+from racer._checks import flag, instead, is_whole, whole
 from racer.core.budget import Budget
 from racer.core.objective import Aim
 from racer.core.prices import Prices, checked_prices
@@ -42,7 +42,7 @@ class RulesGiven(TypedDict, total=False):
     each_test: Schedule | None
     min_survivors: int
     block_size: int
-    runtime: Runtime | None
+    runtime: Runtime | float | None
     metrics: Mapping[str, str | Metric] | None
     objective: Objective | Mapping[str, object] | None
     prices: Sequence[float] | Given | None
@@ -80,8 +80,8 @@ class Rules:
     block_size : int
         Number of consecutive instances that form a group, such as one of every kind. Groups are
         kept together, `first_test` and `each_test` count groups, and no test falls within one.
-    runtime : Runtime, optional
-        The cost is run time.
+    runtime : Runtime, or float > 0, optional
+        The cost is run time; a number is the limit.
     metrics : mapping of str to "min", "max" or Metric, optional
         Metrics that `evaluate` returns, by name; None: one number.
     objective : str, Pareto, Within or Constrained, optional
@@ -115,18 +115,21 @@ class Rules:
     generalize: bool | None = None
 
     def __post_init__(self) -> None:
-        budgets = Budget.each(self.budget)
+        budgets, wall, prices = Budget.parted(Budget.each(self.budget))
+        if wall is not None:
+            raise BudgetError(f"Budget(wall={wall:g}): only racer.race and racer.tune have a clock")
         aim = Aim.of(self.metrics, self.objective)
         goal = None if aim is None else aim.goal
         given: str | Decider | None = self.decider
         checked: dict[str, Any] = {
             "decider": as_decider(default_decider(goal) if given is None else given),
-            "budget": budgets[0] if len(budgets) == 1 else budgets,
+            "budget": budgets[0] if len(budgets) == 1 else tuple(budgets),
             "maximize": flag(self.maximize, "maximize") if aim is None else aim.maximize,
             "metrics": None if aim is None else aim.metrics,
             "objective": None if aim is None else aim.objective,
-            "prices": checked_prices(self.prices),
+            "prices": checked_prices(self.prices if prices is None else prices),
             "seed": None if self.seed is None else check_seed(self.seed),
+            "runtime": Runtime.of(self.runtime),
         }
         if self.deterministic is not None:
             checked["deterministic"] = flag(self.deterministic, "deterministic")
@@ -141,11 +144,8 @@ class Rules:
         check_goal(self.decider, goal, self.objective)
 
     def _check_runtime(self) -> None:
-        given: Any = self.runtime
-        if given is None:
+        if self.runtime is None:
             return
-        if not isinstance(given, Runtime):
-            raise SettingError(f"runtime={reprlib.repr(given)}: give racer.Runtime(limit)")
         if self.metrics is not None:
             raise SettingError(
                 "metrics= with runtime=: a capped run has no other metrics; "
@@ -153,19 +153,19 @@ class Rules:
             )
         if self.is_paid or self.prices is not None:
             raise SettingError(
-                "Budget(spend=..), or prices=, with runtime=: a run that was capped may be made again, at a price "
+                "Budget(spend=.., prices=..) with runtime=: a run that was capped may be made again, at a price "
                 "that is not known; give the budget in seconds or in evaluations"
             )
         if self.maximize:
             raise SettingError("maximize=True with runtime=: run time is minimised; leave it out")
-        given.check_decider(self.decider)
+        self.runtime.check_decider(self.decider)
 
     @classmethod
     def given(cls, rules: RulesGiven) -> Rules:
         """Return the rules of arguments, with a seed and a distance of tests."""
         names = [field.name for field in fields(cls)]
         if unknown := next((name for name in rules if name not in names), None):
-            hint = did_you_mean(unknown, names)
+            hint = instead(unknown, names)
             raise TypeError(f"got an unexpected keyword argument {unknown!r}{hint}")
         if "budget" not in rules:
             raise TypeError("missing the keyword argument 'budget'")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Callable  # noqa: TC003  (of a field)
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -106,6 +106,19 @@ class Runtime:
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, float(value))
 
+    @classmethod
+    def of(cls, given: Any) -> Runtime | None:
+        """Return it of a limit in seconds, a mapping of its parameters, or itself; None of None."""
+        if given is None or isinstance(given, cls):
+            return given
+        if isinstance(given, Mapping):
+            return cls(**given)
+        if not is_real(given):
+            raise SettingError(
+                f"runtime={reprlib.repr(given)}: give the limit in seconds, or racer.Runtime(limit)"
+            )
+        return cls(given)
+
     def _check_utility(self, utility: Callable[[float], float]) -> None:
         times = [self.limit * i / 8 for i in range(9)]
         try:
@@ -164,9 +177,9 @@ class Runtime:
         return self.utility is None and self.par is None
 
     @property
-    def has_ratios(self) -> bool:
-        """Whether costs are seconds, penalised or not: so that candidates differ by factors."""
-        return self.utility is None and self.par is not None
+    def penalty(self) -> float | None:
+        """Seconds that an unsolved run counts in a mean; None where ranks or utilities are compared."""
+        return None if self.utility is not None or self.par is None else self.par * self.limit
 
     def score(self, outcome: Outcome) -> float:
         """Return the value of an outcome: seconds, penalised at the limit; or its utility."""
@@ -185,7 +198,7 @@ class Runtime:
 
     def compared(self, times: NDArray[np.float64]) -> tuple[NDArray[np.float64], Measure]:
         """Return costs of times (blocks, m), +inf at the limit, and how `best_posterior` compares."""
-        if self.has_ratios:
+        if self.penalty is not None:
             return np.where(times >= self.limit, np.inf, times), "log"
         return self.as_costs(times), "mean"
 

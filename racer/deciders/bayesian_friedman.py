@@ -298,6 +298,11 @@ class BayesianFriedman(Decider):
         return tuple(dropped.values())
 
 
+def agrees_with_posterior(decider: Decider) -> bool:
+    """Return whether a decider drops only candidates that P(best) does not call likely."""
+    return isinstance(decider, BayesianFriedman) and decider.equalities == "each"
+
+
 def _remember(state: _State, blocks: Blocks) -> None:
     """Add new blocks to the costs of all candidates."""
     rows = np.full((len(blocks.costs), state.setting.n_candidates), np.nan)

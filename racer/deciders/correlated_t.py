@@ -141,7 +141,7 @@ class CorrelatedTRace(Decider):
             gaps[:, places],
             gap[places],
             self.correlation,
-            state.normal.rows.T,
+            [state.normal.rows.T],
             rng_for(state.seed, "scale", n),
         )
         joint = np.logical_and.accumulate(drawn > -self.rope, axis=1).mean(axis=0)

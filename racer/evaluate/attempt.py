@@ -101,12 +101,11 @@ def judged(evaluate: Objective, cell: Cell, *, reraise_interrupt: bool = False) 
     return outcome if bound is None or value is None else bounded(outcome, bound) or outcome
 
 
-def _called(evaluate: Objective, cell: Cell) -> Any:
+def _called(evaluate: Any, cell: Cell) -> Any:
     if isinstance(evaluate, Command):
         return evaluate.run(cell)
     if cell.bound is not None and takes_bound(evaluate):
-        called: Any = evaluate
-        return called(cell.config, cell.instance, cell.seed, bound=cell.bound)
+        return evaluate(cell.config, cell.instance, cell.seed, bound=cell.bound)
     return evaluate(cell.config, cell.instance, cell.seed)
 
 
@@ -176,7 +175,7 @@ def generators_put_back() -> Iterator[None]:
 
 
 def watched(
-    evaluate: Objective, cells: Sequence[Cell], limits: Limits, retries: int
+    evaluate: Objective, cells: Sequence[Cell], limits: Limits
 ) -> Generator[Outcome, None, None]:
     """Yield the outcomes of cells, each in its own process; fewer if one kills their watcher."""
 
@@ -187,7 +186,7 @@ def watched(
             limited, limits=limits, lost=lost, pipe=pipe, tells=isinstance(evaluate, Command)
         )
         for cell in cells:
-            yield evaluate_cell(evaluate, cell, retries=retries, within=within)
+            yield evaluate_cell(evaluate, cell, retries=limits.retries, within=within)
 
     return supervised(work)
 
@@ -248,5 +247,5 @@ class Task:
                 tells=isinstance(self.evaluate, Command),
             )
             return evaluate_cell(self.evaluate, cell, retries=self.retries, within=within)
-        with closing(watched(self.evaluate, [cell], self.limits, self.retries)) as outcomes:
+        with closing(watched(self.evaluate, [cell], self.limits)) as outcomes:
             return next(outcomes, WATCHER_DIED)

@@ -20,6 +20,7 @@ from racer.evaluate.pace import Pace, Throttled, pause_of, trouble_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from racer.evaluate.limits.limits import Limits
     from racer.evaluate.objective import Objective
     from racer.evaluate.outcome import Cell, CellKey, Outcome
 
@@ -49,12 +50,10 @@ class Coroutines:
     A call that the server refuses, or that takes too long, leaves its slot and is tried again.
     """
 
-    def __init__(
-        self, evaluate: Objective, *, n_jobs: int, retries: int, timeout: float | None
-    ) -> None:
+    def __init__(self, evaluate: Any, *, n_jobs: int, limits: Limits) -> None:
         self.takes_more: bool = n_jobs > 1
         self._evaluate, self._n_jobs = evaluate, n_jobs
-        self._retries, self._timeout = retries, timeout
+        self._retries, self._timeout = limits.retries, limits.timeout
         self._loop = event_loop()
         self._slots, self._turn = asyncio.Semaphore(n_jobs), asyncio.Lock()
         limit = evaluate.calls_per_minute if isinstance(evaluate, Throttled) else None
@@ -224,7 +223,7 @@ class Coroutines:
 
 
 class _TimeoutExceeded(Misbehaved):
-    """A call that took longer than `timeout=`; its name is that of a time-out."""
+    """A call that took longer than its `timeout`; its name is that of a time-out."""
 
 
 def _given(answer: Any, error: BaseException | None) -> Objective:

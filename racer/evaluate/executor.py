@@ -366,8 +366,8 @@ class UserExecutor(Submitter):
         except Exception as error:
             raise SettingError(
                 f"executor takes no more evaluations ({describe(error)}): give one that has not "
-                "been shut down; if an evaluation ended its worker, give timeout= or memory=, with "
-                "which each runs in a process of its own, or n_jobs= instead of executor="
+                "been shut down; if an evaluation ended its worker, give limits=, with "
+                "which each runs in a process of its own, or a number as n_jobs"
             ) from error
 
     def withdraw(self, future: Future[Any]) -> bool:

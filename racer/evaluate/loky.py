@@ -65,7 +65,7 @@ def joblib_workers(
             )
         warn(
             f"with joblib's {type(backend).__name__} workers wait for the end of each block: use "
-            "loky, its default, or executor="
+            "loky, its default, or an executor"
         )
         return ParallelCalls(Task(evaluate, retries, limits, here()), n_jobs)
     nested = backend.get_nested_backend()

@@ -10,6 +10,7 @@ import reprlib
 import sysconfig
 import traceback
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import cloudpickle
@@ -32,9 +33,10 @@ class Misbehaved(Exception):  # noqa: N818  (it is what an evaluation did)
         self.message = message
 
 
-Objective = Callable[[Any, Any, int], Any]
+Objective = Callable[[Any, Any, int], Any] | Callable[[Any, Any], Any]
 
 _LONGEST_MESSAGE = 2000
+_SEEDS = {"seed", "random_seed", "random_state", "rng"}  # no names of an instance
 # some of these have a __float__ all the same
 _NOT_NUMBERS = (bool, np.bool_, complex, np.complexfloating, str, bytes, bytearray, memoryview)
 
@@ -45,10 +47,38 @@ _GENERATORS: dict[Callable[[Any], bool], str] = {
 }
 
 
+@dataclass(frozen=True)
+class Unseeded:
+    """An objective of a configuration and an instance, called with a seed as well."""
+
+    evaluate: Callable[..., Any]
+
+    def __call__(self, config: Any, instance: Any, seed: int, **more: Any) -> Any:  # noqa: ARG002
+        """Call it without the seed."""
+        return self.evaluate(config, instance, **more)
+
+
+def seeded(evaluate: Any) -> Any:
+    """Return an objective that can be called with a seed, if need be one that drops it."""
+    try:
+        signature = inspect.signature(evaluate)
+        signature.bind(None, None)
+    except (TypeError, ValueError):  # also of some builtins, which have no signature
+        return evaluate
+    try:
+        signature.bind(None, None, 0)
+    except TypeError:
+        second = [*signature.parameters][1]
+        if second not in _SEEDS:
+            return Unseeded(evaluate)
+    return evaluate
+
+
 def takes_bound(evaluate: Callable[..., Any]) -> bool:
     """Return True if a function has a parameter `bound`, or takes any keyword."""
     try:
-        parameters = inspect.signature(evaluate).parameters
+        function = evaluate.evaluate if isinstance(evaluate, Unseeded) else evaluate
+        parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):  # some builtins have none
         return False
     any_keyword = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
@@ -98,7 +128,7 @@ def check_objective(evaluate: object, *, timed: bool = False) -> None:
             "give a plain function, or leave runtime out"
         )
     try:
-        signature = inspect.signature(evaluate)
+        signature = inspect.signature(seeded(evaluate))
     except (TypeError, ValueError):  # some builtins have none
         return
     more = {"bound": 1.0} if timed and takes_bound(evaluate) else {}
@@ -106,7 +136,10 @@ def check_objective(evaluate: object, *, timed: bool = False) -> None:
         signature.bind(None, None, 0, **more)
     except TypeError as error:
         call = f"evaluate(config, instance, seed{', bound=..' if more else ''})"
-        raise ObjectiveError(f"evaluate{signature} cannot be called as {call}: {error}") from None
+        n, why = len(signature.parameters), str(error)
+        if n < 3 and not more:
+            why = f"it takes too few arguments, {n}"
+        raise ObjectiveError(f"evaluate{signature} cannot be called as {call}: {why}") from None
 
 
 @functools.cache

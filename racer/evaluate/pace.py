@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from racer._checks import is_real, is_whole
 from racer.errors import ObjectiveError, SettingError
-from racer.evaluate.objective import check_objective, is_coroutine_function
+from racer.evaluate.objective import check_objective, is_coroutine_function, seeded
 
 if TYPE_CHECKING:
     from racer.evaluate.objective import Objective
@@ -65,7 +65,7 @@ class Throttled:
 
     async def __call__(self, config: Any, instance: Any, seed: int) -> Any:
         """Evaluate; it is the workers of a race that wait between calls."""
-        return await self.evaluate(config, instance, seed)
+        return await seeded(self.evaluate)(config, instance, seed)
 
 
 class Pace:

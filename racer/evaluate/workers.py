@@ -6,28 +6,96 @@ import sys
 from abc import ABC, abstractmethod
 from collections import deque
 from concurrent.futures import Executor
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from dataclasses import dataclass
+from numbers import Number
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
-from racer._checks import check_jobs, whole, with_article
+from racer._checks import check_jobs, is_whole, suggesting, with_article
 from racer.errors import SettingError
 from racer.evaluate.attempt import WATCHER_DIED, Task, evaluate_cell, here, watched
 from racer.evaluate.command.command import Command
 from racer.evaluate.executor import SPARE, Futures, OnlyNeeded, Submitter, UserExecutor, never
-from racer.evaluate.limits.limits import limits_for
+from racer.evaluate.limits.limits import Limits
 from racer.evaluate.loky import joblib_workers
-from racer.evaluate.objective import check_objective, is_coroutine_function
+from racer.evaluate.objective import check_objective, is_coroutine_function, seeded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 
     from racer.evaluate.coroutines import Coroutines
     from racer.evaluate.engines import Cluster
-    from racer.evaluate.limits.limits import Limits
     from racer.evaluate.objective import Objective
     from racer.evaluate.outcome import Cell, Outcome
 
+__all__ = ["Workers"]
 
-class Workers(Protocol):
+Ahead = int | Literal["auto"]
+
+
+@suggesting
+@dataclass(frozen=True)
+class Workers:
+    """Choose where evaluations run, and how far free workers go ahead.
+
+    Parameters
+    ----------
+    n : int
+        1 evaluates in this process; more, or -1 (all cores), in joblib workers: loky, unless
+        `joblib.parallel_config` names another backend. Of a coroutine function, so many calls run
+        at a time, in an event loop. Of an executor: how many workers it has.
+    executor : concurrent.futures.Executor, Dask client or the module ray, optional
+        Evaluates instead, and stays open. Cells go to an executor one by one; on Dask each worker
+        has an actor, with a cell prefetched, and on Ray each CPU.
+    ahead : "auto" or int
+        How many blocks free workers go ahead of the one that is waited for ("auto": 8, or as
+        many as there are workers; of coroutines four times as many). Their outcomes are kept
+        until needed, so the result is the same; unneeded ones cost workers' time, not
+        budget: see `RaceResult.unused`. With a budget of money nothing goes ahead; 0 for other
+        evaluations that cost money.
+
+    Raises
+    ------
+    SettingError
+        A number out of range.
+
+    Examples
+    --------
+    >>> import racer
+    >>> racer.race(
+    ...     [1, 2, 3], lambda config, instance, seed: config + seed % 7, budget=60, seed=1,
+    ...     n_jobs=racer.Workers(1, ahead=0),
+    ... ).best
+    1
+    """
+
+    n: int = 1
+    executor: Cluster | None = None
+    ahead: Ahead = "auto"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n", check_jobs(self.n))
+        if self.executor is not None:
+            _submitter(self.executor)  # refuses what is none
+            if self.n < 0:
+                raise SettingError(
+                    f"Workers({self.n}, executor=..): give how many it has, or leave n out"
+                )
+        is_auto = isinstance(self.ahead, str) and self.ahead == "auto"
+        if not is_auto and not (is_whole(self.ahead) and int(self.ahead) >= 0):
+            raise SettingError(
+                f'ahead={self.ahead!r}: give "auto", or a number of blocks, 0 for none'
+            )
+
+    @classmethod
+    def of(cls, n_jobs: int | Cluster | Workers) -> Workers:
+        """Return the workers of a number of them, or of an executor."""
+        if isinstance(n_jobs, Workers):
+            return n_jobs
+        is_number = isinstance(n_jobs, Number | str | None)
+        return cls(n_jobs) if is_number else cls(executor=n_jobs)  # type: ignore[arg-type]
+
+
+class Pool(Protocol):
     """Turn cells into outcomes, in any order; on exit end running evaluations."""
 
     @property
@@ -58,7 +126,7 @@ class Workers(Protocol):
     def __exit__(self, *error: object) -> None: ...
 
 
-def number_of(workers: Workers) -> int | None:
+def number_of(workers: Pool) -> int | None:
     """Return the number of workers; None if that is not known."""
     if isinstance(workers, Futures):
         return workers.n_workers
@@ -67,7 +135,7 @@ def number_of(workers: Workers) -> int | None:
 
 
 def outcomes_of(
-    workers: Workers, cells: Iterable[Cell]
+    workers: Pool, cells: Iterable[Cell]
 ) -> Generator[tuple[Cell, Outcome], None, None]:
     """Submit cells as workers take them; yield outcomes in the order of arrival."""
     left, running = deque(cells), 0
@@ -129,11 +197,10 @@ class OneByOne(_Serial):
 
     capacity: int = sys.maxsize
 
-    def __init__(self, evaluate: Objective, limits: Limits, *, retries: int = 0) -> None:
+    def __init__(self, evaluate: Objective, limits: Limits) -> None:
         self._cells = deque()
         self._evaluate = evaluate
         self._limits = limits
-        self._retries = retries
         self._n_watched = 0  # cells that the watcher has
         self._outcomes: Generator[Outcome, None, None] | None = None
 
@@ -141,9 +208,7 @@ class OneByOne(_Serial):
         """Wait for the outcome of the first cell, which cannot harm this process."""
         if self._outcomes is None:
             self._n_watched = len(self._cells)
-            self._outcomes = watched(
-                self._evaluate, tuple(self._cells), self._limits, self._retries
-            )
+            self._outcomes = watched(self._evaluate, tuple(self._cells), self._limits)
         outcome = next(self._outcomes, None)
         self._n_watched -= 1
         if outcome is None or not self._n_watched:
@@ -162,15 +227,12 @@ def workers_for(
     configs: Sequence[Any],
     instances: Sequence[Any] | None,
     *,
-    n_jobs: int = 1,
-    executor: Cluster | None = None,
-    retries: int = 0,
-    timeout: float | None = None,
-    memory: int | None = None,
+    n_jobs: int | Cluster | Workers = 1,
+    limits: Limits | None = None,
     parameters: Collection[str] | None = (),
     timed: bool = False,
     isolated: bool = False,
-) -> Workers:
+) -> Pool:
     """Return workers for these evaluations, or raise ObjectiveError or SettingError.
 
     `timed`: the cost is run time, and an evaluation is stopped at the bound of its cell.
@@ -179,32 +241,27 @@ def workers_for(
     check_objective(evaluate, timed=timed)
     if isinstance(evaluate, Command):
         evaluate.check(configs, instances, parameters)
-    check_jobs(n_jobs)
-    whole(retries, "retries", least=0)
-    if is_coroutine_function(evaluate):
-        return _coroutines(evaluate, n_jobs, executor, retries, timeout, memory)
-    limits = limits_for(timeout, memory, timed=timed)
+    is_async, evaluate = is_coroutine_function(evaluate), seeded(evaluate)
+    where, limits = Workers.of(n_jobs), Limits.of(limits)
+    if is_async:
+        return _coroutines(evaluate, where, limits)
+    retries, forked = limits.retries, limits.forked(timed=timed)
     contents = {
         **{f"candidate {index}": config for index, config in enumerate(configs)},
         **{f"instance {index}": instance for index, instance in enumerate(instances or ())},
     }
-    if executor is not None:
-        if n_jobs < 0:
-            raise SettingError(
-                f"n_jobs={n_jobs} and executor: give the number of workers of the executor, or leave "
-                "n_jobs out"
-            )
-        task = Task(evaluate, retries, limits, here())
-        n_workers = n_jobs if n_jobs > 1 else None
-        return Futures(_submitter(executor), task, contents, n_workers=n_workers)
-    apart = isolated and limits is not None
+    if where.executor is not None:
+        task = Task(evaluate, retries, forked, here())
+        n_workers = where.n if where.n > 1 else None
+        return Futures(_submitter(where.executor), task, contents, n_workers=n_workers)
+    apart = isolated and forked is not None
     pooled = None
-    if n_jobs != 1 or apart:
-        pooled = joblib_workers(evaluate, contents, n_jobs, retries, limits, apart=apart)
+    if where.n != 1 or apart:
+        pooled = joblib_workers(evaluate, contents, where.n, retries, forked, apart=apart)
     if pooled is not None:
         return pooled
-    if limits:
-        return OneByOne(evaluate, limits, retries=retries)
+    if forked is not None:
+        return OneByOne(evaluate, forked)
     return InProcess(evaluate, retries=retries)
 
 
@@ -218,36 +275,28 @@ def _submitter(executor: Cluster) -> Submitter:
     if isinstance(executor, Executor):
         return UserExecutor(executor)
     raise SettingError(
-        f"executor is {with_article(executor)}: give a concurrent.futures.Executor, a Dask client or "
-        "the module ray"
+        f"n_jobs is {with_article(executor)}: give a number, a concurrent.futures.Executor, a Dask "
+        "client or the module ray"
     )
 
 
-def _coroutines(
-    evaluate: Objective,
-    n_jobs: int,
-    executor: Cluster | None,
-    retries: int,
-    timeout: float | None,
-    memory: int | None,
-) -> Coroutines:
+def _coroutines(evaluate: Objective, where: Workers, limits: Limits) -> Coroutines:
     """Return workers for a coroutine function; SettingError if others are needed."""
-    if memory is not None:
+    if limits.memory is not None:
         raise SettingError(
-            "memory= is of a process, and all calls of a coroutine function share this one: leave "
+            "memory is of a process, and all calls of a coroutine function share this one: leave "
             "it out, or give a plain function"
         )
-    if executor is not None:
+    if where.executor is not None:
         raise SettingError(
-            "executor= and a coroutine function, which runs in an event loop of this process: "
-            "leave executor out; n_jobs= is the number of calls at a time"
+            "an executor and a coroutine function, which runs in an event loop of this process: "
+            "give n_jobs the number of calls at a time"
         )
-    if n_jobs < 0:
+    if where.n < 0:
         raise SettingError(
-            f"n_jobs={n_jobs} counts cores: give the number of calls of a coroutine function may run at "
+            f"n_jobs={where.n} counts cores: give the number of calls of a coroutine function may run at "
             "a time"
         )
-    limits_for(timeout, None, forked=False)
     from racer.evaluate.coroutines import Coroutines  # noqa: PLC0415  (asyncio, for them only)
 
-    return Coroutines(evaluate, n_jobs=n_jobs, retries=retries, timeout=timeout)
+    return Coroutines(evaluate, n_jobs=where.n, limits=limits)

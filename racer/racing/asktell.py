@@ -5,7 +5,6 @@ from __future__ import annotations
 import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -180,15 +179,6 @@ class AskTell(ABC):
     def watch(self, callback: Callback) -> None:
         """Call `callback` with each event from now on."""
         self._callbacks.append(callback)
-
-    @contextmanager
-    def unwatched(self) -> Iterator[None]:
-        """Call nobody with events meanwhile; a race does not make them then."""
-        callbacks, self._callbacks = self._callbacks, []
-        try:
-            yield
-        finally:
-            self._callbacks = callbacks
 
     def ask(self) -> tuple[Cell, ...]:
         """Return the cells that are required next and have no outcome; empty when over.

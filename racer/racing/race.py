@@ -289,7 +289,7 @@ class Race(AskTell):
         if self.rules.needs_spend:
             raise RaceStateError(
                 f"budget={self.rules.budget}, and plain values do not say what they cost: tell "
-                "outcomes, racer.Outcome('ok', value, spend=..), or give prices="
+                "outcomes, racer.Outcome('ok', value, spend=..), or give Budget(.., prices=..)"
             )
         return values
 

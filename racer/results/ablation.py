@@ -15,7 +15,7 @@ from racer.failures import impute_failed
 from racer.plots import bars
 from racer.plots._canvas import empty
 from racer.render.sections import Drawing, Grid, Section, number, parameters
-from racer.results.base import AnyResult, mean_on
+from racer.results.base import AnyResult, as_compared, mean_on
 from racer.results.likeness import likeness
 from racer.stats.best import best_posterior, plausible
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from racer.render.sections import Piece
     from racer.space.space import Space
-    from racer.stats.places import Measure
 
 __all__ = ["AblationResult", "Step"]
 
@@ -137,10 +136,7 @@ class AblationResult(AnyResult):
         if len(pair) < 2:
             return math.nan
         everyone = range(len(self.configs))
-        costs = self.known.all_costs(everyone)
-        measure: Measure = "mean"
-        if self.rules.runtime is not None:
-            costs, measure = self.rules.runtime.compared(costs)
+        costs, measure = as_compared(self.known.all_costs(everyone), self.rules)
         costs[np.isinf(costs)] = np.nan
         is_shared = np.isin(self.known.counted(everyone), self.known.common([one, other]))
         costs[is_shared, one], costs[is_shared, other] = pair.T

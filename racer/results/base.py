@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from racer._checks import did_you_mean, is_whole
+from racer._checks import did_you_mean, is_whole, no_attribute
 from racer._numerics import mean_of, means_of
 from racer.core.contest import Unused
 from racer.core.table import Table, with_success
@@ -44,6 +44,7 @@ __all__ = [
     "AnyResult",
     "Result",
     "RunTimes",
+    "as_compared",
     "goes_by_means",
     "likeliest",
     "mean_on",
@@ -77,6 +78,9 @@ class AnyResult(Displayed):
     spent: float | None = None
     unused: Unused = field(default=Unused())
     provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    if not TYPE_CHECKING:  # it would allow any name
+        __getattr__ = no_attribute
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -420,8 +424,13 @@ def goes_by_means(rules: Rules, *, is_exact: bool = False) -> bool:
     return is_exact or rules.runtime is not None or rules.decider.by_means
 
 
-def _measure(*, by_means: bool) -> Measure:
-    return "mean" if by_means else "rank"
+def as_compared(
+    costs: NDArray[np.float64], rules: Rules, *, by_means: bool = True
+) -> tuple[NDArray[np.float64], Measure]:
+    """Return costs (n, m) as `best_posterior` takes them, and its measure: run times have their own."""
+    if rules.runtime is not None:
+        return rules.runtime.compared(costs)
+    return costs, "mean" if by_means else "rank"
 
 
 def posterior_of(
@@ -448,11 +457,10 @@ def posterior_of(
     eligible = [c for c in range(n_candidates) if c not in rejected] or list(range(n_candidates))
     of_others = is_of_population(rules) or rules.generalize
     rows = _rows_compared(known, eligible, n_candidates, stream, rules)
-    costs, instances, measure = rows.costs, None, _measure(by_means=by_means)
+    costs, measure = as_compared(rows.costs, rules, by_means=by_means)
+    instances = None
     if stream.n_instances is not None and not correlation:
         instances = [stream.unit(block) or 0 for block in rows.blocks]
-    if rules.runtime is not None:
-        costs, measure = rules.runtime.compared(costs)
     sought = sought_of(eligible, among)
     kernels = None
     if covariances is not None and not correlation and np.isfinite(costs).any():
@@ -469,6 +477,7 @@ def posterior_of(
         generalize=rules.generalizes(stream.n_units),
         covariances=kernels,
         among=np.flatnonzero(sought),
+        penalty=None if rules.runtime is None or kernels is not None else rules.runtime.penalty,
     )
     return found.among(eligible, n_candidates)
 

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from racer._numerics import related_probability
 from racer.render.sections import number
-from racer.results.base import mean_on
+from racer.results.base import as_compared, mean_on
 from racer.stats.best import best_posterior
 
 if TYPE_CHECKING:
     from racer.core.table import Table
     from racer.results.base import Result
-    from racer.stats.places import Measure
 
 
 class Improvement(NamedTuple):
@@ -108,9 +107,7 @@ def _probability(result: Result, table: Table, best: int, default: int) -> float
     costs = table.costs([best, default])
     if len(costs) < 2:
         return None
-    measure: Measure = "mean"
-    if result.rules.runtime is not None:
-        costs, measure = result.rules.runtime.compared(costs)
+    costs, measure = as_compared(costs, result.rules)
     return float(best_posterior(costs, measure=measure).probability_best[0])
 
 

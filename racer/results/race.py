@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from racer.deciders.bayesian_friedman import BayesianFriedman
+from racer.deciders.bayesian_friedman import agrees_with_posterior
 from racer.render.html import write_page
 from racer.results import page, pictures, summary
 from racer.results.base import Result
@@ -144,8 +144,7 @@ class RaceResult(Result):
 
     @property
     def _sought(self) -> tuple[int, ...]:
-        decider = self.rules.decider
-        if not (isinstance(decider, BayesianFriedman) and decider.equalities == "each"):
+        if not agrees_with_posterior(self.rules.decider):
             return self.compared
         gone = {drop.candidate for drop in self._eliminations if drop.reason == "inferior"}
         return tuple(candidate for candidate in self.compared if candidate not in gone)

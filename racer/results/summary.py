@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from racer._checks import counted
 from racer._numerics import as_json, as_plain, related_probability, shown_probability
 from racer.core.objective import Constrained, Within
-from racer.deciders.bayesian_friedman import BayesianFriedman
+from racer.deciders.bayesian_friedman import agrees_with_posterior
 from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.mean import MeanRace
 from racer.deciders.named import name_of
 from racer.deciders.signed_rank import SignedRankRace
+from racer.evaluate.command.command import on_common_code
 from racer.render.sections import Code, Grid, Section, number, parameters, value_shown
 from racer.results.front import front_first, front_grid, listed, shown_means, verdict_of_front
 from racer.results.means import has_means, mean_scores, means_section
@@ -32,6 +33,9 @@ _SHORT = 24  # characters of a value that is no dict
 def summary(result: Result) -> list[Piece]:
     """Return the text of `print`: verdict, the best, the survivors, why it ended, the cost."""
     best: list[Piece] = [*result.verdict]
+    end = f"{result.ended.message} {cost(result)}"
+    if not has_successes(result):
+        return [*best, end]
     if result.guess is not None:
         best.append(configuration(result.config(result.guess)))
     if len(result.leaders) > 1 or result.best_index is None or result.rules.aim is not None:
@@ -40,7 +44,12 @@ def summary(result: Result) -> list[Piece]:
         best += configurations(result, _MOST)
     if has_means(result) and len(result.configs) > 1:
         best.append(means_section(result))
-    return [*best, f"{result.ended.message} {cost(result)}"]
+    return [*best, end]
+
+
+def has_successes(result: Result) -> bool:
+    """Return False for a result of failures alone, whose tables of candidates are empty."""
+    return not 0 < result.evaluations == len(result.known.failures)
 
 
 def printed(result: Result) -> list[Piece]:
@@ -163,17 +172,11 @@ def _gone_rivals(result: Result) -> str:
     listed = ", ".join(f"#{e.candidate}" for e in gone[:_MOST])
     listed += f" and {len(gone) - _MOST} more" * (len(gone) > _MOST)
     listed += " was eliminated" if len(gone) == 1 else " were eliminated"
-    if not _is_agreed(result):
+    if not agrees_with_posterior(result.rules.decider):
         return f"{listed} by the rule of {name_of(result.rules.decider)}: P(best) is another model."
     if all(e.reason == "indistinguishable" for e in gone):
         return f"{listed} beside another that is as good."
     return f"{listed} earlier; given all outcomes, {'it is' if len(gone) == 1 else 'they are'} not ruled out."
-
-
-def _is_agreed(result: Result) -> bool:
-    """Return whether its decider drops none that P(best) calls likely."""
-    decider = result.rules.decider
-    return isinstance(decider, BayesianFriedman) and decider.equalities == "each"
 
 
 def _eliminated_best(result: Result) -> str:
@@ -187,7 +190,7 @@ def _eliminated_best(result: Result) -> str:
     alike = rival is not None and round(chances[rival], 2) == round(chances[gone[-1].candidate], 2)
     likely = f"as likely the best as #{rival}" if alike else "the likeliest best nevertheless"
     rule = differs = ""
-    if not _is_agreed(result):  # by P(best), as it was then
+    if not agrees_with_posterior(result.rules.decider):  # by P(best), as it was then
         rule = f"by the rule of {name_of(result.rules.decider)}: "
         differs = "P(best) is another model, and "
     return (
@@ -433,7 +436,8 @@ def failures(result: Result, where: str = "") -> Section:
     why, *more = first.message.splitlines()[:2] or [""]  # the second line is the command
     which = "the first, of" if len({f.candidate for f in known}) > 1 else "all of"
     text = f"{failure_counts(result)}, {which} #{first.candidate}: {why}{where}"
-    return Section("Failures", (text, *map(Code, more)))
+    advice = on_common_code((failure.message for failure in known), result.evaluations)
+    return Section("Failures", (text, *map(Code, more), *filter(None, [advice])))
 
 
 def race_table(result: Result, races: Sequence[RaceCompleted]) -> Section:

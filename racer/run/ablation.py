@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import reprlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import is_whole, suggests, whole
 from racer._files import as_path
 from racer.core.budget import Budget
 from racer.errors import BudgetError, CandidateError, SettingError, StoreError
+from racer.evaluate.limits.limits import Limits
 from racer.evaluate.outcome import bounded
+from racer.evaluate.workers import Workers
 from racer.racing.ablation import Ablation
 from racer.results.tuning import TuneResult
-from racer.run.job import Job, how_to_evaluate
+from racer.run.job import Job
 from racer.store.jsonable import is_plain
 from racer.store.load import load_record
 from racer.store.reader import open_to_read
@@ -28,7 +31,6 @@ if TYPE_CHECKING:
     from racer.evaluate.objective import Objective
     from racer.evaluate.outcome import Outcome
     from racer.results.ablation import AblationResult
-    from racer.run.drive import Ahead
 
 __all__ = ["ablation"]
 
@@ -41,14 +43,9 @@ def ablation(
     source: str | int | Mapping[str, Any] = "default",
     target: str | int | Mapping[str, Any] = "best",
     budget: int | Budget | None = None,
-    deadline: float | None = None,
-    n_jobs: int = 1,
-    executor: Cluster | None = None,
-    ahead: Ahead = "auto",
+    n_jobs: int | Cluster | Workers = 1,
     blocks: int | None = None,
-    timeout: float | None = None,
-    memory: int | None = None,
-    retries: int = 0,
+    limits: Limits | None = None,
     store: str | PathLike[str] | None = None,
     progress: bool = False,
     callbacks: Sequence[Callback] = (),
@@ -68,15 +65,13 @@ def ablation(
         "default": the space's, or the first initial candidate.
     target : "best", number or configuration
     budget : int or Budget, optional
-        None: as much as it takes.
-    deadline : float, optional
-        Seconds of wall time, as in `racer.race`; a store then has the path so far.
-    n_jobs, executor, ahead
+        None, or of wall time alone: as much as it takes. A store then has the path so far.
+    n_jobs
         As in `racer.race`.
     blocks : int, optional
         On how many blocks all configurations of the path are evaluated. None: all held-out
         instances, if there are five or more; else the first 30 blocks of the tuning.
-    timeout, memory, retries, store, progress, callbacks
+    limits, store, progress, callbacks
         As in `racer.race`. The store is the ablation's own; the same call goes on with it.
 
     Returns
@@ -112,13 +107,15 @@ def ablation(
         raise SettingError("an ablation needs the result of a tuning: parameters, in a space")
     ends = _config(result, source, "source"), _config(result, target, "target")
     held_out, places = _places(result, blocks)
-    if budget is not None:
-        _check_budget(budget, result, *ends, blocks=len(places))
+    bare, wall, _ = Budget.parted(budget)
+    if bare is not None:
+        _check_budget(bare, result, *ends, blocks=len(places))
     items = result.test_instances if held_out else result.instances
     rules = result.rules.settings()
     parameters = len(result.space.parameters)
     most = Ablation.max_evaluations(parameters, len(places))
-    rules |= {"budget": most if budget is None else budget, "deterministic": False}
+    limit = Budget.of(most if bare is None else bare)
+    rules |= {"budget": replace(limit, wall=wall), "deterministic": False}
     rules |= {"seed": result.seed, "block_size": 1, "min_survivors": 1}
     if result.rules.goal is not None and result.rules.aim is not None:  # by the metric of the value
         rules |= {"objective": result.rules.aim.deciding[0], "decider": "bayesian-friedman"}
@@ -133,11 +130,8 @@ def ablation(
     known = _known(result, held_out, len(places))
     job = Job(
         evaluate,
-        how_to_evaluate(retries, timeout, memory),
-        n_jobs=n_jobs,
-        executor=executor,
-        ahead=ahead,
-        deadline=deadline,
+        Limits.of(limits),
+        workers=Workers.of(n_jobs),
         store=store,
         progress=progress,
         callbacks=callbacks,

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import suggests
-from racer.run.job import Job, how_to_evaluate
+from racer.evaluate.limits.limits import Limits
+from racer.evaluate.workers import Workers
+from racer.run.job import Job
 from racer.store.load import load_record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from os import PathLike
 
     from racer.core.blocks import InstanceOrder
@@ -25,8 +28,8 @@ if TYPE_CHECKING:
     from racer.results.base import Result
     from racer.results.race import RaceResult
     from racer.results.tuning import TuneResult
-    from racer.run.drive import Ahead
     from racer.space.space import Space
+    from racer.tuner.plan import Search
 
     Known = Result | str | PathLike[str]  # an earlier result, or its store
 
@@ -40,15 +43,11 @@ def race(
     instances: Sequence[Any] | None = None,
     *,
     budget: int | Budget | None = None,
-    deadline: float | None = None,
     decider: str | Decider | None = None,
     maximize: bool = False,
     metrics: Mapping[str, str | Metric] | None = None,
     objective: Goals | None = None,
-    prices: Sequence[float] | Callable[[Any, Any], float] | None = None,
-    n_jobs: int = 1,
-    executor: Cluster | None = None,
-    ahead: Ahead = "auto",
+    n_jobs: int | Cluster | Workers = 1,
     seed: int | None = None,
     deterministic: bool | None = None,
     generalize: bool | None = None,
@@ -58,10 +57,8 @@ def race(
     block_size: int = 1,
     instance_order: InstanceOrder | None = None,
     groups: Sequence[Any] | None = None,
-    runtime: Runtime | None = None,
-    timeout: float | None = None,
-    memory: int | None = None,
-    retries: int = 0,
+    runtime: Runtime | float | None = None,
+    limits: Limits | None = None,
     store: str | PathLike[str] | None = None,
     progress: bool = False,
     callbacks: Sequence[Callback] = (),
@@ -77,7 +74,8 @@ def race(
     candidates : sequence
         Configurations of any type (such as dicts), each once.
     evaluate : callable
-        ``evaluate(config, instance, seed) -> float``, or a mapping of `metrics`; beside either,
+        ``evaluate(config, instance, seed) -> float``, or a mapping of `metrics` (a function of
+        ``(config, instance)`` is called without the seed); beside either,
         ``"spend"`` is the price of the evaluation: ``{"score": 0.7, "spend": 0.002}``. Plain, or a
         coroutine function, of which calls that a server refuses (429) or that take too long are
         tried again. An evaluation without finite numbers costs its cell: it ranks
@@ -90,14 +88,10 @@ def race(
         seeds when they run out (not with decider "mean"). None: a noisy objective without instances.
     budget : int or Budget
         An int means evaluations. It is never exceeded, and must reach to the first test. Or
-        `racer.Budget` in seconds or in money: ``Budget(spend=20.0)``. None: what the workers can
-        do until the deadline, or, of a race that the store holds, the recorded one; one of seconds
-        becomes larger by a longer deadline (if the decider plans by it, once it is used up).
-    deadline : float, optional
-        Seconds of wall time, for any number of workers, after which no evaluation begins; those
-        that run are finished (`timeout` bounds them). What is known by then is the result: `ended`
-        is "deadline". Before the first test there is a `RacerWarning` and no `best`, but
-        `RaceResult.guess` names a candidate. With a store, `racer.resume` goes on from there.
+        `racer.Budget`: ``Budget(wall=3600)`` of seconds on the clock, ``Budget(seconds=..)`` of
+        evaluation, ``Budget(spend=20.0)`` of money. None: of a race that the store holds, the
+        recorded one. One that wall time alone has made becomes larger by more of it (if the decider
+        plans by it, once it is used up).
     decider : str or Decider, optional
         None: "bayesian-friedman"; with an objective of several metrics "bayesian-front" (with margins
         "front"), "within" or "constrained"; with a store, the recorded one. Or one of
@@ -114,23 +108,11 @@ def race(
         The goal: the name of a metric, or `racer.Pareto` (to the front), `racer.Within`
         (the best in one of those that are nearly the best in others), `racer.Constrained` (of
         those that are good enough in others). Needed where there are several metrics.
-    prices : sequence of float, or callable, optional
-        What an evaluation of each candidate costs in money at most (or, of each, a list of what it
-        costs on each instance), or ``prices(config, instance)``, known beforehand: then a budget of
-        money is never exceeded, and `evaluate` need not return what it spent.
-    n_jobs : int
+    n_jobs : int, executor, Dask client, the module ray, or Workers
         1 evaluates in this process; more, or -1 (all cores), in joblib workers: loky, unless
         `joblib.parallel_config` names another backend. Of a coroutine function, so many calls run
-        at a time, in an event loop. The result is the same.
-    executor : concurrent.futures.Executor, Dask client or the module ray, optional
-        Evaluates instead, and stays open. Cells go to an executor one by one; on Dask each worker
-        has an actor, with a cell prefetched, and on Ray each CPU.
-    ahead : "auto" or int
-        How many blocks free workers go ahead of the one that is waited for ("auto": 8, or as
-        many as there are workers; of coroutines four times as many). Their outcomes are kept
-        until needed, so the result is the same; unneeded ones cost workers' time, not
-        budget: see `RaceResult.unused`. With a budget of money nothing goes ahead; 0 for other
-        evaluations that cost money.
+        at a time, in an event loop. A `concurrent.futures.Executor` or a cluster evaluates
+        instead, and stays open. `racer.Workers` says more. The result is the same.
     seed : int >= 0, optional
         Repeats the race; None draws one, which the result names.
     deterministic : bool, optional
@@ -162,20 +144,14 @@ def race(
         A label per instance: those with equal ones (questions on one passage, repeats of an item)
         are taken in a row, and count as one block with their mean. `first_test` and `generalize` count
         groups.
-    runtime : Runtime, optional
-        The cost is run time, with an adaptive cap. `evaluate` returns seconds, or None: then CPU
+    runtime : Runtime, or float > 0, optional
+        The cost is run time, with an adaptive cap; a number is the limit in seconds. `evaluate` returns seconds, or None: then CPU
         time is measured (of it and of all processes that it waits for; wall time but on Linux). It
         may have a keyword `bound`, the seconds after which it is stopped in any case. Each
         evaluation runs in a process of its own (not on Windows).
-    timeout : float, optional
-        Seconds of wall time that an evaluation may take. With this or `memory` each runs in a
-        process of its own (not on Windows), which is killed with all that it started. The call of
-        a coroutine is cancelled instead.
-    memory : int, optional
-        Bytes that an evaluation may hold beyond its inherited memory (on Linux).
-    retries : int
-        Number of further attempts of a cell that fails, within the same evaluation; a cell that
-        reached a limit is not tried again.
+    limits : Limits, optional
+        Seconds and bytes that an evaluation may take, and further attempts of one that fails:
+        ``racer.Limits(timeout=60, retries=1)``.
     store : str or path-like, optional
         A file (SQLite) in which each outcome is recorded before it counts. If it holds a race
         already, it must be this one (a larger budget is allowed, and seed=None takes the
@@ -228,7 +204,6 @@ def race(
         "maximize": maximize,
         "metrics": metrics,
         "objective": objective,
-        "prices": prices,
         "seed": seed,
         "deterministic": deterministic,
         "generalize": generalize,
@@ -240,11 +215,8 @@ def race(
     }
     job = Job(
         evaluate,
-        how_to_evaluate(retries, timeout, memory),
-        n_jobs=n_jobs,
-        executor=executor,
-        ahead=ahead,
-        deadline=deadline,
+        Limits.of(limits),
+        workers=Workers.of(n_jobs),
         store=store,
         progress=progress,
         callbacks=callbacks,
@@ -260,31 +232,23 @@ def tune(
     instances: Sequence[Any] | None = None,
     *,
     budget: int | Budget | Sequence[int | Budget] | None = None,
-    deadline: float | None = None,
     decider: str | Decider | None = None,
     maximize: bool = False,
     metrics: Mapping[str, str | Metric] | None = None,
     objective: Goals | None = None,
-    prices: Callable[[Any, Any], float] | None = None,
-    n_jobs: int = 1,
-    executor: Cluster | None = None,
-    ahead: Ahead = "auto",
-    parallel_races: int | None = None,
+    n_jobs: int | Cluster | Workers = 1,
     seed: int | None = None,
     deterministic: bool | None = None,
     generalize: bool | None = None,
     first_test: int = 5,
     each_test: Schedule | None = None,
-    elites: int | None = None,
     block_size: int = 1,
     instance_order: InstanceOrder = "shuffled",
     initial: Sequence[Mapping[str, Any] | Known] | Known = (),
+    search: Search | None = None,
     test_instances: Sequence[Any] | None = None,
-    test_elites: int | None = None,
-    runtime: Runtime | None = None,
-    timeout: float | None = None,
-    memory: int | None = None,
-    retries: int = 0,
+    runtime: Runtime | float | None = None,
+    limits: Limits | None = None,
     store: str | PathLike[str] | None = None,
     progress: bool = False,
     callbacks: Sequence[Callback] = (),
@@ -299,7 +263,8 @@ def tune(
 
     With fewer than 600 evaluations (with `deterministic`, fewer than the smallest races in series
     take), many candidates are evaluated on few instances each, and the promising ones on more; the
-    last 10 to 25 %, the more the larger the noise, are a race among the best four (or `elites`).
+    last 10 to 25 %, the more the larger the noise, are a race among the best four (or so many as
+    `search` says).
 
     Parameters
     ----------
@@ -318,11 +283,9 @@ def tune(
         less than a configuration takes on all instances). With `racer.Budget` in seconds, the
         cost of an evaluation is estimated from those made, and likewise in money. A list, each larger than the one
         before: a tuning with the first, which goes on from its end with the next one's additions.
-        None: as in `racer.race`.
-    deadline : float, optional
-        Seconds of wall time, as in `racer.race`; evaluations on `test_instances` come at the end,
-        and are left out if it passes before. Without a budget, the tuning in a store goes on from
-        its end with what a longer deadline adds.
+        Of wall time: evaluations on `test_instances` come at the end, and are left out if it
+        passes before; if there is no other limit, the tuning in a store goes on from its end with
+        what more of it adds. None: as in `racer.race`.
     decider : str or Decider, optional
         Decides in each race; as in `racer.race`. None: "best-for-budget" ("bayesian-friedman" for
         run times that are capped), or, with a store, the recorded one.
@@ -331,17 +294,8 @@ def tune(
     metrics, objective
         As in `racer.race`. With `racer.Pareto`, the elites of a race are those of its front that
         cover it best.
-    prices : callable, optional
-        ``prices(config, instance)``: upper bound on an evaluation's price; as in `racer.race`.
-    n_jobs : int
+    n_jobs
         As in `racer.race`; the result is the same.
-    executor, ahead
-        As in `racer.race`.
-    parallel_races : int, optional
-        At most so many races are under way at once, which keeps more than 16 workers busy: from
-        4 000 evaluations on, and no more than about a fifth of all. Each is proposed before the others
-        are over, and their cells are prefetched, too. The result depends on it, and not on the
-        number of workers. Not with `runtime`, nor with money. None: one race after the other.
     seed : int >= 0, optional
         Repeats the run; None draws one, which the result names.
     deterministic : bool, optional
@@ -353,9 +307,6 @@ def tune(
         Number of blocks before the first test of each race.
     each_test : int or "growing", optional
         Number of blocks between later tests (None: one), or as in `racer.race`.
-    elites : int, optional
-        Configurations that survive a race. None: 2 + log2 of the number of parameters; with an
-        objective of several metrics at least 4 for each of them, from 2 000 evaluations on 6.
     block_size : int
         Number of consecutive instances that form a group, such as one of every kind: groups are kept
         together, `first_test` and `each_test` count groups, and no test falls within one.
@@ -369,14 +320,15 @@ def tune(
         share instances and metrics are taken together, on instances that all have seen. Of a
         Pareto front: up to 6 survivors for each metric, the best spread first. Those outside
         the space are left out, with a `RacerWarning`.
+    search : Search, optional
+        What only a tuning has: how many elites survive and are tested, and how many races are
+        under way at once.
     test_instances : sequence, optional
         Held out: at the end each elite, and the default of the space, is evaluated once on each of
         them, beyond the budget.
-    test_elites : int, optional
-        How many elites are, the best first: 1 saves evaluations. None: all.
-    runtime : Runtime, optional
+    runtime : Runtime, or float > 0, optional
         The cost is run time, with an adaptive cap: as in `racer.race`.
-    timeout, memory, retries
+    limits : Limits, optional
         As in `racer.race`.
     store : str or path-like, optional
         As in `racer.race`: recorded cells are not evaluated again, and the tuning goes on where it
@@ -419,21 +371,20 @@ def tune(
     >>> result.best["y"], abs(result.best["x"] - 1) < 0.2, result.evaluations
     (3, True, 500)
     """
+    from racer.tuner.plan import Search  # noqa: PLC0415  (a race needs no tuner)
+
     given = {
         "space": space,
         "instances": instances,
         "initial": _loaded(initial),
         "test_instances": test_instances,
-        "elites": elites,
-        "test_elites": test_elites,
-        "parallel_races": parallel_races,
+        **asdict(Search.of(search)),
         "instance_order": instance_order,
         "decider": decider,
         "budget": budget,
         "maximize": maximize,
         "metrics": metrics,
         "objective": objective,
-        "prices": prices,
         "seed": seed,
         "deterministic": deterministic,
         "generalize": generalize,
@@ -444,11 +395,8 @@ def tune(
     }
     job = Job(
         evaluate,
-        how_to_evaluate(retries, timeout, memory),
-        n_jobs=n_jobs,
-        executor=executor,
-        ahead=ahead,
-        deadline=deadline,
+        Limits.of(limits),
+        workers=Workers.of(n_jobs),
         store=store,
         progress=progress,
         callbacks=callbacks,

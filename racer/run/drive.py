@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeGuard, TypeVar
 
 from racer._checks import counted
 from racer.core.contest import ContestResult, Unused
@@ -18,6 +18,7 @@ from racer.core.events import Ended, RaceEnded
 from racer.core.prices import NO_SPEND
 from racer.errors import ObjectiveError, RaceInterrupted, warn
 from racer.evaluate.attempt import generators_put_back
+from racer.evaluate.command.command import on_common_code
 from racer.evaluate.limits.processes import not_for_evaluations
 from racer.evaluate.objective import check_useful
 from racer.evaluate.outcome import bounded, check_outcome
@@ -27,8 +28,9 @@ from racer.run.deadline import Deadline
 from racer.run.rehearsal import FirstBlock, FirstValues
 from racer.run.signals import GracefulStop, notify
 from racer.store.replay import Prefetched
+from racer.store.result import content_of
 from racer.store.schema import Ending
-from racer.store.snapshot import write_snapshot
+from racer.store.writer import StoreChangedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,13 +38,12 @@ if TYPE_CHECKING:
     from racer.core.contest import Contest
     from racer.core.events import Callback
     from racer.evaluate.outcome import Cell, CellKey, Outcome
-    from racer.evaluate.workers import Workers
+    from racer.evaluate.workers import Ahead, Pool
     from racer.run.progress import Progress
     from racer.store.writer import Store
 
     Known = Callable[[Cell], Outcome | None]  # an outcome that was made elsewhere
 
-Ahead = int | Literal["auto"]
 R = TypeVar("R", bound=ContestResult)
 
 
@@ -52,7 +53,7 @@ def nothing(_: Cell) -> None:
 
 def drive(
     contest: Contest[R],
-    workers: Workers,
+    workers: Pool,
     store: Store | None = None,
     *,
     display: Progress | None = None,
@@ -104,9 +105,11 @@ def drive(
             stack.enter_context(workers)
             loop.run()
             if store is not None:
-                store.flush()
-                image = store.finish()
-                write_snapshot(store.reader, loop.result(), image)
+                store.finish(content_of(loop.result()))
+    except StoreChangedError as error:
+        if store is None:
+            raise
+        raise store.rescue(error, loop.outcomes()) from error
     except KeyboardInterrupt:
         raise _interrupted(loop.result(), store, stop.code) from None
     result = loop.result()
@@ -135,7 +138,7 @@ class _Loop(Generic[R]):
     """Passes outcomes from workers to the store and to the contest."""
 
     contest: Contest[R]
-    workers: Workers
+    workers: Pool
     store: Store | None
     stop: GracefulStop
     feed: Callable[..., Feed]  # of what to accept, and when to stop
@@ -167,6 +170,7 @@ class _Loop(Generic[R]):
             raise
 
     def _run(self) -> None:
+        is_rehearsal = not self._first.is_over
         while not self._is_stopping() and (cells := self.contest.ask()):
             self._feed.may_prefetch = self._first.is_over
             if self.display is not None:
@@ -174,10 +178,15 @@ class _Loop(Generic[R]):
             if self._may_tell_together and self._feed.is_in_turn(cells):
                 self._take_all(cells)
                 continue
+            messages = []
             for cell, outcome, is_new in self._feed.outcomes(cells):
                 self._take(cell, outcome, is_new=is_new)
+                messages.append(outcome.message)
             if not self._first.is_over:
                 self._first.end(cells, len(self.contest.alive))
+            if is_rehearsal and (advice := on_common_code(messages, len(cells))):
+                warn(advice)
+            is_rehearsal = False
             if self.values is not None and self.values.end():
                 self.values = None
         self._first.release()
@@ -258,6 +267,19 @@ class _Loop(Generic[R]):
             result = replace(result, ended=Ended.DEADLINE)
         return replace(result, unused=unused, provenance={**self.provenance, **took})
 
+    def outcomes(self) -> dict[CellKey, Outcome]:
+        """Return all outcomes that are known, those of prefetched cells included."""
+        result = self.contest.result()
+        tables = [(False, result.known)]
+        if isinstance(result, Result):
+            tables.append((True, result.held_out))
+        told = {
+            (held_out, block, candidate): outcome
+            for held_out, table in tables
+            for block, candidate, outcome in table.cells()
+        }
+        return told | self._feed.left()
+
     def _accept(self, cell: Cell, outcome: Outcome) -> bool:
         """Record an outcome; return False for one that has to be evaluated again."""
         if outcome.status != "ok" and self._is_suspect(outcome):
@@ -288,7 +310,7 @@ class _Loop(Generic[R]):
         needed = self.contest.rules.needs_spend
         if needed and outcome.value is not None and outcome.spend is None:
             raise ObjectiveError(
-                f"evaluate {NO_SPEND}: return {{.., 'spend': its price}}, or give prices=; nothing "
+                f"evaluate {NO_SPEND}: return {{.., 'spend': its price}}, or give Budget(.., prices=..); nothing "
                 "is recorded, and nothing else was evaluated"
             )
         is_deferred = self._first.defers(cell, outcome)
@@ -312,7 +334,7 @@ class Feed:
     """
 
     contest: Contest[Any]
-    workers: Workers
+    workers: Pool
     ahead: Ahead
     prefetched: Prefetched
     accept: Callable[[Cell, Outcome], bool]
@@ -470,6 +492,10 @@ class Feed:
             self.workers.finish()
         for cell, outcome in self.workers.rest():
             self._keep(cell, outcome)
+
+    def left(self) -> dict[CellKey, Outcome]:
+        """Return the outcomes that were not requested, or are known beyond what was."""
+        return self._prefetched | self._kept | self._reusable
 
     def unused(self) -> Unused:
         """Return the count and seconds of prefetched cells that were never requested."""

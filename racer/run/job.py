@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from racer._checks import check_jobs, flag, is_one_of, is_whole, whole
+from racer._checks import flag
+from racer.core.budget import Budget
 from racer.core.contest import ContestResult
 from racer.core.events import check_callbacks
 from racer.errors import RaceInterrupted, SettingError
 from racer.evaluate.command.command import Command
-from racer.evaluate.limits.limits import Limits, limits_for
 from racer.evaluate.objective import check_objective, is_coroutine_function
-from racer.evaluate.workers import number_of, workers_for
+from racer.evaluate.workers import Workers, number_of, workers_for
 from racer.run.deadline import Deadline, budget_within
 from racer.run.drive import drive, nothing
 from racer.run.rehearsal import FirstValues
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
     from racer.core.contest import Contest, Kind
     from racer.core.events import Callback
-    from racer.evaluate.engines import Cluster
+    from racer.evaluate.limits.limits import Limits
     from racer.evaluate.objective import Objective
-    from racer.evaluate.workers import Workers
-    from racer.run.drive import Ahead, Known
+    from racer.evaluate.workers import Pool
+    from racer.run.drive import Known
     from racer.run.progress import Progress
 
 R = TypeVar("R", bound=ContestResult)
@@ -43,21 +43,18 @@ R = TypeVar("R", bound=ContestResult)
 class Job:
     """How a contest is evaluated, recorded and shown: the arguments that all calls share.
 
-    `how` is of `how_to_evaluate`; `workers` makes others than those of `n_jobs` and `executor`;
+    `employ` makes a pool in place of that of `workers`;
     `rehearses`: the values of the first blocks are looked at.
     """
 
     evaluate: Any
-    how: Mapping[str, Any]
+    limits: Limits
     _: KW_ONLY
-    n_jobs: int = 1
-    executor: Cluster | None = None
-    ahead: Ahead = "auto"
-    deadline: float | None = None
+    workers: Workers
     store: str | PathLike[str] | None = None
     progress: bool = False
     callbacks: Sequence[Callback] = ()
-    workers: Callable[[Contest[Any]], Workers] | None = None
+    employ: Callable[[Contest[Any]], Pool] | None = None
     known: Known = nothing
     rehearses: bool = True
 
@@ -67,20 +64,25 @@ class Job:
         Of a new one without a budget, that is what the workers can do until the deadline; that of a
         recorded one may grow by a longer deadline.
         """
-        check_jobs(self.n_jobs)
         with opened(self.store) as file:
             held = file.reader if file is not None and file.holds_a_race else None
-            has_time = self.deadline is not None and self.executor is None
-            if given["budget"] is None and (held is None or has_time):
-                found = budget_within(None, self.deadline, self.n_jobs, self.executor)
+            budget, wall, prices = Budget.parted(given["budget"])
+            if budget is None and (
+                held is None or (wall is not None and self.workers.executor is None)
+            ):
+                found = budget_within(wall, self.workers)
                 if held is None or may_grow_to(held, found):
-                    given = {**given, "budget": found}
-            return self.start(contest_for(file, kind, given), file)
+                    budget = found
+            given = {**given, "budget": budget} | ({} if prices is None else {"prices": prices})
+            return self.start(contest_for(file, kind, given), file, wall)
 
-    def start(self, contest: Contest[R], store: Store | None) -> R:
-        """Run a contest, recorded in an open store, or continue the one that the store holds."""
+    def start(self, contest: Contest[R], store: Store | None, wall: float | None = None) -> R:
+        """Run a contest, recorded in an open store, or continue the one that the store holds.
+
+        `wall`: seconds of wall time after which nothing begins.
+        """
         self._check(contest)
-        until, watchers = Deadline(self.deadline), list(check_callbacks(self.callbacks))
+        until, watchers = Deadline(wall), list(check_callbacks(self.callbacks))
         display: Progress | None = None
         if flag(self.progress, "progress"):
             from racer.run.progress import Progress  # noqa: PLC0415  (Rich, only where needed)
@@ -88,7 +90,7 @@ class Job:
             display = Progress()
             display.hold()
             watchers.append(display)
-        provenance = {"racer": VERSION, **described_objective(self.evaluate), **self.how}
+        provenance = {"racer": VERSION, **described_objective(self.evaluate), **asdict(self.limits)}
         recording = None
         if store is None:
             for watcher in watchers:
@@ -99,12 +101,12 @@ class Job:
                 if display is not None:
                     display.release()
                 took = {"wall": 0.0, "busy": concluded.unused.seconds}
-                provenance |= {"workers": number_of(self._workers(contest)), **took}
+                provenance |= {"workers": number_of(self._pool(contest)), **took}
                 found: R = replace(concluded, provenance=provenance)
                 return found
         with sense_made_of(store.path) if store and store.holds_a_race else nullcontext():
             contest.ask()  # a tuner samples its first candidates now
-        workers, ahead = self._workers(contest), self.ahead
+        workers, ahead = self._pool(contest), self.workers.ahead
         if ahead == "auto" and is_coroutine_function(self.evaluate):
             # a coroutine that hangs takes as long as many others
             ahead = 4 * workers.capacity
@@ -132,27 +134,26 @@ class Job:
 
     def _recorded(self) -> Mapping[str, Any]:
         """Return what a store keeps of how a contest is evaluated: the jobs of a program, too."""
-        has_jobs = isinstance(self.evaluate, Command) and self.n_jobs != 1
-        return {**self.how, "jobs": int(self.n_jobs)} if has_jobs else self.how
+        jobs = self.workers.n
+        has_jobs = isinstance(self.evaluate, Command) and jobs != 1
+        return asdict(self.limits) | ({"jobs": jobs} if has_jobs else {})
 
     def _check(self, contest: Contest[Any]) -> None:
         """Raise an error for what cannot work in this contest, before anything is recorded."""
-        ahead, runtime, timeout = self.ahead, contest.rules.runtime, self.how["timeout"]
+        runtime, timeout = contest.rules.runtime, self.limits.timeout
         check_objective(self.evaluate, timed=runtime is not None)
         if isinstance(self.evaluate, Command) and not self.evaluate.reads_objects:
             _check_output(contest)
-        if not is_one_of(ahead, ("auto",)) and not (is_whole(ahead) and int(ahead) >= 0):
-            raise SettingError(f'ahead={ahead!r}: give "auto", or a number of blocks, 0 for none')
         if runtime is not None and timeout is not None and timeout < runtime.limit:
             raise SettingError(
                 f"timeout={timeout:g} ends evaluations before the limit of run times, "
                 f"{runtime.limit:g} s, is reached: leave it out, or give a larger one"
             )
 
-    def _workers(self, contest: Contest[Any]) -> Workers:
-        if self.workers is not None:
-            return self.workers(contest)
-        return pool(contest, self.evaluate, self.how, n_jobs=self.n_jobs, executor=self.executor)
+    def _pool(self, contest: Contest[Any]) -> Pool:
+        if self.employ is not None:
+            return self.employ(contest)
+        return pool(contest, self.evaluate, self.limits, n_jobs=self.workers)
 
 
 def _check_output(contest: Contest[Any]) -> None:
@@ -166,7 +167,7 @@ def _check_output(contest: Contest[Any]) -> None:
         raise SettingError(
             f'{what}, but the program is read for its cost alone: give reads = "json", and '
             f"let it print {{{shown}}} as its last line"
-            + ("; or give prices=, or another limit" if rules.needs_spend else "")
+            + ("; or give Budget(.., prices=..), or another limit" if rules.needs_spend else "")
         )
 
 
@@ -175,20 +176,13 @@ def opened(store: str | PathLike[str] | None) -> AbstractContextManager[Store | 
     return nullcontext() if store is None else Store(store)
 
 
-def how_to_evaluate(retries: int, timeout: float | None, memory: int | None) -> dict[str, Any]:
-    """Return how cells are evaluated, checked."""
-    limits = limits_for(timeout, memory, forked=False) or Limits()
-    return {"retries": whole(retries, "retries", least=0), **limits._asdict()}
-
-
 def pool(
     contest: Contest[Any],
     evaluate: Objective,
-    how: Mapping[str, Any],
+    limits: Limits,
     *,
-    n_jobs: int,
-    executor: Cluster | None = None,
-) -> Workers:
+    n_jobs: int | Workers,
+) -> Pool:
     """Return the workers for a contest; ObjectiveError if `evaluate` cannot be called."""
     description = contest.description()
     return workers_for(
@@ -196,8 +190,7 @@ def pool(
         contest.configs,
         (*(description.instances or ()), *description.test_instances),
         n_jobs=n_jobs,
-        executor=executor,
         parameters=description.parameters,
         timed=contest.rules.runtime is not None,
-        **how,
+        limits=limits,
     )

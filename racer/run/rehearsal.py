@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-import re
 import reprlib
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from racer.direction import larger_is_better
 from racer.errors import ObjectiveError, warn
 from racer.evaluate.command.command import failing_code, is_not_started, on_success_codes
 from racer.evaluate.objective import raised_by
@@ -24,11 +24,6 @@ if TYPE_CHECKING:
 
     Report = Callable[[Cell, Outcome], object]
 
-_LARGER_IS_BETTER = {
-    *("accuracy", "acc", "auc", "auroc", "f1", "score", "scores", "precision", "recall"),
-    *("r2", "dice", "iou", "bleu", "ndcg", "reward"),
-}
-_SMALLER_IS_BETTER = {"loss", "error", "err", "cost", "regret", "rmse", "mse", "mae", "neg"}
 _FRACTIONS, _WHOLE = 2, 5  # blocks without a difference, which may be by chance
 _RIGHT_OR_WRONG = 20
 
@@ -255,5 +250,4 @@ def _scores_returned(code: CodeType) -> tuple[str, ...]:
 
 
 def _is_score(name: str) -> bool:
-    words = set(re.findall(r"[a-z]+\d?", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()))
-    return bool(words & _LARGER_IS_BETTER) and not words & _SMALLER_IS_BETTER
+    return larger_is_better(name) is True or name.casefold() in {"score", "scores"}

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import suggests
+from racer.core.budget import Budget
 from racer.errors import SettingError, StoreError, warn
 from racer.evaluate.limits.limits import Limits
+from racer.evaluate.workers import Workers
 from racer.run.job import Job
 from racer.store.contest import (
     IN_SECONDS,
@@ -20,10 +23,9 @@ from racer.store.reader import no_race_in
 from racer.store.writer import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from os import PathLike
 
-    from racer.core.budget import Budget
     from racer.core.events import Callback
     from racer.core.runtime import Runtime
     from racer.deciders.decider import Decider
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
     from racer.evaluate.objective import Objective
     from racer.results.race import RaceResult
     from racer.results.tuning import TuneResult
-    from racer.run.drive import Ahead
     from racer.space.space import Space
     from racer.store.reader import Reader
 
@@ -47,12 +48,8 @@ def resume(
     candidates: Sequence[Any] | None = None,
     instances: Sequence[Any] | None = None,
     budget: int | Budget | Sequence[int | Budget] | None = None,
-    deadline: float | None = None,
     decider: str | Decider | None = None,
-    prices: Sequence[float] | Callable[[Any, Any], float] | None = None,
-    n_jobs: int = 1,
-    executor: Cluster | None = None,
-    ahead: Ahead = "auto",
+    n_jobs: int | Cluster | Workers = 1,
     test_instances: Sequence[Any] | None = None,
     runtime: Runtime | None = None,
     progress: bool = False,
@@ -79,15 +76,12 @@ def resume(
         their fields, other objects by their `repr`.
     budget : int, Budget, or list of these, optional
         As large as before, or larger. None: the recorded one. A list, for a tuning: as in
-        `racer.tune`, the recorded budgets first.
-    deadline : float, optional
-        As in `racer.race`, from now on. The budget stays as it is: give a larger one in seconds to
-        a race that was begun with a deadline alone, whose budget was what that allowed.
+        `racer.tune`, the recorded budgets first. ``Budget(wall=..)`` counts from now on, and the
+        rest stays as it is: give more seconds to a race that was begun with wall time alone, whose
+        budget was what that allowed. Prices that are a function: the same as then.
     decider : str or Decider, optional
         As `candidates`: to be given again if it is of your own class.
-    prices : callable, optional
-        Of a run whose prices are a function: the same as then.
-    n_jobs, executor, ahead
+    n_jobs
         As in `racer.race`.
     test_instances : sequence, optional
         As `instances`.
@@ -129,7 +123,8 @@ def resume(
     with Store(store) as file:
         if not file.holds_a_race:
             raise no_race_in(file.path)
-        if budget is None and deadline is not None:
+        bare, wall, prices = Budget.parted(budget)
+        if bare is None and wall is not None:
             _warn_if_used_up(file.reader)
         recorded = file.reader.setup
         if recorded.kind == "ablation":
@@ -143,26 +138,25 @@ def resume(
             "test_instances": test_instances,
             "space": space,
             "decider": decider,
-            "budget": budget,
+            "budget": bare,
             "runtime": runtime,
             "prices": prices,
         }
         given = {name: value for name, value in given.items() if value is not None}
-        how = {
-            n: decode_setting(file.path, n, recorded.settings[n])
-            for n in ("retries", *Limits._fields)
+        limits = {
+            field.name: decode_setting(file.path, field.name, recorded.settings[field.name])
+            for field in fields(Limits)
         }
         job = Job(
             evaluate,
-            how,
-            n_jobs=n_jobs,
-            executor=executor,
-            ahead=ahead,
-            deadline=deadline,
+            Limits(**limits),
+            workers=Workers.of(n_jobs),
             progress=progress,
             callbacks=callbacks,
         )
-        result: RaceResult | TuneResult = job.start(contest_from_store(file.reader, given), file)
+        result: RaceResult | TuneResult = job.start(
+            contest_from_store(file.reader, given), file, wall
+        )
         return result
 
 

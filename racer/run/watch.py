@@ -72,9 +72,8 @@ def watch(
 
 def _silence(store: str) -> str:
     """Return how long ago the store was written: a killed process cannot report its end."""
-    path = os.path.realpath(store)
-    files = [file for end in ("", "-wal") if (file := Path(f"{path}{end}")).exists()]
-    written = max((file.stat().st_mtime for file in files), default=time.time())
+    path = Path(os.path.realpath(store))
+    written = path.stat().st_mtime if path.exists() else time.time()
     ago = readable(max(time.time() - written, 0.0))
     return f"Last written {ago} ago; if nothing runs it: racer check {shlex.quote(store)}"
 

@@ -19,6 +19,7 @@ from racer._checks import whole
 from racer._files import as_path, read_bytes, sha256_of, written
 from racer.errors import SettingError, StoreError
 from racer.evaluate.attempt import evaluate_cell, generators_put_back
+from racer.evaluate.objective import seeded
 from racer.evaluate.outcome import Cell
 from racer.scenario.scenario import read_scenario
 from racer.seeding import check_seed
@@ -140,7 +141,7 @@ def bundle(
         "files": {name: known for name in names if (known := _hash(name, command["cwd"]))},
     }
     data = _packed(members | {"manifest.json": json.dumps(manifest, indent=1).encode()})
-    with written(path) as part:
+    with written(as_path(path, "path")) as part:
         Path(part).write_bytes(data)
     return hashlib.sha256(data).hexdigest()
 
@@ -240,7 +241,7 @@ def _differences(result: Any, evaluate: Any, drawn: Any) -> list[str]:
             config, limits = result.configs[row.candidate], {"bound": runtime and runtime.limit}
             limits["metrics"] = result.rules.metric_names
             cell = Cell(row.block, row.candidate, config, instance, row.seed, **limits)
-            new = evaluate_cell(evaluate, cell)
+            new = evaluate_cell(seeded(evaluate), cell)
             if new.status != "ok" or not (runtime or math.isclose(new.value or 0.0, row.value)):
                 what = f"{new.value} now {new.message}, recorded is {row.value}"
                 found.append(f"candidate {row.candidate} on block {row.block} is {what}")

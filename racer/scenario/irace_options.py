@@ -68,7 +68,7 @@ OPTIONS: Mapping[str, Option] = {
     "targetRunnerTimeout": Option("target-runner-timeout", becomes="timeout"),
     "targetRunnerData": Option("", refused="a runner is a program: pass it files"),
     "targetRunnerParallel": Option(
-        "", refused="it is a function of R: use racer.tune(.., executor=) in Python"
+        "", refused="it is a function of R: use racer.tune(.., n_jobs=executor) in Python"
     ),
     "targetEvaluator": Option(
         "target-evaluator",
@@ -99,9 +99,9 @@ OPTIONS: Mapping[str, Option] = {
     # running
     "parallel": Option("parallel", becomes="jobs"),
     "loadBalancing": Option("load-balancing", ignored="cells are always balanced", neutral=(1,)),
-    "mpi": Option("mpi", refused="use racer.tune(.., executor=), for example Dask's, in Python"),
+    "mpi": Option("mpi", refused="use racer.tune(.., n_jobs=client), as of Dask, in Python"),
     "batchmode": Option(
-        "batchmode", refused="use racer.tune(.., executor=), for example Dask's, in Python"
+        "batchmode", refused="use racer.tune(.., n_jobs=client), as of Dask, in Python"
     ),
     "seed": Option("seed", becomes="seed"),
     "digits": Option("digits", becomes="digits"),

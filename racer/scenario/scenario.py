@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from racer._files import SQLITE, beginning, read_bytes
 from racer.core.budget import Budget
-from racer.core.runtime import Runtime
 from racer.errors import BudgetError, ObjectiveError, SettingError
 from racer.evaluate.command.command import Command
+from racer.evaluate.limits.limits import Limits
 from racer.evaluate.objective import describe
+from racer.scenario.candidates import read_candidates
 from racer.scenario.irace_options import THE_OPTIONS, from_irace, merged
 from racer.scenario.r_file import read_assignments
-from racer.scenario.settings import TESTS, checked
+from racer.scenario.settings import TESTS, checked, takes
 from racer.space.irace.table import read_configurations
 from racer.space.space import Space
 from racer.store.load import load_record
@@ -36,22 +37,15 @@ STORE = "racer.db"
 USUAL = ("scenario.toml", "scenario.txt")
 """Names of scenarios that need not be given."""
 
-_LIMITS = ("budget", "seconds", "spend")
+_LIMITS = ("budget", "seconds", "wall", "spend")
 _OF_A_COMMAND = ("reads", "cost", "cwd", "success_codes", "protocol")
+_OF_A_SEARCH = ("elites", "test_elites", "parallel_races")
+_OF_AN_EVALUATION = ("timeout", "memory", "retries")
 _COMMENT = re.compile(r"(?<!\S)#.*")  # of a line of instances
 _PASSED = (
-    *(
-        "elites",
-        "test_elites",
-        "parallel_races",
-        "first_test",
-        "each_test",
-        "block_size",
-        "maximize",
-        "instance_order",
-    ),
-    *("metrics", "objective"),
-    *("deadline", "timeout", "memory", "retries", "deterministic", "generalize", "seed"),
+    *("first_test", "each_test", "block_size", "instance_order"),
+    *("maximize", "metrics", "objective", "runtime"),
+    *("deterministic", "generalize", "seed"),
 )
 
 
@@ -85,30 +79,48 @@ class Scenario:
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `racer.tune`; RacerError for files that cannot be used."""
-        given = self.settings
-        space = self.space()
-        evaluate, instances = self.evaluate(space), self.instances("instances")
+        given, space = self.settings, self.space()
+        found = {"space": space, **self._shared("tune", space.parameters, space.switches)}
+        if own := {name: given[name] for name in _OF_A_SEARCH if name in given}:
+            from racer.tuner.plan import Search  # noqa: PLC0415  (a race needs no tuner)
+
+            found["search"] = Search(**own)
+        if given.get("initial"):
+            found["initial"] = self.initial(space)
+        if given.get("test_instances"):
+            found["test_instances"] = self.instances("test_instances")
+        return found
+
+    def race_arguments(self) -> dict[str, Any]:
+        """Return the arguments of `racer.race`; RacerError for files that cannot be used."""
+        if not (path := self.settings.get("candidates")):
+            raise SettingError(
+                "no candidates are named: give candidates = .., a JSON list of objects, or CSV with "
+                "a column for each parameter"
+            )
+        configs = read_candidates(path)
+        names = {name for config in configs for name in config}
+        return {"candidates": configs, **self._shared("race", names or None, {})}
+
+    def _shared(
+        self, command: str, parameters: Collection[str] | None, switches: Mapping[str, str]
+    ) -> dict[str, Any]:
+        """Return the arguments that are the same for both commands."""
+        given = {n: v for n, v in self.settings.items() if takes(command, n)}
+        evaluate, instances = self.evaluate(switches), self.instances("instances")
         if isinstance(evaluate, Command):
-            check_command_line(evaluate, instances, space.parameters)
+            _check_command_line(evaluate, instances, parameters)
         found: dict[str, Any] = {
-            "space": space,
             "evaluate": evaluate,
             "instances": instances,
             "budget": self._budget(),
             "n_jobs": given.get("jobs", 1),
             **{name: given[name] for name in _PASSED if name in given},
         }
+        if limits := {name: given[name] for name in _OF_AN_EVALUATION if name in given}:
+            found["limits"] = Limits(**limits)
         if "decider" in given:
             found["decider"] = TESTS.get(given["decider"], given["decider"])
-        if "runtime" in given:
-            runtime = given["runtime"]
-            found["runtime"] = Runtime(
-                **(runtime if isinstance(runtime, dict) else {"limit": runtime})
-            )
-        if given.get("initial"):
-            found["initial"] = self.initial(space)
-        if given.get("test_instances"):
-            found["test_instances"] = self.instances("test_instances")
         if given.get("store"):
             found["store"] = given["store"]
         return found
@@ -198,18 +210,15 @@ class Scenario:
                     found.append(path)
         return found
 
-    def _budget(self) -> Budget | None:
-        if self.settings.get("deadline") and not any(map(self.settings.get, _LIMITS)):
-            return None
-        evaluations, *others = (self.settings.get(name) for name in _LIMITS)
-        if not evaluations and not any(others):
+    def _budget(self) -> Budget:
+        evaluations, seconds, wall, spend = (self.settings.get(name) or None for name in _LIMITS)
+        if not any((evaluations, seconds, wall, spend)):
             raise BudgetError(
-                "no budget is named: give budget = .., evaluations, or seconds, or a deadline"
+                "no budget is named: give budget = .., evaluations, or seconds, or wall time"
             )
-        seconds, spend = (limit or None for limit in others)
-        return Budget(evaluations=evaluations or None, seconds=seconds, spend=spend)
+        return Budget(evaluations=evaluations, seconds=seconds, wall=wall, spend=spend)
 
-    def evaluate(self, space: Space) -> Objective:
+    def evaluate(self, switches: Mapping[str, str]) -> Objective:
         """Return the objective: the command, or the function, which is imported now."""
         given = self.settings
         if "evaluate" in given:
@@ -226,14 +235,15 @@ class Scenario:
         protocol = given.get("protocol", "command")
         settings = {name: given[name] for name in _OF_A_COMMAND[:-1] if name in given}
         argv = given["command"]
-        switches = space.switches if protocol != "command" or "{parameters}" in argv else {}
+        has_switches = protocol != "command" or "{parameters}" in argv
         runner = None if protocol == "command" else protocol
+        switches = switches if has_switches else {}
         command = Command(argv, switches=switches, protocol=runner, **settings)
         _check_script(argv[0])
         return command
 
 
-def check_command_line(
+def _check_command_line(
     command: Command, instances: Sequence[Any] | None, parameters: Collection[str] | None
 ) -> None:
     """Raise SettingError for a place in the command, a setting here, that nothing can fill."""

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import os
 import re
 import reprlib
 from pathlib import Path
@@ -17,7 +18,16 @@ import pandas as pd
 from racer._checks import is_real
 from racer._files import as_path, read_bytes
 from racer.comparison import scores as tables
-from racer.comparison.columns import Columns, is_numeric, numbered, recognised, row_numbers
+from racer.comparison.columns import (
+    Columns,
+    column_notes,
+    is_numeric,
+    number_in,
+    numbered,
+    recognised,
+    row_numbers,
+)
+from racer.direction import LARGER_IS_BETTER, larger_is_better
 from racer.errors import ScoresError, SettingError, warn
 
 if TYPE_CHECKING:
@@ -26,14 +36,13 @@ if TYPE_CHECKING:
     from _typeshed import StrPath
     from numpy.typing import NDArray
 
-    Row = tuple[str, str, float]  # algorithm, instance, score
     Record = dict[str, Any]
 
 __all__ = ["read_csv", "read_scores", "score_table"]
 
 COLUMNS = ("algorithm", "instance", "score")
 _SIGN = r"\s*(?:±|\+/?-|\\pm)\s*"
-_WITH_SPREAD = re.compile(rf"([-+]?\d[\d.,eE+-]*?){_SIGN}[\d.,]+%?")  # 61.8 ± 1.2
+_WITH_SPREAD = re.compile(rf"([-+]?\d[\d.,eE+-]{{0,98}}?){_SIGN}[\d.,]+%?")  # 61.8 ± 1.2
 _WITH_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
 _WITH_MARK = re.compile(r"[-+]?\d*([.,])\d+(?:[eE][-+]?\d+)?")
 _WHOLE = re.compile(r"[-+]?\d+(\.0)?")  # also as a float is written
@@ -47,11 +56,23 @@ _TYPES: dict[str, Any] = {  # of what is read in records; None may stand for an 
     "testIdx": int,
     "prompt": dict,
     "provider": dict,
+    "vars": dict,
+    "testCase": dict,
     "namedScores": dict,
     "doc_id": int | str,
     "filter": str,
     "metrics": list,
 }
+
+
+class _Row(NamedTuple):
+    """A score as a file has it."""
+
+    algorithm: str | tuple[str, ...]  # a name, or of promptfoo prompt, provider and column
+    item: str | None  # what the record says of its item; None if nothing but its place
+    instance: str
+    score: float
+    larger: bool | None  # is better, as the file or the score's name says
 
 
 def read_scores(
@@ -66,13 +87,15 @@ def read_scores(
     Parameters
     ----------
     *paths : path-like
-        Files or folders, whose scores are put together. CSV: wide or long, as for
-        ``racer compare``, so that a first column of whole numbers, no two alike, names the
-        instances, with a RacerWarning; folds are averaged. ``.json`` or ``.jsonl`` of ``promptfoo eval -o``: an
-        algorithm is a prompt with a provider, an instance a test; an answer that never came (an
-        error of the provider) is a missing score. ``samples_*.jsonl`` of ``lm_eval
-        --log_samples``, or the folder that holds them: an algorithm is the folder of a model, an
-        instance ``task/doc_id``; of several runs of a task by a model, the latest counts.
+        Files or folders, whose scores are put together by what records say of their items. CSV:
+        wide or long, as for ``racer compare``; folds are averaged; numbers that are taken for
+        labels are a RacerWarning. ``.json`` or ``.jsonl`` of ``promptfoo eval -o``: an algorithm is
+        a prompt with a provider, an instance a test, known by its vars, whose repeats are averaged;
+        an answer that never came (an error of the provider) is a missing score.
+        ``samples_*.jsonl`` of ``lm_eval --log_samples``, or the folder that holds them: an
+        algorithm is the folder of a model, an instance ``task/doc_id``, known by its doc_hash; of
+        several runs of a task by a model, the latest counts. Files that do not name their
+        algorithm, one each, give it their own name.
     score : str, optional
         Which score, where there are several: a column of a long table; a name of promptfoo's
         ``namedScores``, by default its score; a metric of lm-evaluation-harness, if need be with
@@ -83,12 +106,16 @@ def read_scores(
     Returns
     -------
     DataFrame
-        Columns ``algorithm``, ``instance``, ``score``: a row for each score that is known.
+        Columns ``algorithm``, ``instance``, ``score``: a row for each score that is known. Its
+        ``attrs["larger_is_better"]`` is there if the files say so: promptfoo's scores are larger,
+        lm-evaluation-harness's as the ``results_*.json`` beside the samples says, and all by the
+        name of the score, in a wide table of all its columns. `racer.compare` takes it from there.
 
     Raises
     ------
     ScoresError
-        A file that cannot be read, is none of these, or has no such score; a score twice.
+        A file that cannot be read, is none of these, or has no such score; a score twice; larger
+        scores are better in some of the files, and smaller in others.
 
     Examples
     --------
@@ -105,19 +132,62 @@ def read_scores(
     if not paths:
         raise SettingError("read_scores() of no path: give a file or a folder")
     columns = Columns(data_set, algorithm, fold, score)
-    rows = [row for path in paths for row in _rows(Path(as_path(path, "path")), columns)]
-    if not rows:
+    files = [file for path in paths for file in _files(Path(as_path(path, "path")))]
+    rows = [(n, *row) for n, file in enumerate(files) for row in _rows(file, columns)]
+    frame = _named(pd.DataFrame(rows, columns=["file", *_Row._fields]), files)
+    if frame.empty:
         what = "score" if score is None else f"score {score!r}"
         raise ScoresError(f"{', '.join(map(str, paths))}: there is no {what} in it")
-    frame = pd.DataFrame(rows, columns=list(COLUMNS))
-    again = frame[frame.duplicated(["algorithm", "instance"])]
-    if len(again):
-        first = again.iloc[0]
+    first = {row[-1]: files[row[0]] for row in reversed(rows)}
+    if len(first) == 1:
+        frame.attrs = {LARGER_IS_BETTER: rows[0][-1]}
+    elif first.keys() >= {True, False}:
         raise ScoresError(
-            f"more than one score of {first['algorithm']!r} on {first['instance']!r}: give each "
-            "file once, and other names where two are the same"
+            f"{first[True]}: larger scores are better, but smaller ones in {first[False]}: give "
+            "files of one metric, or its name, score=.."
         )
     return frame
+
+
+def _named(rows: pd.DataFrame, files: list[Path]) -> pd.DataFrame:
+    """Return the mean score of each algorithm on each item; items have the names of their first."""
+    names = _short_names({who for who in rows["algorithm"] if isinstance(who, tuple)})
+    rows["algorithm"] = [names.get(who, who) for who in rows["algorithm"]]
+    rows = rows.dropna(subset="score")
+    by_number = {n for n, item in zip(rows["file"], rows["item"], strict=True) if item is None}
+    if by_number and len(files) > 1:
+        raise ScoresError(
+            f"{files[min(by_number)]}: its scores have no names of items, only places in the file, "
+            "which other files may not share: name the items, or give one file"
+        )
+    cells = ["algorithm", "item"]
+    rows["item"] = rows["item"].fillna(rows["instance"])
+    found = rows.groupby(["file", *cells], sort=False, as_index=False).agg(
+        {"instance": "first", "score": "mean"}
+    )
+    if found.duplicated(cells).any() and found.groupby("file")["algorithm"].nunique().max() == 1:
+        # a file for each algorithm, whose records do not name it
+        found["algorithm"] = found["file"].map(dict(enumerate(_names_of(files))))
+    for again in found[found.duplicated(cells)].itertuples():
+        raise ScoresError(
+            f"more than one score of {again.algorithm!r} on {again.instance!r}: give each file once, "
+            "and other names where two are the same"
+        )
+    items: dict[str, str] = {}
+    taken: dict[str, int] = {}  # how many items have a name
+    for item, name in zip(found["item"], found["instance"], strict=True):
+        if item not in items:
+            taken[name] = taken.get(name, 0) + 1
+            items[item] = name if taken[name] == 1 else f"{name} ({taken[name]})"
+    found["instance"] = found["item"].map(items)
+    return found[list(COLUMNS)]
+
+
+def _names_of(files: list[Path]) -> list[str]:
+    """Return names of files, or of the folders of samples, by what they do not share."""
+    own = [f.parent if _SAMPLES.fullmatch(f.name) else f.with_suffix("") for f in files]
+    root = os.path.commonpath([file.absolute().parent for file in own])
+    return [str(file.absolute().relative_to(root)) for file in own]
 
 
 def score_table(frame: pd.DataFrame) -> pd.DataFrame:
@@ -131,28 +201,33 @@ def is_csv(path: Path) -> bool:
     return path.suffix not in {".json", ".jsonl"} and not path.is_dir()
 
 
-def _rows(path: Path, columns: Columns) -> Iterator[Row]:
-    """Yield the scores of a file or folder."""
+def _files(path: Path) -> list[Path]:
+    """Return the files of scores in a folder: the latest of each task and model, or one per model."""
+    if not path.is_dir():
+        return [path]
+    samples = [file for file in sorted(path.rglob("*.jsonl")) if _SAMPLES.fullmatch(file.name)]
+    latest = {(file.parent, _task_of(file)): file for file in samples}
+    files = [file for file in sorted(path.iterdir()) if file.suffix in {".csv", ".json", ".jsonl"}]
+    if not latest and not files:
+        raise ScoresError(
+            f"{path}: no samples_*.jsonl in this folder (run lm_eval with --log_samples), and no "
+            "other file of scores"
+        )
+    return [*latest.values()] or files
+
+
+def _rows(path: Path, columns: Columns) -> Iterator[_Row]:
+    """Yield the scores of a file."""
     if is_csv(path):
         yield from _of_csv(path, columns)
         return
     if columns._replace(score=None) != Columns():
         raise SettingError(f"{path} is not CSV: algorithm, data_set and fold are columns of CSV")
-    if path.is_dir():
-        files = [file for file in sorted(path.rglob("*.jsonl")) if _SAMPLES.fullmatch(file.name)]
-        latest = {(file.parent, _task_of(file)): file for file in files}
-        if not latest:
-            raise ScoresError(
-                f"{path}: no samples_*.jsonl in this folder; run lm_eval with --log_samples"
-            )
-        for file in latest.values():
-            yield from _of_records(file, _lines_of_json(file), columns.score)
-        return
     records = _lines_of_json(path) if path.suffix == ".jsonl" else _results(path)
     yield from _of_records(path, records, columns.score)
 
 
-def _of_records(path: Path, records: list[Record], score: str | None) -> Iterator[Row]:
+def _of_records(path: Path, records: list[Record], score: str | None) -> Iterator[_Row]:
     """Yield the scores of promptfoo's results or of lm_eval's samples."""
     keys = records[0].keys() if records else set()
     if keys >= _SAMPLE:
@@ -179,35 +254,48 @@ def _results(path: Path) -> list[Record]:
     return _objects(results, path) if isinstance(results, list) else []
 
 
-def _of_promptfoo(path: Path, records: list[Record], score: str | None) -> Iterator[Row]:
-    """Yield promptfoo's scores: algorithms named by prompts, providers or both."""
-    labels: dict[int, tuple[str, str]] = {}
+def _of_promptfoo(path: Path, records: list[Record], score: str | None) -> Iterator[_Row]:
+    """Yield promptfoo's scores: of prompts and providers on tests, which are known by their vars."""
+    who: dict[int, tuple[str, str]] = {}
     for record in records:
         prompt, provider = record.get("prompt") or {}, record.get("provider") or {}
-        who = str(provider.get("label") or provider.get("id") or "?")
-        labels[record["promptIdx"]] = (str(prompt.get("label") or prompt.get("raw") or "?"), who)
-    names = _short_names(labels)
+        label = str(prompt.get("label") or prompt.get("raw") or "?")
+        by = str(provider.get("label") or provider.get("id") or "?")
+        who[record["promptIdx"]] = label, by
+    twice = {column for column in who.values() if [*who.values()].count(column) > 1}
+    larger = larger_is_better(score or "") is not False
     for record in sorted(records, key=lambda record: (record["testIdx"], record["promptIdx"])):
-        # an answer that never came
-        if record.get("failureReason") == 2:
-            continue
+        never_came = record.get("failureReason") == 2
         found = (record.get("namedScores") or {}).get(score) if score else record.get("score")
         if found is None and score:  # asserted in some tests only
             continue
         where = f"{path}, test {record['testIdx']}"
-        if (number := _number(found, "score", where)) is not None:
-            yield names[record["promptIdx"]], str(record["testIdx"]), number
+        column, index = who[record["promptIdx"]], record["promptIdx"]
+        more = f" (column {index})" if column in twice else ""
+        number = math.nan if never_came else _number(found, "score", where)
+        yield _Row((*column, more), _test_of(record), str(record["testIdx"]), number, larger)
 
 
-def _short_names(labels: dict[int, tuple[str, str]]) -> dict[int, str]:
-    """Return a name for each column of prompt and provider, with its number if need be."""
-    prompts, providers = (set(part) for part in zip(*labels.values(), strict=True))
-    names = {}
-    for column, (prompt, provider) in labels.items():
+def _test_of(record: Record) -> str | None:
+    """Return what a record says of its test, by its vars or else its case; None if nothing."""
+    test = record.get("testCase") or {}
+    given = record.get("vars") or test.get("vars") or {}
+    said: Record = {k: v for k, v in given.items() if not k.startswith("_") and k != "sessionId"}
+    said = said or {k: test[k] for k in ("description", "assert") if test.get(k)}
+    return json.dumps(said, sort_keys=True) if said else None
+
+
+def _short_names(labels: set[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
+    """Return names of prompts with providers, without what all have in common."""
+    if not labels:
+        return {}
+    prompts, providers, _ = (set(part) for part in zip(*labels, strict=True))
+    names: dict[tuple[str, ...], str] = {}
+    for prompt, provider, more in labels:
         both = f"[{provider}] {prompt}" if len(providers) > 1 else prompt
-        names[column] = provider if len(prompts) == 1 < len(providers) else both
-    all_names = list(names.values())
-    return {c: n if all_names.count(n) == 1 else f"{n} (column {c})" for c, n in names.items()}
+        name = provider if len(prompts) == 1 < len(providers) else both
+        names[prompt, provider, more] = name + more
+    return names
 
 
 def _task_of(path: Path) -> str:
@@ -216,7 +304,7 @@ def _task_of(path: Path) -> str:
     return match[1] if match else path.stem.removeprefix("samples_")
 
 
-def _of_lm_eval(path: Path, records: list[Record], score: str | None) -> Iterator[Row]:
+def _of_lm_eval(path: Path, records: list[Record], score: str | None) -> Iterator[_Row]:
     """Yield one metric of the samples of a task."""
     known: dict[str, tuple[str, str]] = {}  # metric and filter by both their names
     for record in records:
@@ -230,35 +318,47 @@ def _of_lm_eval(path: Path, records: list[Record], score: str | None) -> Iterato
         )
     metric, by = chosen[0]
     model, task = path.absolute().parent.name, _task_of(path)
+    larger = _said_of(path, task, metric)
     for record in records:
         if record["filter"] == by:
-            where = f"{path}, doc_id {record['doc_id']}"
-            if (number := _number(record.get(metric), metric, where)) is not None:
-                yield model, f"{task}/{record['doc_id']}", number
+            name = f"{task}/{record['doc_id']}"
+            number = _number(record.get(metric), metric, f"{path}, doc_id {record['doc_id']}")
+            doc = record.get("doc_hash") or record.get("doc")
+            item = f"{task}/{json.dumps(doc, sort_keys=True)}" if doc else None
+            yield _Row(model, item, name, number, larger)
 
 
-def _number(value: Any, name: str, where: str) -> float | None:
-    """Return a score, None for NaN; ScoresError for other values."""
+def _said_of(path: Path, task: str, metric: str) -> bool | None:
+    """Return whether larger is better, by the results of lm_eval beside samples, or the name."""
+    for results in sorted(path.parent.glob("results*.json"), reverse=True):
+        document = _parsed(_text(results), str(results))
+        said = document.get("higher_is_better") if isinstance(document, dict) else None
+        of_task = said.get(task) if isinstance(said, dict) else None
+        larger = of_task.get(metric) if isinstance(of_task, dict) else None
+        if isinstance(larger, bool):
+            return larger
+    return larger_is_better(metric)
+
+
+def _number(value: Any, name: str, where: str) -> float:
+    """Return a score; ScoresError if it is no number."""
     if isinstance(value, bool) or is_real(value):
-        return None if math.isnan(value) else float(value)
-    raise ScoresError(f"{where}: {name} is {value!r}, not a number")
+        return float(value)
+    raise ScoresError(f"{where}: {name} is {reprlib.repr(value)}, not a number")
 
 
-def _of_csv(path: Path, columns: Columns) -> Iterator[Row]:
+def _of_csv(path: Path, columns: Columns) -> Iterator[_Row]:
     """Yield the scores of a CSV file, means over folds."""
-    file = read_csv(path)
-    ids = numbered(file.table, columns, counted=not file.indexed)
-    if ids is not None and numbered(file.table, columns, counted=False) is None:
-        warn(
-            f"{path}: column {ids!r}, of numbers, names the instances and is not an algorithm; were "
-            "it one, put a column of names before it"
-        )
-    table, roles = file.with_labels(columns._replace(data_set=ids or columns.data_set))
-    found = tables.read_scores(table, roles, maximize=False)
+    table, roles, notes = read_csv(path).labelled(columns)
+    for note in notes:
+        warn(f"{path}: {note}")
+    found = tables.read_scores(table, roles, maximize=False, least=1)
+    named = roles.data_set is not None
+    only = found.algorithms[0] if len(found.algorithms) == 1 else ""  # a file of one model
+    larger = larger_is_better(roles.score or only)
     for algorithm, column in zip(found.algorithms, found.costs.T.tolist(), strict=True):
-        for data_set, value in zip(found.data_sets, column, strict=True):
-            if not np.isnan(value):
-                yield algorithm, data_set, value
+        for name, value in zip(found.data_sets, column, strict=True):
+            yield _Row(algorithm, name if named else None, name, value, larger)
 
 
 class CsvTable(NamedTuple):
@@ -270,11 +370,16 @@ class CsvTable(NamedTuple):
     path: Path
     delimiter: str
 
-    def with_labels(self, given: Columns, *, paired: bool = True) -> tuple[pd.DataFrame, Columns]:
-        """Return the table with labels as in the file (1.10 is not 1.1), and which columns they are.
+    def labelled(
+        self, given: Columns, *, paired: bool = True
+    ) -> tuple[pd.DataFrame, Columns, list[str]]:
+        """Return the table with labels as in the file (1.10 is not 1.1), which they are, and notes.
 
         ScoresError names a score that may have thousands, such as 1,234.
         """
+        asked = given
+        if paired and (ids := numbered(self.table, given, counted=not self.indexed)):
+            given = given._replace(data_set=ids)
         index = row_numbers(self.table, given)
         rest = self.table if index is None else self.table.drop(columns=index)
         found = recognised(rest, given, paired=paired)
@@ -290,7 +395,7 @@ class CsvTable(NamedTuple):
                 table[name] = pd.Series(texts, dtype=object).where(table[name].notna(), None)
         scores = [found.score] if found.score else [n for n in map(str, rest) if n not in labels]
         self._check_marks([name for name in scores if is_numeric(rest[name])])
-        return table, found
+        return table, found, column_notes(self.table, asked, found)
 
     def _check_marks(self, names: Sequence[str]) -> None:
         """Raise ScoresError if a number in these columns may have a mark of thousands."""
@@ -314,10 +419,10 @@ def read_csv(path: Path) -> CsvTable:
     delimiter, (names, *rows) = _lines_of_csv(path)
     if len(names) == 1:
         raise ScoresError(
-            f"{path}: the header is one column, {names[0]!r}: separate columns by commas, "
+            f"{path}: the header is one column, {reprlib.repr(names[0])}: separate columns by commas, "
             "semicolons or tabs"
         )
-    numbers = map(tables.number_in, names)
+    numbers = map(number_in, names)
     if all(number is not None and np.isfinite(number) for number in numbers):
         raise ScoresError(
             f"{path}: the first row is all numbers, so there is no header: add one, with a name "
@@ -360,6 +465,7 @@ def _lines_of_csv(path: Path) -> tuple[str, list[list[str]]]:
         raise ScoresError(f"{path} is empty: give a header and a row per data set")
     header, *rows = lines
     names = [name.strip() for name in header]
+    rows = [row for row in rows if any(map(str.strip, row))]  # Excel leaves empty ones
     for number, row in enumerate(rows, start=2):
         if len(row) != len(names):
             raise ScoresError(
@@ -367,7 +473,8 @@ def _lines_of_csv(path: Path) -> tuple[str, list[list[str]]]:
             )
     if not rows:
         raise ScoresError(f"{path} has a header and no rows")
-    return delimiter, [names, *rows]
+    columns = [(n, *texts) for n, *texts in zip(names, *rows, strict=True) if any((n, *texts))]
+    return delimiter, [*map(list, zip(*columns, strict=True))]
 
 
 def _n_fields(text: str, delimiter: str) -> int:
@@ -388,7 +495,7 @@ def _numbers(texts: Sequence[str]) -> tuple[list[str], list[float | None]]:
     found = [_WITH_SPREAD.sub(r"\1", text.strip()) for text in texts]
     if any("," in text for text in found) and not any("." in text for text in found):
         found = [text.replace(",", ".") if _WITH_COMMA.fullmatch(text) else text for text in found]
-    numbers = [*map(tables.number_in, found)]
+    numbers = [*map(number_in, found)]
     return (list(texts) if None in numbers else found), numbers
 
 

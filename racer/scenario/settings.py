@@ -6,7 +6,7 @@ import reprlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from racer._checks import MOST_JOBS, did_you_mean, is_real, is_whole
+from racer._checks import MOST_JOBS, did_you_mean, instead, is_real, is_whole
 from racer.core.blocks import InstanceOrder
 from racer.deciders.f_race import FRace
 from racer.deciders.named import DECIDERS
@@ -63,7 +63,13 @@ class Setting:
     least: float | None = None  # of a number
 
 
+_OF_TUNE = {
+    *("space", "forbidden", "digits", "test_instances", "test_instances_folder", "default"),
+    *("initial", "elites", "test_elites", "parallel_races"),
+}
+
 SETTINGS: Mapping[str, Setting] = {
+    "candidates": Setting("path", "Configurations to race: JSON list of objects, or CSV."),
     "space": Setting("path", "Parameter file: irace's, or ending in .pcs or .json."),
     "forbidden": Setting("path", "File of forbidden combinations, a line each (irace 3)."),
     "digits": Setting("whole", "Decimals of reals, if the parameter file has none.", least=0),
@@ -91,7 +97,7 @@ SETTINGS: Mapping[str, Setting] = {
     "evaluate": Setting("text", "Instead of a command: a Python function, module:function."),
     "budget": Setting("whole", "Evaluations in all.", least=1),
     "seconds": Setting("number", "Seconds of evaluation in all.", least=0),
-    "deadline": Setting("number", "Seconds of wall time; then no evaluation begins.", least=0),
+    "wall": Setting("number", "Seconds of wall time; then no evaluation begins.", least=0),
     "spend": Setting(
         "number", "Money in all; the program prints the price, with reads = json.", least=0
     ),
@@ -132,6 +138,11 @@ SETTINGS: Mapping[str, Setting] = {
 }
 
 
+def takes(command: str, name: str) -> bool:
+    """Return whether `racer tune` or `racer race` has a setting."""
+    return name not in ({"candidates"} if command == "tune" else _OF_TUNE)
+
+
 def checked(values: Mapping[str, Any], where: str, folder: Path) -> dict[str, Any]:
     """Return settings with paths made absolute; SettingError for unknown or invalid ones."""
     return {name: _checked(name, value, where, folder) for name, value in values.items()}
@@ -140,7 +151,7 @@ def checked(values: Mapping[str, Any], where: str, folder: Path) -> dict[str, An
 def _checked(name: str, value: Any, where: str, folder: Path) -> Any:
     setting = SETTINGS.get(name)
     if setting is None:
-        raise SettingError(f"{where}: {name!r} is no setting{did_you_mean(name, SETTINGS)}")
+        raise SettingError(f"{where}: {name!r} is no setting{instead(name, SETTINGS)}")
     fits, wanted, _ = _KINDS[setting.kind]
     if not fits(value):
         raise SettingError(f"{where}: {name} = {reprlib.repr(value)}: give {wanted}")
@@ -270,7 +281,7 @@ def json_schema() -> dict[str, Any]:
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "scenario.toml of racer tune",
+        "title": "scenario.toml of racer tune and racer race",
         "type": "object",
         "properties": properties,
         "additionalProperties": False,

@@ -6,9 +6,10 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import counted
+from racer.core.budget import Budget
 from racer.evaluate.command.command import Command, failing_code, on_success_codes
 from racer.evaluate.outcome import Cell
-from racer.evaluate.workers import outcomes_of, workers_for
+from racer.evaluate.workers import Workers, outcomes_of, workers_for
 from racer.run.deadline import budget_within
 from racer.seeding import seed_for
 from racer.tuner.tuner import Tuner
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 _NOT_THE_TUNERS = {
     *("n_jobs", "store", "space", "evaluate", "instances"),
-    *("retries", "timeout", "memory", "deadline"),
+    "limits",
 }
 
 
@@ -29,7 +30,8 @@ def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
     """Yield the report, line by line, each with "is a failure"; RacerError if invalid."""
     given = scenario.arguments()
     space, evaluate, instances = (given[name] for name in ("space", "evaluate", "instances"))
-    budget = budget_within(given["budget"], given.get("deadline"), given["n_jobs"], None)
+    budget, wall, _ = Budget.parted(given["budget"])
+    budget = budget or budget_within(wall, Workers(given["n_jobs"]))
     rules = {n: v for n, v in given.items() if n not in _NOT_THE_TUNERS}
     tuner = Tuner(space, instances, **rules | {"budget": budget})
     initial = tuner.settings["initial"]
@@ -57,10 +59,7 @@ def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
         configs,
         (*(instances or ()), *given.get("test_instances", ())),
         n_jobs=1,
-        executor=None,
-        retries=given.get("retries", 0),
-        timeout=given.get("timeout"),
-        memory=given.get("memory"),
+        limits=given.get("limits"),
         parameters=tuple(space.parameters),
         timed=bound is not None,
     )

@@ -198,6 +198,7 @@ def _joined(grids: Sequence[Mapping[str, Parameter]]) -> dict[str, Any]:
             forbidden += [
                 And((selects[i], Not(In(Param(name), tuple(_values(grids[i][name]))))))
                 for i in having
+                if len(_values(grids[i][name])) < len(_values(parameters[name]))
             ]
     return {"parameters": parameters, "conditions": conditions, "forbidden": forbidden}
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from racer._checks import counted, did_you_mean, read_json, suggesting, whole
-from racer.errors import CandidateError, SettingError, SpaceFileError
+from racer.errors import CandidateError, SettingError, SpaceFileError, warn
 from racer.render.notebook import as_html
 from racer.render.sections import Grid
 from racer.render.text import as_text
@@ -20,6 +20,7 @@ from racer.space.configspace import arguments_of as arguments_of_configspace
 from racer.space.distributions import from_distribution, to_distribution
 from racer.space.domains import plain, token
 from racer.space.irace.parameter_file import parse, read
+from racer.space.never import never_true
 from racer.space.numeric import Bounded
 from racer.space.parameters import Categorical, Ordinal, as_parameter, listed
 from racer.space.pcs import arguments_of as arguments_of_pcs
@@ -153,6 +154,8 @@ class Space(Structure):
                 raise SettingError(f"{what}={value!r}: give a dict from parameters' names")
         checked = {n: as_parameter(from_distribution(p), n) for n, p in parameters.items()}
         super().__init__(checked, conditions or {}, forbidden)
+        for note in never_true(self):
+            warn(note)
         self._switches = dict(switches or {})
         for name, text in self._switches.items():
             if name not in checked:

@@ -11,6 +11,7 @@ are the sets at risk, m how often each was chosen from.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -276,24 +277,14 @@ class Ranking(NamedTuple):
     groups: list[NDArray[np.intp]]
     rest: NDArray[np.intp]
 
-    @property
-    def present(self) -> NDArray[np.intp]:
-        """All items in it."""
-        return np.concatenate([*self.groups, self.rest])
-
 
 def median_of_runs(runs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the median of the known runs, (n, r, K) to (n, 1, K)."""
-    n, _, k = runs.shape
-    table = np.full((n, 1, k), np.nan)
-    for block, column in np.ndindex(n, k):
-        known = runs[block, :, column]
-        known = np.sort(known[~np.isnan(known)])
-        if len(known):
-            low, high = known[(len(known) - 1) // 2], known[len(known) // 2]
-            with np.errstate(invalid="ignore"):  # half-way between -inf and inf: unknown
-                table[block, 0, column] = low if low == high else low / 2.0 + high / 2.0
-    return table
+    known = (~np.isnan(runs)).sum(axis=1, keepdims=True)
+    ordered = np.sort(runs, axis=1)  # NaN last
+    low, high = (np.take_along_axis(ordered, at, 1) for at in (abs(known - 1) // 2, known // 2))
+    with np.errstate(invalid="ignore"):  # half-way between -inf and inf: unknown
+        return np.where(low == high, low, low / 2.0 + high / 2.0)
 
 
 def rank_costs(
@@ -314,24 +305,24 @@ def rank_costs(
 
 def gather(rankings: Iterable[Ranking], k: int) -> Choices:
     """Return the choices in rankings of some of k items, ties by Efron's rule."""
-    chosen, rows = np.zeros(k), [np.empty((0, k))]
+    chosen, counts = np.zeros(k), Counter[bytes]()
     for ranking in rankings:
-        present = ranking.present
         risk = np.zeros(k)
-        risk[present] = 1.0
-        left = len(present)
+        risk[np.concatenate([*ranking.groups, ranking.rest])] = 1.0
+        left = int(risk.sum())
         for group in ranking.groups:
             if left < 2:  # the last one left is not chosen from others
                 break
             g = len(group)
             sets = np.repeat(risk[None], g, axis=0)
             sets[:, group] -= (np.arange(g) / g)[:, None]
-            rows.append(sets)
+            counts.update(row.tobytes() for row in sets)
             chosen[group] += 1.0
             risk[group] = 0.0
             left -= g
-    at_risk, place = np.unique(np.concatenate(rows), axis=0, return_inverse=True)
-    times = np.bincount(place.ravel(), minlength=len(at_risk)).astype(np.float64)
+    sets = np.frombuffer(b"".join(counts)).reshape(-1, k)
+    at_risk, place = np.unique(sets, axis=0, return_index=True)
+    times = np.array([*counts.values()], dtype=np.float64)[place]
     return Choices(chosen, at_risk, times)
 
 

@@ -10,9 +10,10 @@ import numpy as np
 from racer._checks import as_floats, check_fraction, choice, flag, is_real, whole
 from racer._numerics import as_costs, one_blas_thread, power_near
 from racer.errors import ScoresError, SettingError
-from racer.failures import failing_parts, penalty
+from racer.failures import failing_parts, rate_laws
+from racer.failures import penalty as penalty_of
 from racer.stats._validation import frozen
-from racer.stats.least import Part, probability_least
+from racer.stats.least import Part, Rates, probability_least, probability_least_mean
 from racer.stats.places import Measure, far_behind, place_parts, scores
 
 if TYPE_CHECKING:
@@ -112,6 +113,7 @@ def best_posterior(
     generalize: bool = True,
     covariances: ArrayLike | None = None,
     among: ArrayLike | None = None,
+    penalty: float | None = None,
 ) -> BestPosterior:
     """Return the posterior probability of each candidate that it is the best of all of them.
 
@@ -166,7 +168,13 @@ def best_posterior(
         likeness that is guessed, P(best) would say too much. None: all candidates are alike.
     among : array_like of int, optional
         The candidates of which the best is sought. The others tell what candidates differ by, and
-        have probability 0. None: all.
+        have probability 0; with a `penalty` they are slower than the fastest of these, and may be
+        the best only by failing less often. None: all.
+    penalty : float > 0, optional
+        With measure="log": the cost of a failure in a mean, such as ten limits of a run time, whose
+        least is sought, so that failures do not come first. How often each candidate fails is
+        estimated with what all of them have in common: who was never seen to fail may do so. Not
+        with `covariances`. None: failures come first.
 
     Returns
     -------
@@ -177,7 +185,7 @@ def best_posterior(
     ScoresError
         No candidate, values that are not numbers, or negative ones of which logarithms are asked for.
     SettingError
-        correlation, n_blocks or among out of range, or covariances of another shape.
+        correlation, n_blocks, among or penalty out of range, or covariances of another shape.
 
     References
     ----------
@@ -216,15 +224,25 @@ def best_posterior(
         raise SettingError(
             f"covariances of shape {kernels.shape}: give k x {m} x {m}, and no correlation"
         )
+    if penalty is not None and (
+        measure != "log"
+        or kernels is not None
+        or not is_real(penalty)
+        or not 0.0 < penalty < np.inf
+    ):
+        raise SettingError(
+            f'penalty={penalty!r}: give a finite number > 0, with measure="log", without covariances'
+        )
     sought = _sought(among, m)
 
-    costs = as_failures(_bounded_below(costs / power_near(costs)))
+    scale = power_near(costs)
+    costs = as_failures(_bounded_below(costs / scale))
     tells = ~(np.isnan(costs) | np.isposinf(costs)).all(axis=1)
     tells |= (~np.isnan(costs)).sum(axis=1) == 1  # one alone that failed: others might have, too
     costs, of_block = costs[tells], of_block[tells]
     total = None if total is None else total - int((~tells).sum())
     succeeds = np.isfinite(costs).any(axis=0) | np.isnan(costs).all(axis=0)
-    if (succeeds & sought).any():
+    if (succeeds & sought).any() and penalty is None:
         sought &= succeeds
     if m == 1 or not np.isfinite(costs).any():
         return BestPosterior(frozen(sought / sought.sum()), frozen(np.zeros(m)), 0)
@@ -239,13 +257,14 @@ def best_posterior(
             of_block,
             generalize=generalize,
             kernels=None if kernels is None else kernels[:, some][:, :, some],
+            penalty=None if penalty is None else penalty / scale,
         )
     return found.among(some.tolist(), m)
 
 
 def as_failures(costs: Floats) -> Floats:
     """Return costs (n, m) with penalties as failures, +inf."""
-    worst = penalty(costs)
+    worst = penalty_of(costs)
     return costs if worst is None else np.where(costs >= worst, np.inf, costs)
 
 
@@ -274,18 +293,20 @@ def _compared(
     *,
     generalize: bool,
     kernels: Floats | None,
+    penalty: float | None,
 ) -> BestPosterior:
     """Return the posterior of candidates of whom some are sought, a mask (m,)."""
     near, mean = np.arange(len(sought)), np.zeros(len(sought))
     is_sample = n_blocks == np.inf  # else the mean of all blocks counts, not their ranks
     values = scores(costs, measure, ranked=is_sample)
-    for _ in range(_PASSES if kernels is None else 1):
+    for _ in range(_PASSES):
         effect, excess = far_behind(values)
         is_far = excess > 0.0
         mean[near] = effect - effect.min() + mean[near].min()
+        if not is_far.any() or not sought[near[~is_far]].any():
+            break
         if kernels is not None:  # who is far behind tells where others are: it counts as nearer
             values -= excess
-        if kernels is not None or not is_far.any() or not sought[near[~is_far]].any():
             break
         near = near[~is_far]  # ranks among these say more
         values = scores(costs[:, near], measure, ranked=is_sample)
@@ -301,23 +322,30 @@ def _compared(
     places = sum((part.weight * part.mean for part in parts), np.zeros(len(near)))
     mean += places.max() - mean[near].max()
     mean[near] = places
-    failing = failing_parts(costs, instances if generalize else None)
-    if kernels is not None and np.isposinf(costs).any():
+    n_telling = int(((~np.isnan(values)).sum(axis=1) > 1).sum())
+    if penalty is not None:
+        solved = np.isfinite(costs)
+        unit = float(np.mean((costs / np.exp(mean))[solved]))
+        parts = [_with_others(part, near, mean) for part in parts]
+        seen, failed = (~np.isnan(costs)).sum(axis=0), np.isposinf(costs).sum(axis=0)
+        rates = Rates(*rate_laws(costs), failed / n_blocks, 1.0 - seen / n_blocks)
+        found = probability_least_mean(parts, freedom, sought, penalty / unit, rates)
+        return BestPosterior(frozen(found), frozen(mean - mean.mean()), n_telling)
+    has_failures = bool(np.isposinf(costs).any())
+    if kernels is not None and has_failures:
         # the few cells of each candidate do not tell in which part of the space some fail: all do
         failing = np.ones((len(sought), 1))
-        parts = [
-            part._replace(mean=part.mean + price)
-            for part in parts
-            for price in [_PRICE * _rates(costs, kernels)]
-        ]
-    elif np.isposinf(costs).any():  # who is far behind may be the best if all others fail
-        parts, near = [_with_others(part, near, mean) for part in parts], np.arange(len(sought))
+        price = _PRICE * _rates(costs, kernels)
+        parts = [part._replace(mean=part.mean + price) for part in parts]
+    else:
+        failing = failing_parts(costs, instances if generalize else None)
+        if has_failures:  # who is far behind may be the best if all others fail
+            parts, near = [_with_others(part, near, mean) for part in parts], np.arange(len(sought))
     at = np.flatnonzero(sought[near])
     probability = np.zeros(len(sought))
     probability[near[at]] = probability_least(
         [part.of(at) for part in parts], freedom, failing[near[at]]
     )
-    n_telling = int(((~np.isnan(values)).sum(axis=1) > 1).sum())
     return BestPosterior(frozen(probability), frozen(mean - mean.mean()), n_telling)
 
 

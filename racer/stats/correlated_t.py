@@ -15,7 +15,11 @@ from racer.seeding import check_seed, rng_for
 from racer.stats._validation import complete_blocks, frozen
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import ArrayLike, NDArray
+
+_CELLS = 1 << 22  # numbers held at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +170,9 @@ def correlated_t_test(
     equivalent = np.maximum(1.0 - better - better.T, 0.0)
     better[spread == 0.0] = (gap < -apart)[spread == 0.0]
     equivalent[spread == 0.0] = (np.abs(gap) <= apart)[spread == 0.0]
-    drawn = posterior_draws(costs, mean, rho, rng.standard_normal((draws, n)), rng)
+    step = max(1, _CELLS // n)
+    normals = (rng.standard_normal((min(step, draws - at), n)) for at in range(0, draws, step))
+    drawn = posterior_draws(costs, mean, rho, normals, rng)
     least = drawn.min(axis=1, keepdims=True)
     leads = drawn <= least + 1e-9 * np.abs(least)
     mean *= unit
@@ -186,11 +192,12 @@ def posterior_draws(
     costs: NDArray[np.float64],
     mean: NDArray[np.float64],
     correlation: float,
-    normal: NDArray[np.float64],
+    normals: Iterable[NDArray[np.float64]],
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
-    """Draw the means of costs (n, m), from standard normal numbers (draws, n); shape (draws, m)."""
-    n = len(costs)
-    scale = np.sqrt(inflation(n, correlation) / rng.chisquare(n - 1, len(normal)))
+    """Draw the means of costs (n, m), by standard normal numbers, (some draws, n) each; shape (draws, m)."""
+    n, deviations = len(costs), costs - mean
     with one_blas_thread():
-        return np.asarray(mean + scale[:, None] * (normal @ (costs - mean)), dtype=np.float64)
+        sums = np.concatenate([normal @ deviations for normal in normals])
+    scale = np.sqrt(inflation(n, correlation) / rng.chisquare(n - 1, len(sums)))
+    return np.asarray(mean + scale[:, None] * sums, dtype=np.float64)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_CHUNK = 64  # pairs at a time
+_CHUNK, _LARGER = 64, 256  # pairs at a time; where weights are drawn again for each chunk
+_ROWS = 128  # blocks at a time, beyond those kept
 
 
 def gamma_weights(seed: int, block: int, draws: int) -> NDArray[np.float32]:
@@ -40,10 +41,13 @@ def fraction_above_zero(lead: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class PairSums:
-    """For pairs of candidates, draws of sum_j g_j (better minus worse)_j over the blocks so far."""
+    """For pairs of candidates, draws of sum_j g_j (better minus worse)_j over the blocks so far.
 
-    def __init__(self, draws: int, seed: int) -> None:
-        self._seed, self._draws = seed, draws
+    The weights of the first `kept` blocks are kept, those of later blocks drawn again when needed.
+    """
+
+    def __init__(self, draws: int, seed: int, kept: int | None = None) -> None:
+        self._seed, self._draws, self._kept = seed, draws, kept
         self._gammas = RowBuffer(draws, np.float32)
 
     def hold(
@@ -87,10 +91,15 @@ class PairSums:
         self, costs: NDArray[np.float64], better: NDArray[np.intp], worse: NDArray[np.intp]
     ) -> Iterator[NDArray[np.float32]]:
         """Yield, some statements at a time, their sums in each draw; all costs, (n, m)."""
-        for block in range(len(self._gammas), len(costs)):
+        n = len(costs[: self._kept])
+        for block in range(len(self._gammas), n):
             self._gammas.append(gamma_weights(self._seed, block, self._draws))
-        for start in range(0, len(better), _CHUNK):
-            signs = better_minus_worse(
-                costs, better[start : start + _CHUNK], worse[start : start + _CHUNK]
-            )
-            yield signs.T @ self._gammas.rows
+        step = _CHUNK if n == len(costs) else _LARGER
+        for start in range(0, len(better), step):
+            some = better[start : start + step], worse[start : start + step]
+            sums = better_minus_worse(costs[:n], *some).T @ self._gammas.rows
+            for first in range(n, len(costs), _ROWS):
+                rows = range(first, min(first + _ROWS, len(costs)))
+                gammas = np.array([gamma_weights(self._seed, j, self._draws) for j in rows])
+                sums += better_minus_worse(costs[first : rows.stop], *some).T @ gammas
+            yield sums

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike, NDArray
 
+_CELLS = 1 << 24  # weights kept, of 4 bytes
+
 
 @dataclass(frozen=True)
 class Statement:
@@ -244,7 +246,9 @@ def joint_comparisons(
     for row in costs:  # wins[i, j]: blocks in which i has a smaller cost than j
         wins += row[:, None] < row
 
-    standing = np.lexsort([*ranks[::-1], rank_sums])  # not by column, but for copies
+    # not by column, but for copies; ranks as bytes have their order
+    keys = [*zip(rank_sums, (row.tobytes() for row in ranks.T.astype(">f8")), strict=True)]
+    standing = np.array(sorted(range(m), key=keys.__getitem__))
     first, second = standing[np.stack(np.triu_indices(m, 1))]
     if control is not None:
         if whole(control, "control", least=0) >= m:
@@ -256,7 +260,7 @@ def joint_comparisons(
         wins, rank_sums, np.where(swap, second, first), np.where(swap, first, second)
     )
 
-    sums = PairSums(draws, check_seed(seed))
+    sums = PairSums(draws, check_seed(seed), kept=_CELLS // draws)
     joint = running_joint(sums.hold(costs, ordered.better, ordered.worse), draws)
     above = sum(together > confidence for together in joint)
     statements = tuple(

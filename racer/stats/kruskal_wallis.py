@@ -202,6 +202,8 @@ def _posterior(samples: Samples, draws: int, seed: int) -> NDArray[np.float32]:
     """Return draws of P(X_i < X_j) + P(X_i = X_j) / 2 for the pairs i < j, (pairs, draws)."""
     m = len(samples.sizes)
     at = [np.flatnonzero(samples.owner == k) for k in range(m)]
+    # how many scores of a candidate are among the first pooled ones
+    own = [np.append(0, (samples.owner == k).cumsum(dtype=np.int32)) for k in range(m)]
     drawn = np.empty((m * (m - 1) // 2, draws), dtype=np.float32)
     step = max(1, _CELLS // len(samples.owner))
     rngs = [rng_for(seed, "draws", k) for k in range(m)]
@@ -214,8 +216,7 @@ def _posterior(samples: Samples, draws: int, seed: int) -> NDArray[np.float32]:
         weights = [one / one.sum(axis=1, keepdims=True) for one in weights]
         upto = [np.pad(one.cumsum(axis=1), ((0, 0), (1, 0))) for one in weights]
         for place, (i, j) in enumerate(zip(*index_pairs(m), strict=True)):
-            low = np.searchsorted(at[j], samples.below[at[i]])
-            high = np.searchsorted(at[j], samples.upto[at[i]])
+            low, high = own[j][samples.below[at[i]]], own[j][samples.upto[at[i]]]
             lower = 0.5 * (upto[j][:, low] + upto[j][:, high])
             drawn[place, first : first + rows] = 1.0 - np.einsum("dn,dn->d", weights[i], lower)
     return drawn

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import scipy  # its parts are imported when they are used
 
+from racer.failures import RATES
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -102,6 +104,52 @@ def probability_least(
     return probability
 
 
+class Rates(NamedTuple):
+    """Failure rates of m candidates: h laws, and what is known of the blocks that count.
+
+    `weights` (h,) of the laws, and `laws` (h, m, g), are those of `racer.failures.rate_laws`.
+    """
+
+    weights: NDArray[np.float64]
+    laws: NDArray[np.float64]
+    lost: NDArray[np.float64]  # the share of the blocks that a candidate is known to fail, (m,)
+    ahead: NDArray[np.float64]  # and the share of which nothing is known
+
+    def drawn(self, normal: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return rates (m, p) at normal points (m + 1, p)."""
+        chances, rates = scipy.special.ndtr(normal), np.empty(normal[1:].shape)
+        at = np.searchsorted(self.weights.cumsum()[:-1], chances[0])
+        for law in np.unique(at).tolist():
+            here, below = at == law, self.laws[law].cumsum(axis=1)[:, None, :-1]
+            rates[:, here] = RATES[(chances[1:, here, None] > below).sum(axis=2)]
+        return self.lost[:, None] + self.ahead[:, None] * rates
+
+
+def probability_least_mean(
+    parts: Sequence[Part],
+    freedom: float,
+    first: NDArray[np.bool_],
+    price: float,
+    rates: Rates,
+) -> NDArray[np.float64]:
+    """Return the probability of each of m candidates to have the least mean, failures priced, (m,).
+
+    Parts are of logarithms. Candidates that are not `first`, a mask, are no less than the least of
+    these, unless these fail more often.
+    """
+    m = len(first)
+    lattice = _lattice(-(-(2 * m + 1) // 32) * 32)
+    some = [_Split.of(part._replace(own=None), 0.0) for part in parts]
+    found = _drawn(some, lattice, max(_COUNTED // m, _POINTS), freedom, None, alone=False)
+    p = found.places.shape[1]
+    least = np.where(first[:, None], found.places, np.inf).min(axis=0)
+    places = np.where(first[:, None], found.places, np.maximum(found.places, least + _TIE))
+    rate = rates.drawn(lattice.normal[m : 2 * m + 1, :p])
+    with np.errstate(over="ignore"):  # infinite is last, too
+        means = np.exp(places) * (1.0 - rate) + price * rate
+    return _counted(found._replace(places=means, tie=np.zeros(p)))
+
+
 class _Split(NamedTuple):
     """A part of k candidates: what each has of its own, and a root of what they share.
 
@@ -174,6 +222,8 @@ def _drawn(
     n: int,
     freedom: float,
     classes: NDArray[np.float64] | None,
+    *,
+    alone: bool = True,
 ) -> _Drawn:
     """Return values at about n points of a lattice, of which each part has its share.
 
@@ -181,7 +231,9 @@ def _drawn(
     """
     n = min(n, len(lattice.shift) - _LEAST_SHARE * len(parts))
     counts = [
-        max(round(n * part.weight), _LEAST_SHARE) if part.is_uncertain or classes is not None else 1
+        max(round(n * part.weight), _LEAST_SHARE)
+        if part.is_uncertain or classes is not None or not alone
+        else 1
         for part in parts
     ]
     ends = np.cumsum(counts).tolist()

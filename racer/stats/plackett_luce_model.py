@@ -286,7 +286,7 @@ def plackett_luce(
         np.fill_diagonal(met, 0.0)
         check_connected(met, known_as)
     rng = rng_for(seed, "ties") if ties == "random" else None
-    rankings = [rank_costs(row, float(tolerance), rng) for row in costs]
+    rankings = (rank_costs(row, float(tolerance), rng) for row in costs)
     posterior, model = sample([ChoiceModel(gather(rankings, k), alpha)], draws, seed)
     weights = np.exp(model.log_weights(posterior.draws))
     weights /= weights.sum(axis=1, keepdims=True)
@@ -296,7 +296,7 @@ def plackett_luce(
         ranking=tuple(known_as[i] for i in order),
         weights=frozen(weights),
         prior=frozen(alpha),
-        n_rankings=sum(bool(r.groups) and len(r.present) > 1 for r in rankings),
+        n_rankings=int(((costs < np.inf).any(axis=1) & ((~np.isnan(costs)).sum(axis=1) > 1)).sum()),
         n_absent=int(np.isnan(costs).sum()),
         n_failed=int(np.isposinf(costs).sum()),
         ties=ties,

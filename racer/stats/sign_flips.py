@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -18,7 +18,10 @@ from racer.stats.ranks import ranks_of
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    Signs: TypeAlias = "NDArray[np.float64] | Flips"
+
 _MANY = 200  # candidates, above which an n x n system is solved, if that is smaller
+_CELLS = 1 << 22  # signs held at a time
 _LEAST = 1e-6  # of the shrinkage: keeps the matrix regular where all blocks rank alike
 
 
@@ -71,11 +74,38 @@ def all_flips(n: int) -> NDArray[np.float64]:
     return np.asarray(1.0 - 2.0 * bits, dtype=np.float64)
 
 
-def signs(n: int, flips: int, seed: int) -> NDArray[np.float64]:
-    """Return all ways to flip n blocks, or so many random ones, (k, n); row 0 flips none."""
+@dataclass(frozen=True, eq=False)
+class Flips:
+    """Random flips of many blocks, (k, n), drawn again, some blocks at a time, for each product."""
+
+    places: NDArray[np.intp]
+    flips: int
+    seed: int
+
+    def __len__(self) -> int:
+        return self.flips
+
+    def __matmul__(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
+        product = np.zeros((self.flips, table.shape[1]))
+        step = max(1, _CELLS // self.flips)
+        for at in range(0, len(table), step):
+            some = slice(at, at + step)
+            drawn = [flips_of(j, self.flips, self.seed) for j in self.places[some].tolist()]
+            product += np.array(drawn).T @ table[some]
+        return product
+
+
+def signs(places: NDArray[np.intp], flips: int, seed: int) -> Signs:
+    """Return all ways to flip n blocks, or so many random ones, (k, n); row 0 flips none.
+
+    A block is flipped as its place says, of `places` (n,), whatever its number.
+    """
+    n = len(places)
     if 1 << (n - 1) <= flips:
-        return all_flips(n)
-    return np.stack([flips_of(block, flips, seed) for block in range(n)], axis=1)
+        return all_flips(n).take(places, axis=1)
+    if n * flips > _CELLS:
+        return Flips(places, flips, seed)
+    return np.stack([flips_of(place, flips, seed) for place in places.tolist()], axis=1)
 
 
 def _shrunk(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -122,7 +152,7 @@ class FlipTest(NamedTuple):
     largest: bool
 
 
-def flip_test(ranks: NDArray[np.float64], flips: NDArray[np.float64]) -> FlipTest:
+def flip_test(ranks: NDArray[np.float64], flips: Signs) -> FlipTest:
     """Test centred ranks (n, m) by flips (k, n), k at most as many as there are.
 
     Row 0 of `flips` flips none. Where no random flip is as large, the p-value is the tail of the
@@ -132,7 +162,7 @@ def flip_test(ranks: NDArray[np.float64], flips: NDArray[np.float64]) -> FlipTes
         return FlipTest(0.0, 1.0, largest=False)
     n = len(ranks)
     every = len(flips) == 1 << (n - 1)
-    if n < ranks.shape[1] > _MANY:
+    if n < ranks.shape[1] > _MANY and not isinstance(flips, Flips):
         statistics = np.einsum("kn,kn->k", flips @ _between_blocks(ranks), flips)
     else:
         sums = (flips @ ranks).T
@@ -149,9 +179,7 @@ class Alike(NamedTuple):
     p_value: float
 
 
-def all_alike(
-    ranks: NDArray[np.float64], sums: RankSums, flips: NDArray[np.float64], level: float
-) -> Alike:
+def all_alike(ranks: NDArray[np.float64], sums: RankSums, flips: Signs, level: float) -> Alike:
     """Test centred ranks (n, m) by flips (k, n); with too few blocks for these, by their F as well."""
     with one_blas_thread():
         statistic, p_value, largest = flip_test(ranks, flips)
@@ -261,6 +289,6 @@ def sign_flip_test(
     blocks = complete_blocks(scores, maximize=maximize)
     ranks = centred(ranks_of(blocks.costs))
     n, m = ranks.shape
-    statistic, p_value, _ = flip_test(ranks, signs(n, flips, seed))
+    statistic, p_value, _ = flip_test(ranks, signs(np.arange(n), flips, seed))
     mean_ranks = frozen(ranks.mean(axis=0) + (m + 1) / 2.0)
     return SignFlipResult(statistic, p_value, mean_ranks, n, blocks.dropped)

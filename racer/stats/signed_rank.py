@@ -352,8 +352,8 @@ class _Sums(NamedTuple):
         self, weights: NDArray[np.float32], cumulative: NDArray[np.float32]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the weight of pairs above and of pairs below, each of shape (draws,)."""
-        total = cumulative[-1]
-        above = np.einsum("ij,ij->j", weights, total - cumulative[self.above])
+        rest = cumulative[self.above]
+        above = np.einsum("ij,ij->j", weights, np.subtract(cumulative[-1], rest, out=rest))
         below = np.einsum("ij,ij->j", weights, cumulative[self.below])
         return above.astype(np.float64), below.astype(np.float64)
 
@@ -382,15 +382,18 @@ def _by_size(levels: NDArray[np.int64], order: NDArray[np.intp]) -> NDArray[np.i
 def _weights(
     by_size: NDArray[np.intp], draws: int, rng: np.random.Generator
 ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
-    """Yield Gamma(1) weights, (n, k), drawn in the order of |Z|, and their sums, (n + 1, k)."""
+    """Yield Gamma(1) weights, (n, k), drawn in the order of |Z|, and their sums, (n + 1, k).
+
+    The arrays are used again.
+    """
     n = len(by_size)
-    for start in range(0, draws, max(_CELLS // n, 64)):
-        k = min(max(_CELLS // n, 64), draws - start)
-        weights = np.empty((n, k), np.float32)
-        weights[by_size] = rng.standard_exponential((n, k), dtype=np.float32)
-        cumulative = np.zeros((n + 1, k), np.float32)
-        np.cumsum(weights, axis=0, out=cumulative[1:])
-        yield weights, cumulative
+    step = max(_CELLS // n, 64)
+    weights, cumulative = np.empty((n, step), np.float32), np.zeros((n + 1, step), np.float32)
+    for start in range(0, draws, step):
+        k = min(step, draws - start)
+        weights[by_size, :k] = rng.standard_exponential((n, k), dtype=np.float32)
+        np.cumsum(weights[:, :k], axis=0, out=cumulative[1:, :k])
+        yield weights[:, :k], cumulative[:, :k]
 
 
 def _votes(fractions: NDArray[np.float64]) -> tuple[float, float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields as fields_of
 from importlib.metadata import version
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from racer.space.space import Space
 from racer.space.stored import not_kept
 from racer.store.jsonable import decode, encode, is_plain, qualified_name, same, shown_apart
 from racer.store.reader import OtherStoreError, sense_made_of
-from racer.store.schema import ARGUMENTS, MAY_LACK, OF_EVALUATIONS, Setup, is_record
+from racer.store.schema import ARGUMENTS, MAY_LACK, OF_EVALUATIONS, Setup, argument, is_record
 from racer.store.source import source_digest
 
 if TYPE_CHECKING:
@@ -237,12 +238,19 @@ def _maker(kind: Kind) -> Callable[..., Contest[Any]]:
 
         return Race
     if kind == "tuning":
-        from racer.tuner.tuner import Tuner  # noqa: PLC0415
-
-        return Tuner
+        return _tuner
     from racer.racing.ablation import Ablation  # noqa: PLC0415
 
     return Ablation
+
+
+def _tuner(**settings: Any) -> Contest[Any]:
+    """Return the tuning of recorded settings."""
+    from racer.tuner.plan import Search  # noqa: PLC0415
+    from racer.tuner.tuner import Tuner  # noqa: PLC0415
+
+    own = {field.name: settings.pop(field.name, None) for field in fields_of(Search)}
+    return Tuner(search=Search(**own), **settings)
 
 
 def _a(kind: str) -> str:
@@ -284,11 +292,11 @@ def decode_setting(path: str, name: str, encoded: Any) -> Any:
         if plain:
             raise StoreError(
                 f"store {path!r}: its {name} cannot be rebuilt ({error}): it is damaged, or was "
-                f"written on another system; pass the same again, racer.resume(.., {name}=..)"
+                f"written on another system; pass the same again, racer.resume(.., {argument(name)})"
             ) from None
         raise StoreError(
             f"store {path!r} only describes its {name}, which JSON cannot hold: pass the same "
-            f"again, racer.resume(.., {name}=..)"
+            f"again, racer.resume(.., {argument(name)})"
         ) from None
 
 

@@ -101,8 +101,9 @@ def _described(value: Any) -> dict[str, Any]:
 
 def _record(value: Any) -> dict[str, Any]:
     given = _fields(value)
-    if isinstance(value, Budget) and value.spend is None:  # schema 1 has it only if it is given
-        del given["spend"]
+    if isinstance(value, Budget):  # schema 1 has money only if it is given
+        more = () if value.spend is None else ("spend",)
+        given = {name: given[name] for name in ("evaluations", "seconds", *more)}
     return {"!racer": type(value).__name__, "fields": given}
 
 

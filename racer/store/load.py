@@ -14,11 +14,10 @@ from racer.space.stored import not_kept
 from racer.store.begun import was_begun_here
 from racer.store.contest import contest_from_store, decode_setting, has_prices
 from racer.store.jsonable import is_plain
-from racer.store.log import damage_to_log, has_log
-from racer.store.reader import explained, open_to_read, sense_made_of
+from racer.store.reader import open_to_read, sense_made_of
 from racer.store.replay import Recorder, replay
+from racer.store.result import is_result_of, result_in
 from racer.store.schema import VerdictRow
-from racer.store.snapshot import snapshot_of
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from racer.results.tuning import TuneResult
     from racer.store.reader import Reader
     from racer.store.schema import Conclusion, Setup
-    from racer.store.snapshot import Snapshot
 
     AnyResult = RaceResult | TuneResult | AblationResult
 
@@ -86,8 +84,6 @@ def load(store: str | PathLike[str]) -> AnyResult:
 def load_record(store: str | PathLike[str]) -> Recorded:
     """Return what `load` does, and the recorded settings."""
     with open_to_read(as_path(store, "store")) as reader, sense_made_of(reader.path):
-        snapshot = snapshot_of(reader)
-        reader.check_schema(pages=snapshot is None)
         setup = reader.setup
         if (why := why_not_replayed(reader)) is not None:
             raise StoreError(
@@ -95,7 +91,7 @@ def load_record(store: str | PathLike[str]) -> Recorded:
                 f"use {reader.how_to_resume()}"
             )
         settings = seen_settings(reader, setup)
-        result = None if snapshot is None else restored(reader, snapshot)
+        result = restored(reader)
         if result is None:
             result, _, _ = replayed(reader)
         names = ("racer", "evaluate", "command", "retries", "timeout", "memory")
@@ -136,10 +132,10 @@ def seen_settings(reader: Reader, setup: Setup) -> dict[str, Any]:
     }
 
 
-def restored(reader: Reader, snapshot: Snapshot) -> AnyResult | None:
-    """Return the result that a snapshot holds of a recorded contest; None if it makes no sense."""
+def restored(reader: Reader) -> AnyResult | None:
+    """Return the result that stands in a store; None if there is none, or it makes no sense."""
     with suppress(RacerError, TypeError):
-        found: AnyResult | None = snapshot.result(reader, contest_from_store(reader, numbered=True))
+        found: AnyResult | None = result_in(reader, contest_from_store(reader, numbered=True))
         return found
     return None
 
@@ -196,15 +192,8 @@ class Report:
 def check_store(path: str | PathLike[str], *, quick: bool = False) -> Report:
     """Check a store, which may be in use, without writing: integrity, checksums, verdicts.
 
-    `quick`: do not replay it; where it has a snapshot, compare its checksum only.
+    `quick`: do not replay it.
     """
-    report = _look(path, quick)
-    if report.problems and has_log(str(path)):
-        report = _look(path, quick)  # a race may have begun in the middle of it
-    return report
-
-
-def _look(path: str | PathLike[str], quick: bool) -> Report:
     report = Report()
     with open_to_read(str(path), is_checked=False) as reader:
         try:
@@ -217,13 +206,7 @@ def _look(path: str | PathLike[str], quick: bool) -> Report:
 
 def _fill(report: Report, reader: Reader, quick: bool) -> None:
     """Report all that is found; StoreError at the first thing that is not sound."""
-    with explained(reader.path):
-        warning = damage_to_log(reader.path)
-    if warning:
-        report.notes.append(warning)
-    snapshot = snapshot_of(reader)
-    is_known = quick and snapshot is not None  # to be as it was at the end of the run
-    reader.check_schema(pages=not is_known)
+    reader.check()
     if not quick:
         reader.check_pages("integrity_check(10)")
 
@@ -238,9 +221,7 @@ def _fill(report: Report, reader: Reader, quick: bool) -> None:
     ending = reader.ending()
     report.ended = None if ending is None else ending.ended
 
-    if not is_known:
-        reader.check_outcomes()
-        _ = reader.eliminated()
+    _ = reader.eliminated()
     (report.statuses, report.seconds, report.failure) = reader.statuses()
     report.evaluations = report.statuses.total()
 
@@ -249,7 +230,7 @@ def _fill(report: Report, reader: Reader, quick: bool) -> None:
         return
     # candidates and instances may be replaced by their numbers
     if quick:
-        report.result = None if snapshot is None else restored(reader, snapshot)
+        report.result = restored(reader)
         if report.result is None:
             report.notes.append("not replayed: without --quick, its verdicts are checked as well")
             return
@@ -257,8 +238,5 @@ def _fill(report: Report, reader: Reader, quick: bool) -> None:
     else:
         report.result, contest, report.verdicts = replayed(reader)
         report.blocks = contest.n_blocks
-        if snapshot is not None and not snapshot.is_of(report.result):
-            report.problems.append(
-                f"store {reader.path!r}: its snapshot says otherwise than its outcomes: remove "
-                f"{reader.path + '.snapshot'!r}, which is not needed"
-            )
+        if not is_result_of(reader, report.result):
+            reader.damaged("its result says otherwise than its outcomes")

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import operator
 import os
-import re
 import shlex
+import shutil
 import sqlite3
 import stat
 import struct
-import zlib
 from collections import Counter
 from contextlib import closing, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NoReturn
-from weakref import WeakSet
 
 from racer.core.events import Ended
-from racer.errors import StoreError, warn
+from racer.errors import StoreError
 from racer.evaluate.recorded import SCORES
 from racer.space.stored import not_kept
 from racer.store import schema
 from racer.store.jsonable import is_plain
-from racer.store.log import damage_to_log, has_log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
 SEARCH = "racer.integrations.sklearn.calls.Fit"
 """The objective of a search of scikit-learn."""
@@ -35,38 +34,10 @@ SEARCH = "racer.integrations.sklearn.calls.Fit"
 PATIENCE = 30.0  # seconds to wait for a viewer that holds the file
 
 
-class _Connection(sqlite3.Connection):
-    """A connection that lets go of its file when it is closed.
-
-    From Python 3.12 on, a query of which not all rows were read, and that an error's traceback keeps
-    alive, say, would keep the file open, and locked, beyond that.
-    """
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._queries = WeakSet[sqlite3.Cursor]()
-
-    def execute(self, *args: Any) -> sqlite3.Cursor:
-        """Execute a statement."""
-        cursor = super().execute(*args)
-        if cursor.description is not None:  # it has rows
-            self._queries.add(cursor)
-        return cursor
-
-    def close(self) -> None:
-        """End the queries, and close the file."""
-        for query in [*self._queries]:
-            query.close()
-        super().close()
-
-
 def connect(path: str, mode: str) -> sqlite3.Connection:
-    """Open a file; `mode` is "ro", "rw", "rwc" (may create it), or "immutable"."""
-    how = "mode=ro&immutable=1" if mode == "immutable" else f"mode={mode}"
-    uri = f"{Path(path).absolute().as_uri()}?{how}"
-    return sqlite3.connect(
-        uri, uri=True, isolation_level=None, timeout=PATIENCE, factory=_Connection
-    )
+    """Open a file; `mode` is "ro", "rw" or "rwc" (may create it)."""
+    uri = f"{Path(path).absolute().as_uri()}?mode={mode}"
+    return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=PATIENCE)
 
 
 class OtherStoreError(StoreError):
@@ -144,16 +115,7 @@ def sense_made_of(path: str) -> Iterator[None]:
         raise damaged(path, f"its records make no sense ({error})") from error
 
 
-_ERROR_CODE = re.compile(r"error code=(\d+)")
 _ALWAYS = {"racer", "evaluate", "retries", "timeout", "memory"}
-
-
-class _PlainTails(dict[str, bytes]):
-    """The end of a packed row of `PLAIN_OUTCOMES`, by worker."""
-
-    def __missing__(self, worker: str) -> bytes:
-        tail = self[worker] = schema.plain_tail(worker)
-        return tail
 
 
 class Reader:
@@ -162,7 +124,6 @@ class Reader:
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         self.path = path
         self.connection = connection
-        self.remember: Callable[[bytes, int], None] | None = None
 
     @cached_property
     def setup(self) -> schema.Setup:
@@ -217,82 +178,59 @@ class Reader:
             self.damaged(f"its settings have {', '.join(sorted(others))}, which are not known")
 
     def outcomes(self) -> Iterator[schema.OutcomeRow]:
-        """Yield the outcomes in order of block and candidate, each checked; held-out ones last."""
-        crc, pack, tails = zlib.crc32, schema.PLAIN_NUMBERS.pack, _PlainTails()
+        """Yield the outcomes in order of block and candidate, held-out ones last; see `check`."""
+        before = None
         with explained(self.path):
-            for *values, written in self.connection.execute(schema.ROWS["outcomes"]):
+            for *values, _, _ in self.connection.execute(schema.ROWS["outcomes"]):
                 row = schema.OutcomeRow._make(values)
-                block, candidate, tries, status, value, metrics, spend, took, worker, *rest = values
-                message, out, bound = rest
-                data = None
-                if status == "ok" and not message and metrics is None is spend is not value:
-                    with suppress(struct.error, TypeError, ValueError):
-                        data = (
-                            pack(block, candidate, tries, out, value, took, bound) + tails[worker]
-                        )
-                        data = data if crc(data) == written else None
-                if data is None:
-                    data = self._checked(row, written)
-                if self.remember is not None:
-                    self.remember(data, written)
+                key = row.held_out, row.block, row.candidate, row.bound
+                if key == before:
+                    self.damaged(f"candidate {row.candidate} on block {row.block} is in it twice")
+                before = key
                 yield row
 
-    def outcomes_after(self, blocks: Sequence[int]) -> Iterator[schema.OutcomeRow]:
-        """Yield the outcomes of each candidate after its block, in order, each checked."""
-        least = min(blocks, default=-1)
-        keys = (
-            "SELECT block, candidate FROM outcomes WHERE held_out = 0 AND block > ? ORDER BY 1, 2"
-        )
-        one = "SELECT * FROM outcomes WHERE held_out = 0 AND block = ? AND candidate = ?"
+    def check(self) -> tuple[int, int]:
+        """Return the number of outcomes and the last checksum; StoreError unless all are as written.
+
+        Those of a file that is as its last run left it, known by its digest, are not read.
+        """
+        self.check_schema()
+        head = self.rows("SELECT outcomes, checksum FROM recorded")
+        if len(head) != 1:
+            self.damaged("it does not say once how many outcomes it has")
+        if self.result is not None:
+            return int(head[0][0]), int(head[0][1])
+        self.check_pages("quick_check(1)")
+        return self._check_outcomes(*head[0])
+
+    def _check_outcomes(self, expected: object, last: object) -> tuple[int, int]:
+        """Check each outcome and its place; more than expected are of a copy of a running race."""
+        n, before, is_complete = 0, 0, (expected, last) == (0, 0)
         with explained(self.path):
-            for block, candidate in self.connection.execute(keys, [least]):
-                if block > blocks[candidate]:
-                    for *values, written in self.connection.execute(one, [block, candidate]):
-                        row = schema.OutcomeRow._make(values)
-                        self._checked(row, written)
-                        yield row
+            for *values, number, written in self.connection.execute(schema.ROWS["recorded"]):
+                n, found = n + 1, None
+                row = schema.OutcomeRow._make(values)
+                with suppress(struct.error, TypeError, ValueError):
+                    found = schema.checksum(row, before)
+                if found is None or (number, written) != (n, found):
+                    self.damaged(
+                        f"the outcome of candidate {row.candidate} on block {row.block} does not "
+                        "match its checksum, or others before it are missing"
+                    )
+                before, is_complete = found, is_complete or (n, found) == (expected, last)
+        if not is_complete:
+            self.damaged(f"{expected} outcomes were recorded, of which {n} are there")
+        return n, before
 
-    def _checked(self, row: schema.OutcomeRow, written: Any) -> bytes:
-        """Return a row as its checksum is over it; StoreError if that differs."""
-        data = None
-        with suppress(struct.error, TypeError, ValueError):
-            data = schema.packed(row)
-        if data is None or zlib.crc32(data) != written:
-            self._outcome_damaged(row.candidate, row.block)
-        return data
-
-    def _outcome_damaged(self, candidate: object, block: object) -> NoReturn:
-        self.damaged(
-            f"the outcome of candidate {candidate} on block {block} does not match its checksum"
-        )
-
-    def check_outcomes(self) -> tuple[int, int]:
-        """Check all outcomes, in any order; return their number and the sum of their checksums."""
-        n = total = block = candidate = 0
-        with explained(self.path):
-            for *values, written in self.connection.execute(schema.OTHER_OUTCOMES):
-                self._checked(schema.OutcomeRow(*values), written)
-                n, total = n + 1, total + written
-            crc, pack, tails = zlib.crc32, schema.PLAIN_NUMBERS.pack, _PlainTails()
-            rows = self.connection.execute(schema.PLAIN_OUTCOMES)
-            is_sound = True
-            try:
-                for worker, written, block, candidate, tries, out, value, took, bound in rows:
-                    numbers = pack(block, candidate, tries, out, value, took, bound)
-                    is_sound = crc(tails[worker], crc(numbers)) == written
-                    if not is_sound:
-                        break
-                    n, total = n + 1, total + written
-            except (struct.error, TypeError, ValueError):
-                is_sound = False
-            if not is_sound:
-                self._outcome_damaged(candidate, block)
-        return n, total
-
-    def count_outcomes(self) -> tuple[int, int]:
-        """Return the number of outcomes and the sum of their checksums, which are not compared."""
-        ((n, total),) = self.rows("SELECT count(*), ifnull(sum(checksum), 0) FROM outcomes")
-        return n, total
+    @cached_property
+    def result(self) -> str | None:
+        """The result in a file that is byte by byte as the last run left it, else None."""
+        for text, digest in self.rows("SELECT result, digest FROM results"):
+            if isinstance(digest, bytes) and isinstance(text, str):
+                image = self.connection.serialize()
+                if digest == digest_of(image, digest, text):
+                    return text
+        return None
 
     def count_candidates(self) -> int:
         """Return how many candidates have an outcome."""
@@ -363,8 +301,8 @@ class Reader:
             rows.append(row)
         return rows
 
-    def check_schema(self, *, pages: bool = True) -> None:
-        """Raise StoreError unless the tables are those of a store, and their `pages` are whole."""
+    def check_schema(self) -> None:
+        """Raise StoreError unless the tables are those of a store."""
         found = self.rows("SELECT type, name, rootpage FROM sqlite_master")
         tables = {name for kind, name, page in found if kind == "table" and page}
         with explained(self.path):
@@ -373,18 +311,12 @@ class Reader:
                     self.damaged(f"its table {table!r} is not that of a store")
         if any(kind == "trigger" for kind, _, _ in found):
             self.damaged("it has triggers, which no store has")
-        if pages:
-            self.check_pages("quick_check(1)")
 
     def check_pages(self, check: str) -> None:
         """Raise StoreError if SQLite's own check of the file finds something."""
         found = [str(row[0]) for row in self.rows(f"PRAGMA {check}")]
-        if found == ["ok"]:
-            return
-        code = _ERROR_CODE.search(found[0])
-        if code is not None and int(code[1]) & 0xFF == sqlite3.SQLITE_IOERR:
-            raise StoreError(f"store {self.path!r}: {found[0]}: {_WHAT_TO_DO['SQLITE_IOERR']}")
-        self.damaged("; ".join(found))
+        if found != ["ok"]:
+            self.damaged("; ".join(found))
 
     def damaged(self, what: str) -> NoReturn:
         """Raise StoreError: damage that SQLite does not see."""
@@ -410,7 +342,7 @@ class Reader:
         needed = [name for name in names if not is_plain(parts.get(name))]
         if not_kept(parts.get("space")) is not None:
             needed.append("space")
-        arguments = "".join(f", {name}=.." for name in needed)
+        arguments = "".join(f", {schema.argument(name)}" for name in needed)
         if "command" in setup.settings and not needed:
             return f"racer resume {shlex.quote(self.path)}"
         return f"racer.resume({self.path!r}, evaluate{arguments})"
@@ -430,37 +362,30 @@ def refuse_irregular(path: str) -> None:
             raise StoreError(f"store {path!r}: this is {what}; give the path of a file")
 
 
-def look_at(path: str) -> bool:
-    """Return whether a file holds a race; StoreError for another kind of file, or a newer one."""
+def contents_of(path: str) -> Reader | None:
+    """Return the contents of a store after its last commit, in memory; None if there is no race.
+
+    Its files are only read, and let go of. StoreError for a file of another kind or version.
+    """
     refuse_irregular(path)
     with explained(path):
         try:
-            empty = not Path(path).stat().st_size
+            if not Path(path).stat().st_size:
+                return None
+            connection = _copy_of(path)
         except FileNotFoundError:
-            empty = True
-        if empty:
-            if has_log(path):
-                raise StoreError(
-                    f"store {path!r}: it is empty or gone, but its log {path + '-wal'!r} is there: "
-                    "put a copy of the store in its place, or remove the log as well"
-                )
-            return False
-    # never opened but through SQLite: to close it would drop the locks that this process has on it
-    with explained(path), closing(_reading(path)) as connection:
-        try:
-            connection.execute("BEGIN")  # one view: another process may just begin a race in it
-            (application,) = connection.execute("PRAGMA application_id").fetchone()
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-            (entries,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            (pages,) = connection.execute("PRAGMA page_count").fetchone()
+            return None
         except sqlite3.DatabaseError as error:
             if getattr(error, "sqlite_errorname", "") != "SQLITE_NOTADB":
                 raise
             raise _no_store(path) from None
-    if not pages:  # too short for a database
-        raise _no_store(path)
+        if connection is None:
+            return None
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        (entries,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if application == 0 and entries == 0:
-        return False
+        return None
     if application != schema.APPLICATION_ID:
         raise StoreError(
             f"store {path!r}: this is an SQLite database of something else; the file is unchanged"
@@ -470,14 +395,51 @@ def look_at(path: str) -> bool:
             f"store {path!r} has schema {version}, and this version of racer reads schema "
             f"{schema.SCHEMA}: install the version that wrote it; the file was left as it is"
         )
-    return True
+    return Reader(path, connection)
+
+
+def _copy_of(path: str) -> sqlite3.Connection | None:
+    """Return a database after its last commit, in memory; None before its first one."""
+    try:
+        if (copied := _copied(path, "ro")) is None:  # too short for a database
+            raise _no_store(path)
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorname", "") != "SQLITE_READONLY_ROLLBACK":
+            raise
+    else:
+        return copied
+    # a kill broke a commit off: that is undone in a copy, as what the journal says may be damaged
+    with TemporaryDirectory() as folder:
+        copy = f"{folder}/copy.db"
+        for end in ("", "-journal"):
+            shutil.copyfile(f"{path}{end}", f"{copy}{end}")
+        return _copied(copy, "rw")
+
+
+def _copied(path: str, mode: str) -> sqlite3.Connection | None:
+    """Return a copy of a database in memory; None if it has no pages."""
+    memory = sqlite3.connect(":memory:", isolation_level=None)
+    # through SQLite alone: to close the file would drop the locks that this process has on it
+    with closing(connect(path, mode)) as connection:
+        connection.execute("BEGIN")
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.backup(memory)
+    return memory if pages else None
+
+
+_HEADER = 100  # bytes in which SQLite counts the changes of a file
+
+
+def digest_of(image: bytes, digest: bytes, text: str) -> bytes:
+    """Return the SHA-256 of a database, in which that of a result stands for `digest`."""
+    own = hashlib.sha256(text.encode()).digest()
+    return hashlib.sha256(image[_HEADER:].replace(digest, own, 1)).digest()
 
 
 def no_race_in(path: str) -> StoreError:
     """Return the error for a store that does not exist, or that nothing was written to."""
     what = "there is no race in it" if os.path.lexists(path) else "there is no such file"
-    if os.path.exists(path) and os.path.getsize(path):  # noqa: PTH110, PTH202
-        what += f" (to copy a store in use, copy its log, {os.path.basename(path)}-wal, too)"  # noqa: PTH119
     return StoreError(
         f"store {path!r}: {what}; racer.race(.., store={path!r}), or racer.tune, begins one"
     )
@@ -487,24 +449,16 @@ def _no_store(path: str) -> StoreError:
     return StoreError(f"store {path!r}: this is not a store; the file is unchanged")
 
 
-def _reading(path: str) -> sqlite3.Connection:
-    """Open to read. Without a log beside it nothing writes, and SQLite needs no files of its own."""
-    return connect(path, "ro" if has_log(path) else "immutable")
-
-
 @contextmanager
 def open_to_read(path: str, *, is_checked: bool = True) -> Iterator[Reader]:
-    """Open the store at `path` without a lock, read-only; StoreError if it cannot be read.
+    """Read the store at `path`, without a lock; StoreError if it cannot be read.
 
-    `is_checked`: also if its log is damaged, so that outcomes would be missing without a word.
+    `is_checked`: also if outcomes are missing or changed.
     """
-    holds_a_race = look_at(path)
-    with explained(path):
-        warning = damage_to_log(path) if is_checked or not holds_a_race else ""
-    if not holds_a_race:
+    reader = contents_of(path)
+    if reader is None:
         raise no_race_in(path)
-    if warning:
-        warn(warning)
-    with explained(path), closing(_reading(path)) as connection:
-        connection.execute("BEGIN")  # one view of it, whatever is written meanwhile
-        yield Reader(path, connection)
+    with closing(reader.connection):
+        if is_checked:
+            reader.check()
+        yield reader

@@ -22,8 +22,8 @@ from racer.racing.race import Race
 from racer.store.contest import VERSION, refuse_differences, set_up
 from racer.store.jsonable import decode, dumps, encode, same
 from racer.store.reader import sense_made_of
+from racer.store.result import result_in
 from racer.store.schema import CandidateRow, Ending, PriceRow, VerdictRow, is_priced
-from racer.store.snapshot import snapshot_of, uncollected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from racer.evaluate.outcome import CellKey
     from racer.store.reader import Reader
     from racer.store.schema import Conclusion, OutcomeRow
-    from racer.store.snapshot import Kept
     from racer.store.writer import Store
 
     Event = BlockCompleted | RaceEnded | CandidatesAdded | RaceCompleted
@@ -87,7 +86,10 @@ class Recorder:
         """Compare or record an event."""
         if isinstance(event, BlockCompleted):
             evidence = None if event.evidence is None else _evidence(event.evidence)
-            self.decided(event.block, event.best, event.eliminated, evidence)
+            best = None if event.best is None else int(event.best)
+            dropped = _dropped(event.eliminated) if event.eliminated else "[]"
+            verdict = VerdictRow(event.block, best, dropped, evidence)
+            self._compare(f"block {event.block}", next(self._verdicts, None), verdict)
         elif isinstance(event, RaceEnded):
             ending = Ending(event.ended.value, _dropped(event.eliminated))
             self._compare("the end", self._ending, ending)
@@ -95,18 +97,6 @@ class Recorder:
             self._compare_candidates(event)
         if not self.replaying or isinstance(event, RaceEnded):
             self.pass_on(event)
-
-    def decided(
-        self,
-        block: int,
-        best: int | None,
-        eliminated: Sequence[Elimination],
-        evidence: str | None = None,
-    ) -> None:
-        """Compare or record the decisions after a block."""
-        first = None if best is None else int(best)
-        verdict = VerdictRow(block, first, _dropped(eliminated) if eliminated else "[]", evidence)
-        self._compare(f"block {block}", next(self._verdicts, None), verdict)
 
     def pass_on(self, event: Event) -> None:
         """Tell watchers of an event."""
@@ -242,7 +232,7 @@ class Recording:
         contest.watch(self._recorder)
 
     def concluded(self) -> Any:
-        """Return the result of a contest that has ended, by its snapshot; None without one.
+        """Return the result of a contest that has ended, as it stands in its store; None if it does not.
 
         Watchers are notified of its end.
         """
@@ -250,8 +240,7 @@ class Recording:
         if not store.holds_a_race or self._has_grown:
             return None
         reader = store.reader
-        snapshot, ending = snapshot_of(reader), reader.ending()
-        result = None if snapshot is None else snapshot.result(reader, self._contest)
+        result, ending = result_in(reader, self._contest), reader.ending()
         if result is None or ending is None or result.ended != ending.ended:
             return None
         gone = len(json.loads(ending.dropped))
@@ -274,10 +263,7 @@ class Recording:
         if not store.holds_a_race:
             store.begin(self._given)
             return Prefetched.none()
-        with uncollected():
-            kept = _kept(contest, store.reader)
-        store.remember(None if kept is None else kept.image)
-        untold = replay(contest, store.reader, self._recorder, kept)
+        untold = replay(contest, store.reader, self._recorder)
         if self._has_grown:
             recorded = store.reader.setup
             settings = {**recorded.settings, "budget": self._given.settings["budget"]}
@@ -287,46 +273,23 @@ class Recording:
         return untold
 
 
-def replay(
-    contest: Contest[Any], reader: Reader, recorder: Recorder, kept: Kept | None = None
-) -> Prefetched:
-    """Replay a contest's outcomes, and return the rest; StoreError if a verdict differs.
-
-    `kept`: those of a race, by its snapshot.
-    """
+def replay(contest: Contest[Any], reader: Reader, recorder: Recorder) -> Prefetched:
+    """Replay a contest's outcomes, and return the rest; StoreError if a verdict differs."""
     with warnings.catch_warnings(), sense_made_of(reader.path):
         warnings.simplefilter("ignore", RacerWarning)  # they were given at the time
-        if kept is not None and isinstance(contest, Race):
-            with contest.unwatched(), uncollected():
-                _tell_kept(contest, reader, recorder, kept.rows)
-        untold = _tell_all(contest, reader, None if kept is None else kept.others)
-        prefetched = _sorted_out(untold, contest, reader)
+        prefetched = _sorted_out(_tell_all(contest, reader), contest, reader)
     if not recorder.all_came():
         reader.damaged("it has a verdict on a block whose outcomes are missing")
     recorder.replaying = False
     return prefetched
 
 
-def _kept(contest: Contest[Any], reader: Reader) -> Kept | None:
-    """Return the outcomes of a contest that is told rows, by its snapshot; None without one."""
-    if not isinstance(contest, Race) or not _has_plain_costs(contest.rules):
-        return None
-    snapshot = snapshot_of(reader)
-    return None if snapshot is None else snapshot.kept(reader, len(contest.configs))
-
-
-def _tell_all(
-    contest: Contest[Any],
-    reader: Reader,
-    others: Iterable[OutcomeRow] | None,
-) -> dict[CellKey, Outcome]:
+def _tell_all(contest: Contest[Any], reader: Reader) -> dict[CellKey, Outcome]:
     """Pass recorded outcomes in the order of requests; return the rest.
-
-    `others`: those that it has not been told, if it knows some.
 
     Of a cell that was evaluated with several bounds, the smallest comes first, as it did then.
     """
-    rows = reader.outcomes() if others is None else iter(others)
+    rows = reader.outcomes()
     known: dict[CellKey, list[Outcome]] = {}
     untold: dict[CellKey, Outcome] = {}
     last = (False, -1)  # the block up to which rows have been read
@@ -392,24 +355,6 @@ def _tell_rows(
             break
         contest.tell_row(_row_of(reader, block, candidates, told))  # type: ignore[arg-type]
     return chain(() if row is None else (row,), outcomes), last
-
-
-def _tell_kept(contest: Race, reader: Reader, recorder: Recorder, rows: Sequence[Row]) -> None:
-    """Tell a race the rows of a snapshot, and compare its decisions; it makes no events."""
-    gone, tested, leader = 0, 0, None
-    alive: NDArray[np.intp] | None = None
-    for row in rows:
-        asked = contest.requested
-        if asked is not None and asked[1] is not alive:
-            alive, candidates = asked[1], asked[1].tobytes()
-        if asked is None or asked[0] != row.block or candidates != row.candidates.tobytes():
-            reader.damaged(f"its snapshot has others on block {row.block} than are asked for")
-        contest.tell_row(row)
-        all_gone = contest.eliminations
-        eliminated = all_gone[gone:] if len(all_gone) > gone else ()
-        if eliminated or tested != contest.tested_blocks:
-            gone, tested, leader = gone + len(eliminated), contest.tested_blocks, contest.leader
-        recorder.decided(contest.n_blocks - 1, leader, eliminated)
 
 
 def _row_of(

@@ -56,9 +56,19 @@ CREATE TABLE outcomes (
     message TEXT NOT NULL,
     held_out INTEGER NOT NULL,     -- 0 or 1
     bound REAL NOT NULL,           -- seconds after which it was stopped, of run times; 0: none
-    checksum INTEGER NOT NULL,     -- CRC-32 of the row
-    PRIMARY KEY (held_out, block, candidate, bound)
-) WITHOUT ROWID""",
+    number INTEGER PRIMARY KEY,    -- from 1, in the order in which they were recorded
+    checksum INTEGER NOT NULL      -- CRC-32 of the row, begun with that of the row before
+)""",
+    "recorded": """
+CREATE TABLE recorded (
+    outcomes INTEGER NOT NULL,     -- how many there are
+    checksum INTEGER NOT NULL      -- that of the last of them
+)""",
+    "results": """
+CREATE TABLE results (
+    result TEXT NOT NULL,          -- JSON: what a replay of a large store would find
+    digest BLOB NOT NULL           -- SHA-256 of the file in which it stands for that
+)""",
     "verdicts": """
 CREATE TABLE verdicts (
     block INTEGER PRIMARY KEY,     -- after which it was reached
@@ -84,16 +94,11 @@ CREATE TABLE prices (
 )"""
 """One table more, of a tuning whose prices are a function."""
 
-_PLAIN = "status IS 'ok' AND value NOTNULL AND spend ISNULL AND metrics ISNULL AND message IS ''"
-_NUMBERS_OF_PLAIN = "block, candidate, attempts, held_out, value, seconds, bound"
-PLAIN_OUTCOMES = f"SELECT worker, checksum, {_NUMBERS_OF_PLAIN} FROM outcomes WHERE {_PLAIN}"  # noqa: S608
-OTHER_OUTCOMES = f"SELECT * FROM outcomes WHERE NOT ({_PLAIN})"  # noqa: S608
-
 _IN_ORDER = "ORDER BY held_out, block, candidate, bound"
 STATUSES = "SELECT status, count(*), sum(seconds) FROM outcomes GROUP BY status"
 FIRST_MESSAGE = f"SELECT message FROM outcomes WHERE message != '' {_IN_ORDER} LIMIT 1"  # noqa: S608
 
-ADD_OUTCOME = "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+ADD_OUTCOME = "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 _COMMAND = {"argv", "switches", "reads", "protocol", "cost", "cwd", "success_codes"}
 
@@ -116,6 +121,11 @@ def _is_command(value: Any) -> bool:
 
 def _are_codes(value: Any) -> bool:
     return isinstance(value, list) and all(is_whole(code) and 0 <= code <= 255 for code in value)
+
+
+def argument(name: str) -> str:
+    """Return how a setting is given again in a call."""
+    return "budget=racer.Budget(prices=..)" if name == "prices" else f"{name}=.."
 
 
 def is_record(value: Any, name: str) -> bool:
@@ -181,6 +191,7 @@ OF_EVALUATIONS = ("command", "evaluate_source", "jobs")
 
 ROWS = {
     "outcomes": f"SELECT * FROM outcomes {_IN_ORDER}",  # noqa: S608
+    "recorded": "SELECT * FROM outcomes ORDER BY number",
     "verdicts": "SELECT * FROM verdicts ORDER BY block",
     "ending": "SELECT * FROM ending",
     "prices": "SELECT * FROM prices ORDER BY candidate",
@@ -212,7 +223,7 @@ class Setup(NamedTuple):
 
 
 class OutcomeRow(NamedTuple):
-    """A row of `outcomes`, without its checksum."""
+    """A row of `outcomes`, without its number and checksum."""
 
     block: int
     candidate: int
@@ -268,53 +279,22 @@ def is_priced(setup: Setup) -> bool:
 
 
 _NUMBERS = struct.Struct("<4q4d")
-PLAIN_NUMBERS, _SPEND = struct.Struct("<4q3d"), struct.Struct("<d")  # together the same
 _NAN = float("nan")
 
 
-def checksum(row: OutcomeRow) -> int:
-    """Return the CRC-32 of a row of `outcomes`: numbers little endian, then texts joined by NUL.
+def checksum(row: OutcomeRow, before: int) -> int:
+    """Return the CRC-32 of a row of `outcomes`, begun with that of the row before it (0: none).
 
-    The numbers are block, candidate, attempts and held_out (int64), value, seconds, bound and spend
-    (float64, NaN if NULL); the texts status, worker, message and metrics (empty if NULL), in UTF-8.
+    It is over numbers, little endian, then texts joined by NUL. The numbers are block, candidate,
+    attempts and held_out (int64), value, seconds, bound and spend (float64, NaN if NULL); the texts
+    status, worker, message and metrics (empty if NULL), in UTF-8.
     """
-    return zlib.crc32(packed(row))
-
-
-def packed(row: OutcomeRow) -> bytes:
-    """Return the bytes of a row of `outcomes` that its checksum is over."""
     block, candidate, attempts, status, value, metrics, spend, seconds, worker, *rest = row
     message, held_out, bound = rest
     value, spend = _NAN if value is None else value, _NAN if spend is None else spend
     numbers = _NUMBERS.pack(block, candidate, attempts, held_out, value, seconds, bound, spend)
-    return numbers + f"{status}\0{worker}\0{message}\0{metrics or ''}".encode()
-
-
-def plain_tail(worker: str) -> bytes:
-    """Return what follows `PLAIN_NUMBERS` in a packed row of `PLAIN_OUTCOMES`."""
-    return _SPEND.pack(_NAN) + f"ok\0{worker}\0\0".encode()
-
-
-def unpacked(data: bytes) -> OutcomeRow:
-    """Return the row that `packed` made these bytes of."""
-    block, candidate, attempts, held_out, *reals = _NUMBERS.unpack_from(data)
-    value, seconds, bound, spend = reals
-    status, worker, rest = data[_NUMBERS.size :].decode().split("\0", 2)
-    message, _, metrics = rest.rpartition("\0")  # a message may have any letters
-    return OutcomeRow(
-        block,
-        candidate,
-        attempts,
-        status,
-        None if math.isnan(value) else value,
-        metrics or None,
-        None if math.isnan(spend) else spend,
-        seconds,
-        worker,
-        message,
-        held_out,
-        bound,
-    )
+    texts = f"{status}\0{worker}\0{message}\0{metrics or ''}".encode()
+    return zlib.crc32(texts, zlib.crc32(numbers, before))
 
 
 def conclusion_checksum(*row: int | str | None) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
-import zlib
-from contextlib import ExitStack, suppress
+import time
+from contextlib import ExitStack, closing, suppress
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from filelock import FileLock, Timeout
 
@@ -17,24 +18,22 @@ from racer.errors import SettingError, StoreError, warn
 from racer.store import schema
 from racer.store.begun import mark_as_begun, was_begun_here
 from racer.store.jsonable import dumps
-from racer.store.log import Pages, damage_to_log
-from racer.store.memory import Recorded, write_store
 from racer.store.reader import (
-    PATIENCE,
     OtherStoreError,
     Reader,
     connect,
+    contents_of,
+    digest_of,
     explained,
-    look_at,
     refuse_irregular,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from filelock import BaseFileLock
 
-    from racer.evaluate.outcome import Cell, Outcome
+    from racer.evaluate.outcome import Cell, CellKey, Outcome
 
     Statement = tuple[str, tuple[Any, ...]]
 
@@ -44,17 +43,21 @@ _ADD: dict[type, str] = {
     schema.CandidateRow: "INSERT INTO candidates VALUES (?, ?)",
     schema.PriceRow: "INSERT INTO prices VALUES (?, ?, ?)",
 }
-_IN_THE_LOG = 1.0  # seconds of evaluation, after which the log is copied into the file
-_MOST_IN_THE_LOG = 1000  # outcomes
-_CHANGED = "changed"
+_TOGETHER = 0.02  # seconds: outcomes that come faster share a commit
+_CHANGED, _MOVED = "changed", "moved, deleted or replaced"
+_clock = time.perf_counter
 _ERRORS = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR_SHORT_READ")  # of what was changed
+
+
+class StoreChangedError(StoreError):
+    """A store that something else has changed, moved or replaced while it is written."""
 
 
 class Store:
     """The one writer of a store: a context manager that holds its lock, the file `path`.lock.
 
-    An outcome is on disk when `append` returns (WAL, `synchronous=FULL`), a verdict with the next
-    outcome.
+    After each commit the file alone is whole (SQLite's rollback journal, `synchronous=FULL`).
+    Outcomes that come faster than one in 20 ms share one.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -67,15 +70,14 @@ class Store:
             self._file = os.path.realpath(name)  # a link and its target are one store
         self._exit = ExitStack()
         self._reader: Reader | None = None
+        self._connection: Any = None
         self._unwritten: list[Statement] = []
-        self._in_log = (0, 0.0)  # outcomes that stand only there, and seconds of their evaluation
-        self._recorded = Recorded()
-        self._pages = Pages()
-        self._database, self._log, self._lock_file = (
-            Path(f"{self._file}{end}") for end in ("", "-wal", ".lock")
-        )
+        self._is_due_at, self._unwritten_seconds = 0.0, 0.0
+        self._head = self._written = (0, 0)  # outcomes, and the checksum of the last one
+        self._latest: dict[CellKey, Outcome] = {}  # which nobody else may know yet
+        self._lock_file = Path(f"{self._file}.lock")
         self._lock_place: tuple[int, int] | None = None
-        self._marks: dict[Path, _Mark] = {}  # of file and log, as last seen
+        self._mark: _Mark | None = None  # of the file, as this has left it
 
     def __enter__(self) -> Self:
         refuse_irregular(self._file)
@@ -86,22 +88,20 @@ class Store:
             raise StoreError(
                 f"store {self.path!r}: there is no directory {str(folder)!r}; give the path of a file"
             )
-        look_at(self._file)  # what is not a store gets no lock beside it
+        _ = contents_of(self._file)  # what is not a store gets no lock beside it
         with self._exit:
             self._lock()
-            with explained(self.path):
-                warning = damage_to_log(self._file)
-            if look_at(self._file):
+            if (contents := contents_of(self._file)) is not None:
+                self._exit.callback(contents.connection.close)
+                self._head = self._written = contents.check()  # before anything in it is undone
                 self._open("rw")
-                self.reader.check_schema(pages=False)
-                self._mark()
-            if warning:
-                warn(warning)
+                self._reader = contents
             self._exit = self._exit.pop_all()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._exit.close()
+        with self._exit, suppress(*[StoreError] if any(error) else []):
+            self.flush()
         self._reader = None
 
     def _lock(self) -> None:
@@ -145,19 +145,21 @@ class Store:
 
     def _open(self, mode: str) -> None:
         with explained(self.path):
-            connection = connect(self._file, mode)
+            self._connection = connection = connect(self._file, mode)
             self._reader = Reader(self.path, connection)
-            self._reader.remember = self._recorded.add
             self._exit.callback(connection.close)
-            (journal,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            # the journal is cut, and that synchronized: to remove it might be undone by a power cut
+            connection.execute("PRAGMA journal_mode = TRUNCATE")
+            self._exit.callback(self._remove_journal)
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA trusted_schema = OFF")
-            connection.execute("PRAGMA wal_autocheckpoint = 0")  # the log is looked at before
-        if journal != "wal":
-            raise StoreError(
-                f"store {self.path!r}: SQLite cannot keep a write-ahead log there (a network file "
-                "system?): give a path on a local disk"
-            )
+            self._mark = _mark_of(self._file)
+
+    def _remove_journal(self) -> None:
+        """Remove the empty journal; who reads meanwhile leaves it there."""
+        with suppress(sqlite3.Error):
+            self._connection.execute("PRAGMA busy_timeout = 0")
+            self._connection.execute("PRAGMA journal_mode = DELETE")
 
     @property
     def holds_a_race(self) -> bool:
@@ -171,23 +173,9 @@ class Store:
             raise StoreError(f"store {self.path!r}: there is no race in it")
         return self._reader
 
-    def remember(self, image: bytes | None = None) -> None:
-        """Keep in mind what the file is before anything is written; StoreError if it is damaged.
-
-        Of an image of the database, which is sound, also the outcomes, none of which is read then.
-        """
-        if image is None:
-            self.reader.check_pages("quick_check(1)")
-        with explained(self.path), suppress(MemoryError):  # then each row is checked in the end
-            self._pages = Pages(image or self.reader.connection.serialize())
-        if image is not None:
-            self._recorded = Recorded(image, self.reader.count_outcomes())
-            self.reader.remember = self._recorded.add
-
     def begin(self, setup: schema.Setup) -> None:
         """Write the definition of a contest, all or nothing."""
         self._open("rwc")
-        self._mark()
         self._write(_definition(setup))
         mark_as_begun(setup, self.reader.digest)
 
@@ -195,7 +183,7 @@ class Store:
         """Write other settings, and that the race has not ended."""
         is_ours = was_begun_here(self.reader.digest)
         self._write([("DELETE FROM settings", ()), ("DELETE FROM ending", ()), *_settings(setup)])
-        self._reader = Reader(self.path, self.reader.connection)
+        self._reader = Reader(self.path, self._connection)
         _ = self._reader.setup  # kept, whatever becomes of the file
         if is_ours:
             mark_as_begun(setup, self._reader.digest)
@@ -206,37 +194,17 @@ class Store:
             self._write([("DELETE FROM ending", ())])
 
     def append(self, cell: Cell, outcome: Outcome) -> None:
-        """Record the outcome of a cell; when this returns it is on disk."""
-        metrics = None
-        if outcome.metrics is not None:
-            metrics = dumps({name: float(value) for name, value in outcome.metrics.items()})
-        row = schema.OutcomeRow(
-            cell.block,
-            cell.candidate,
-            outcome.attempts,
-            outcome.status,
-            outcome.value,
-            metrics,
-            outcome.spend,
-            outcome.seconds,
-            outcome.worker,
-            outcome.message,
-            int(cell.held_out),
-            cell.bound or 0.0,
-        )
-        n, seconds = self._in_log[0] + 1, self._in_log[1] + outcome.seconds
-        self._in_log = n, seconds
-        due = seconds >= _IN_THE_LOG or n >= _MOST_IN_THE_LOG
-        data = schema.packed(row)
-        checksum = zlib.crc32(data)
-        statements = [*self._unwritten, (schema.ADD_OUTCOME, (*row, checksum))]
-        self._write(statements, (data, checksum), look=due or bool(self._unwritten))
-        self._unwritten.clear()
-        if due:
-            self._empty_log()
+        """Record the outcome of a cell; those of the last 20 ms may be on disk a little later."""
+        self._latest = {cell.key: outcome}
+        self._head, statement = _next(self._head, cell.key, outcome, cell.bound or 0.0)
+        self._unwritten.append(statement)
+        self._unwritten_seconds += outcome.seconds
+        # what a kill loses has taken at most that long: whoever is slow is written at once
+        if self._unwritten_seconds >= _TOGETHER or _clock() >= self._is_due_at:
+            self.flush()
 
     def conclude(self, row: schema.Conclusion) -> None:
-        """Queue a verdict, an ending, a candidate or its price; the next `append` or `flush` writes it."""
+        """Queue a verdict, an ending, a candidate or its price, for the next commit."""
         values = (
             row
             if isinstance(row, schema.CandidateRow)
@@ -245,85 +213,58 @@ class Store:
         self._unwritten.append((_ADD[type(row)], values))
 
     def flush(self) -> None:
-        """Write the queued rows."""
-        self._write(self._unwritten)
-        self._unwritten.clear()
+        """Write the queued rows; when this returns they are on disk."""
+        if self._unwritten:
+            statements, self._unwritten = [*self._unwritten, _counted(self._head)], []
+            self._write(statements)
+            self._written = self._head
+        self._is_due_at, self._unwritten_seconds = _clock() + _TOGETHER, 0.0
 
-    def finish(self) -> bytes | None:
-        """Read the whole file again; StoreError unless all that was recorded is in it.
+    def finish(self, result: str | None = None) -> None:
+        """Read the whole file again; StoreChangedError unless all that was recorded is in it.
 
-        Return its image if each page is as it was written; else each row has been checked.
+        Its result, if one is given, is added, for whoever opens the file as it is now.
         """
-        self._empty_log()
-        with explained(self.path):
-            image = self._recorded.image_in(self._file, self._pages)
-            is_whole = image is not None or self._recorded.is_in(self._file)
-        if not is_whole:
-            self._stop(self._database, _CHANGED)
-        return image
-
-    def _empty_log(self) -> None:
-        """Copy the log into the file and cut it to nothing; later, if another process reads.
-
-        StoreError if it is not as it was written: the file would be spoilt by it.
-        """
-        self._stop_if_moved()
-        try:
-            with explained(self.path):
-                is_damaged = bool(damage_to_log(self._file, self._pages))
-        except StoreError as error:
-            if error.__cause__ is not None:  # it cannot be read
+        self.flush()
+        own = hashlib.sha256((result or "").encode()).digest()
+        if result is not None:
+            try:
+                more = ("INSERT INTO results VALUES (?, ?)", (result, own))
+                self._write([("DELETE FROM results", ()), more])
+            except StoreChangedError:
                 raise
-            is_damaged = True
-        if is_damaged:
-            self._stop(self._log, _CHANGED)
-        left = self._checkpoint()
-        self._in_log = -left, -left / 1000  # who waits for a reader looks ever more rarely
-        self._mark()
+            except StoreError:  # no room, say: it is replayed
+                result = None
+        self._stop_if_changed(is_checked=True)
+        if result is not None and (contents := contents_of(self._file)) is not None:
+            with suppress(sqlite3.Error, MemoryError), closing(contents.connection) as copy:
+                image = copy.serialize()
+                digest = digest_of(image, own, result)
+                with self._connection.blobopen("results", "digest", 1) as blob:
+                    blob.write(digest)
 
-    def _checkpoint(self) -> int:
-        """Copy the log into the file; return how many pages stay in it, as somebody reads them."""
-        connection = self.reader.connection
-        with explained(self.path):
-            connection.execute("PRAGMA busy_timeout = 0")
-            busy, pages, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            connection.execute(f"PRAGMA busy_timeout = {int(1000 * PATIENCE)}")
-        return max(int(pages), 0) if busy else 0
-
-    def _write(
-        self,
-        statements: Sequence[Statement],
-        row: tuple[bytes, int] | None = None,
-        *,
-        look: bool = True,
-    ) -> None:
-        """Execute statements, which record `row`, in one transaction; `look` at the files then."""
-        connection = self.reader.connection
-        if not statements:
-            return
+    def _write(self, statements: Sequence[Statement]) -> None:
+        """Execute statements in one transaction."""
+        connection = self._connection
         with explained(self.path):
             try:
-                if not look:
-                    (alone,) = statements  # a transaction by itself
-                    connection.execute(*alone)
-                else:
-                    connection.execute("BEGIN IMMEDIATE")
-                    self._stop_if_unlocked()
-                    for statement, values in statements:
-                        connection.execute(statement, values)
-                    connection.execute("COMMIT")
+                connection.execute("BEGIN IMMEDIATE")
+                self._stop_if_changed()
+                for statement, values in statements:
+                    connection.execute(statement, values)
+                connection.execute("COMMIT")
             except BaseException as error:
                 with suppress(sqlite3.Error):  # the first error is the one to tell
                     connection.rollback()
-                self._stop_if_moved()
-                self._stop_if_unlocked()
+                if not isinstance(error, StoreError):
+                    self._stop_if_changed(is_checked=True)
                 if (getattr(error, "sqlite_errorname", None) or "").startswith(_ERRORS):
-                    self._stop(self._database, _CHANGED)
+                    raise self._changed(_CHANGED) from error
                 raise
-        if row is not None:
-            self._recorded.add(*row)
-        if look:
-            self._stop_if_moved()
+            now = _mark_of(self._file)
+        if now is None or self._mark is None or now.place != self._mark.place:
+            raise self._changed(_MOVED)
+        self._mark = now
 
     def _stop_if_unlocked(self) -> None:
         with explained(self.path):
@@ -335,65 +276,80 @@ class Store:
                 f"recorded is in the store; go on with {self.reader.how_to_resume()}"
             )
 
-    def _mark(self) -> None:
-        """Keep in mind how file and log are now: nobody else may write to them."""
+    def _stop_if_changed(self, *, is_checked: bool = False) -> None:
+        """Stop if the file is another one, or what others wrote to it has changed the outcomes.
+
+        `is_checked`: these are read, although nothing else may have written to it.
+        """
         with explained(self.path):
-            marks = {path: _mark_of(path) for path in (self._database, self._log)}
-        self._marks = {path: mark for path, mark in marks.items() if mark is not None}
+            now = _mark_of(self._file)
+        before, self._mark = self._mark, now
+        if now is None or before is None or now.place != before.place:
+            raise self._changed(_MOVED)
+        self._stop_if_unlocked()
+        if (is_checked or now != before) and not self._is_whole():
+            raise self._changed(_CHANGED)
+        if (
+            not is_checked and now[:3] != before[:3]
+        ):  # else it was linked, say, or its rights were changed
+            warn(
+                f"store {self.path!r} was written by something else while this race wrote to it; "
+                "all that was recorded is there"
+            )
 
-    def _stop_if_moved(self) -> None:
-        """Stop if the file or its log is another one, or was written by somebody else."""
-        before = self._marks
-        self._mark()
-        for path, mark in before.items():
-            now = self._marks.get(path)
-            if now is None or now.place != mark.place:
-                self._stop(path, "moved, deleted or replaced")
-        for path, mark in before.items():
-            now = self._marks[path]
-            is_log = path == self._log  # which grows as it is written
-            if now.size < mark.size if is_log else now != mark:
-                with explained(self.path):
-                    is_whole = self._recorded.is_in(self._file)
-                if not is_whole:
-                    self._stop(path, _CHANGED)
-                if now[:3] != mark[:3]:  # else it was linked, say, or its rights were changed
-                    warn(
-                        f"store {self.path!r}: {str(path)!r} was written by something else while this "
-                        "race wrote to it; all that was recorded is there, and replaces that"
-                    )
+    def _is_whole(self) -> bool:
+        """Return True if the file, read anew, has all outcomes that were written."""
+        try:
+            contents = contents_of(self._file)
+            if contents is None:
+                return False
+            with closing(contents.connection):
+                return contents.check() == self._written
+        except StoreError as error:
+            if _is_of_disk(error):
+                raise
+            return False
 
-    def _stop(self, path: Path, how: str) -> NoReturn:
-        """Write all that was recorded into another file, from memory, and raise StoreError."""
-        if how == _CHANGED:
-            self._stop_if_unlocked()  # then by another race
+    def _changed(self, how: str) -> StoreChangedError:
+        self._unwritten = []
+        return StoreChangedError(
+            f"store {self.path!r}: it was {how} by something else while this race wrote to it"
+        )
+
+    def rescue(self, why: StoreChangedError, outcomes: Mapping[CellKey, Outcome]) -> StoreError:
+        """Write a new store of these outcomes, and return the error that names it."""
         saved = next(
             name
             for name in (f"{self._file}.saved{number or ''}" for number in count())
             if not os.path.lexists(name)
         )
         setup = self.reader.setup
-        if how != _CHANGED:  # the log must not be taken for that of another file
-            with suppress(StoreError):
-                self._checkpoint()
         try:
-            with written(saved, is_new=True) as part:
-                write_store(part, _definition(setup), self._recorded)
+            with written(saved, is_new=True) as part, closing(connect(part, "rwc")) as connection:
+                connection.execute("BEGIN")
+                for statement in _definition(setup):
+                    connection.execute(*statement)
+                head = (0, 0)
+                for key, outcome in {**outcomes, **self._latest}.items():
+                    head, statement = _next(head, key, outcome)
+                    connection.execute(*statement)
+                connection.execute(*_counted(head))
+                connection.execute("COMMIT")
         except (sqlite3.Error, OSError) as error:
-            told = f"the records are in that file only, of which no copy can be made ({error})"
-        else:
-            if how == _CHANGED:
-                with suppress(OSError):  # else SQLite would copy it over what is there now
-                    os.truncate(self._log, 0)
-            reader = Reader(saved, self.reader.connection)
-            reader.setup = setup
-            told = (
-                f"a copy of all that was recorded is {saved!r}; go on with {reader.how_to_resume()}"
+            return StoreError(
+                f"{why}: the records are in that file only, of which no copy can be made ({error})"
             )
-        raise StoreError(
-            f"store {self.path!r}: {str(path)!r} was {how} by something else while this race wrote to it: "
-            f"{told}"
+        reader = Reader(saved, self._connection)
+        reader.setup = setup
+        return StoreError(
+            f"{why}: a copy of all that was recorded is {saved!r}; go on with {reader.how_to_resume()}"
         )
+
+
+def _is_of_disk(error: StoreError) -> bool:
+    """Return True if SQLite could not read a file of any content."""
+    name = getattr(error.__cause__, "sqlite_errorname", None) or ""
+    return not name.startswith(_ERRORS) and (bool(name) or isinstance(error.__cause__, OSError))
 
 
 class _Mark(NamedTuple):
@@ -405,10 +361,10 @@ class _Mark(NamedTuple):
     changed: int
 
 
-def _mark_of(path: Path) -> _Mark | None:
+def _mark_of(path: str | Path) -> _Mark | None:
     """Return the mark of a file, None if there is none."""
     try:
-        found = path.stat()
+        found = os.stat(path)  # noqa: PTH116
     except FileNotFoundError:
         return None
     return _Mark((found.st_dev, found.st_ino), found.st_size, found.st_mtime_ns, found.st_ctime_ns)
@@ -420,6 +376,37 @@ def _place(path: Path) -> tuple[int, int] | None:
     return None if mark is None else mark.place
 
 
+def _next(
+    head: tuple[int, int], key: CellKey, outcome: Outcome, bound: float = 0.0
+) -> tuple[tuple[int, int], Statement]:
+    """Return number and checksum of an outcome that comes after another, and what records it."""
+    held_out, block, candidate = key
+    metrics = None
+    if outcome.metrics is not None:
+        metrics = dumps({name: float(value) for name, value in outcome.metrics.items()})
+    row = schema.OutcomeRow(
+        block,
+        candidate,
+        outcome.attempts,
+        outcome.status,
+        outcome.value,
+        metrics,
+        outcome.spend,
+        outcome.seconds,
+        outcome.worker,
+        outcome.message,
+        int(held_out),
+        bound,
+    )
+    n, before = head
+    head = n + 1, schema.checksum(row, before)
+    return head, (schema.ADD_OUTCOME, (*row, *head))
+
+
+def _counted(head: tuple[int, int]) -> Statement:
+    return "UPDATE recorded SET outcomes = ?, checksum = ?", head
+
+
 def _definition(setup: schema.Setup) -> list[Statement]:
     """Return the statements that make a new store of a contest."""
     return [
@@ -427,6 +414,7 @@ def _definition(setup: schema.Setup) -> list[Statement]:
         (f"PRAGMA user_version = {schema.SCHEMA}", ()),
         *((table.strip(), ()) for table in schema.TABLES.values()),
         *([(schema.PRICES.strip(), ())] if schema.is_priced(setup) else []),
+        ("INSERT INTO recorded VALUES (0, 0)", ()),
         *_inserted("candidates", _numbered(setup.candidates)),
         *_inserted("instances", _numbered(setup.instances)),
         *_settings(setup),

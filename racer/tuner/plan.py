@@ -2,15 +2,68 @@
 
 from __future__ import annotations
 
+import reprlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from racer._checks import suggesting, whole
+from racer.errors import SettingError
 from racer.tuner.schedule import Schedule
 
 if TYPE_CHECKING:
     from racer.core.blocks import Stream
     from racer.core.rules import Rules
     from racer.space.space import Space
+
+__all__ = ["Search"]
+
+
+@suggesting
+@dataclass(frozen=True)
+class Search:
+    """What only a tuning has: how many configurations survive, are tested, and race at once.
+
+    Parameters
+    ----------
+    elites : int, optional
+        Configurations that survive a race. None: 2 + log2 of the number of parameters; with an
+        objective of several metrics at least 4 for each of them, from 2 000 evaluations on 6.
+    test_elites : int, optional
+        How many elites are evaluated on held-out instances, the best first: 1 saves evaluations.
+        None: all.
+    parallel_races : int, optional
+        At most so many races are under way at once, which keeps more than 16 workers busy: from
+        4 000 evaluations on, and no more than about a fifth of all. Each is proposed before the others
+        are over, and their cells are prefetched, too. The result depends on it, and not on the
+        number of workers. Not with run times, nor with money. None: one race after the other.
+
+    Raises
+    ------
+    SettingError
+        A number below 1.
+
+    Examples
+    --------
+    >>> import racer
+    >>> space = racer.Space({"x": racer.Real(-1, 1)})
+    >>> tuner = racer.Tuner(space, budget=100, seed=1, search=racer.Search(elites=3))
+    """
+
+    elites: int | None = None
+    test_elites: int | None = None
+    parallel_races: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if value is not None:
+                object.__setattr__(self, name, whole(value, name, least=1))
+
+    @classmethod
+    def of(cls, given: Search | None) -> Search:
+        """Return the settings, the default ones for None; SettingError for another object."""
+        if not isinstance(given, Search | None):
+            raise SettingError(f"search={reprlib.repr(given)}: give racer.Search(elites=3)")
+        return given or cls()
 
 
 @dataclass(frozen=True)
@@ -21,9 +74,7 @@ class Plan:
     instances: tuple[Any, ...] | None
     test_instances: tuple[Any, ...]
     initial: tuple[dict[str, Any], ...]
-    elites: int | None
-    test_elites: int | None  # evaluated on held-out instances; None: all
-    parallel_races: int | None  # under way at once, at most; None: one
+    search: Search
     rules: Rules
     first_test: int
     stream: Stream
@@ -36,7 +87,7 @@ class Plan:
     @property
     def has_parallel_races(self) -> bool:
         """Whether several races are to keep many workers busy."""
-        return (self.parallel_races or 1) > 1
+        return (self.search.parallel_races or 1) > 1
 
     @property
     def is_exact(self) -> bool:
@@ -53,7 +104,7 @@ class Plan:
         return Schedule.of(
             len(self.space.free),
             total,
-            elites=self.elites,
+            elites=self.search.elites,
             n_metrics=1 if self.rules.goal is None else self.rules.goal.n_metrics,
             first_test=self.first_test,
             length=self.stream.length,

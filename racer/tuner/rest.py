@@ -63,4 +63,4 @@ def _ahead(ledger: Ledger, elites: Sequence[int], pairs: Pairs, _: Early) -> Ite
     """Yield the cells after those of now: of the same candidate, then on held-out instances."""
     for pair in pairs:
         yield ledger.cells_of([pair])
-    yield from ledger.all_held_out(_left_of(ledger, elites)[: ledger.plan.test_elites])
+    yield from ledger.all_held_out(_left_of(ledger, elites)[: ledger.plan.search.test_elites])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import reprlib
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from racer._checks import counted, whole, with_article
+from racer._checks import counted, with_article
 from racer.core.blocks import InstanceOrder, Stream
 from racer.core.contest import Description
 from racer.core.events import Callback, Ended
@@ -14,13 +15,14 @@ from racer.core.objective import Aim
 from racer.core.pool import as_instances
 from racer.core.prices import RecordedPrices
 from racer.core.rules import Rules
+from racer.core.runtime import Runtime
 from racer.errors import BudgetError, CandidateError, SettingError
 from racer.racing.asktell import AskTell, Flow
 from racer.racing.loop import too_short
 from racer.results.tuning import TuneResult
 from racer.space.space import Space
 from racer.tuner.ledger import Ledger
-from racer.tuner.plan import Plan
+from racer.tuner.plan import Plan, Search
 from racer.tuner.proposals import SAMPLING
 from racer.tuner.tuning import Tuning
 from racer.tuner.warm_start import with_results
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
 
     from racer.core.contest import Kind
     from racer.core.rules import RulesGiven
-    from racer.core.runtime import Runtime
     from racer.deciders.decider import Goal
     from racer.results.base import Result
 
@@ -44,7 +45,7 @@ def default_decider(runtime: Runtime | None, goal: Goal | None = None) -> str:
     """Return the decider of a tuning that is given none; one of ranks where times are capped."""
     if goal is not None:
         return "front" if goal.kind == "front" else "goal-for-budget"
-    capped = runtime is not None and getattr(runtime, "slack", math.inf) < math.inf
+    capped = runtime is not None and runtime.slack < math.inf
     return "bayesian-friedman" if capped else "best-for-budget"
 
 
@@ -66,15 +67,8 @@ class Tuner(AskTell):
         so far most; those outside the space are left out, with a `RacerWarning`. Results
         that share instances and metrics are taken together, on instances that all have seen. Of a
         Pareto front: up to 6 survivors for each metric, the best spread first.
-    elites : int, optional
-        Candidates that survive a race. None: 2 + log2 of the number of parameters; with an
-        objective of several metrics at least 4 for each of them, from 2 000 evaluations on 6.
-    test_elites : int, optional
-        How many elites are evaluated on `test_instances`, which it needs, the best first. None: all.
-    parallel_races : int, optional
-        At most so many races are under way at once, for many workers: from 4 000 evaluations on,
-        and no more than about a fifth of all. Each is proposed before the others are over. The result
-        depends on it, and not on the number of workers. None: one race after the other.
+    search : Search, optional
+        How many elites survive and are tested, and how many races are under way at once.
     instance_order : {"shuffled", "given"}
     test_instances : sequence, optional
         Held out: at the end the elites are evaluated on each of them once, beyond the budget.
@@ -115,9 +109,7 @@ class Tuner(AskTell):
         instances: Sequence[Any] | None = None,
         *,
         initial: Initial = (),
-        elites: int | None = None,
-        test_elites: int | None = None,
-        parallel_races: int | None = None,
+        search: Search | None = None,
         instance_order: InstanceOrder = "shuffled",
         test_instances: Sequence[Any] | None = None,
         callbacks: Sequence[Callback] = (),
@@ -129,7 +121,7 @@ class Tuner(AskTell):
                 'racer.Space({"x": racer.Real(0, 1)})'
             )
         if "min_survivors" in rules:
-            raise SettingError("a tuner has no min_survivors: give elites")
+            raise SettingError("a tuner has no min_survivors: give search=racer.Search(elites=3)")
         super().__init__(callbacks)
         self.space = space
         self.instances: tuple[Any, ...] | None = as_instances(instances)
@@ -149,17 +141,12 @@ class Tuner(AskTell):
             instances=self.instances,
             test_instances=self.test_instances,
             initial=_with_default(space, _checked(space, with_results(space, initial))),
-            elites=None if elites is None else whole(elites, "elites", least=1),
-            test_elites=None if test_elites is None else whole(test_elites, "test_elites", least=1),
-            parallel_races=None if parallel_races is None else _at_once(parallel_races, self.rules),
+            search=Search.of(search),
             rules=self.rules,
             first_test=self.rules.least_blocks(n_instances),
             stream=stream,
         )
-        if test_elites is not None and not self.test_instances:
-            raise SettingError(
-                f"test_elites={test_elites} without test_instances: give these, or leave it out"
-            )
+        self._check_search()
         self._check_budget()
         self._ledger = Ledger(self._plan)
         self._tuning = Tuning(self._ledger, self._notes.append)
@@ -174,6 +161,24 @@ class Tuner(AskTell):
         if plan.rules.goal is None:
             return 2 * plan.first_test + max(given - 2, 0)
         return max(plan.schedule(None).minimum, given * plan.first_test)
+
+    def _check_search(self) -> None:
+        """Refuse what this tuning has no use for."""
+        tested, races = self._plan.search.test_elites, self._plan.search.parallel_races
+        if tested is not None and not self.test_instances:
+            raise SettingError(
+                f"test_elites={tested} without test_instances: give these, or leave it out"
+            )
+        if self._plan.has_parallel_races and self.rules.runtime is not None:
+            raise SettingError(
+                f"parallel_races={races} with runtime=: the caps of a race come from the races "
+                "before it; leave one of them out"
+            )
+        if self._plan.has_parallel_races and self.rules.is_paid:
+            raise SettingError(
+                f"parallel_races={races} with a budget of money: nothing is evaluated ahead then; "
+                "leave parallel_races out"
+            )
 
     def _check_budget(self) -> None:
         """Refuse a budget with which no race makes sense."""
@@ -197,13 +202,11 @@ class Tuner(AskTell):
         """Its settings: Tuner(space, instances, test_instances=.., **settings) is the same one."""
         rules = self.rules.settings()
         del rules["min_survivors"]
-        tested, at_once = self._plan.test_elites, self._plan.parallel_races
+        search = asdict(self._plan.search)
         return {
             **rules,
-            **({} if tested is None else {"test_elites": tested}),
-            **({} if at_once is None else {"parallel_races": at_once}),
+            **{name: n for name, n in search.items() if n is not None or name == "elites"},
             "initial": list(self._plan.initial),
-            "elites": self._plan.elites,
             "instance_order": self._plan.stream.order,
         }
 
@@ -304,7 +307,7 @@ def _with_defaults(given: RulesGiven) -> Rules:
     if given.get("decider") is None:
         aim = Aim.of(given.get("metrics"), given.get("objective"))
         goal = None if aim is None else aim.goal
-        given["decider"] = default_decider(given.get("runtime"), goal)
+        given["decider"] = default_decider(Runtime.of(given.get("runtime")), goal)
     rules = Rules.given(given)
     if isinstance(rules.prices, tuple) and not isinstance(rules.prices, RecordedPrices):
         raise SettingError(
@@ -312,22 +315,6 @@ def _with_defaults(given: RulesGiven) -> Rules:
             "function prices(config, instance) -> float"
         )
     return rules
-
-
-def _at_once(races: Any, rules: Rules) -> int:
-    """Return how many races are under way at once; SettingError where they cannot be."""
-    n = whole(races, "parallel_races", least=1)
-    if n > 1 and rules.runtime is not None:
-        raise SettingError(
-            f"parallel_races={n} with runtime=: the caps of a race come from the races before it; "
-            "leave one of them out"
-        )
-    if n > 1 and rules.is_paid:
-        raise SettingError(
-            f"parallel_races={n} with a budget of money: nothing is evaluated ahead then; leave "
-            "parallel_races out"
-        )
-    return n
 
 
 def _with_default(space: Space, initial: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:

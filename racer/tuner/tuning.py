@@ -123,7 +123,7 @@ class Tuning:
         plan = self.ledger.plan
         if not plan.test_instances or (self.best is None and not self.elites):
             return self.elites
-        chosen, most = self.elites, plan.test_elites
+        chosen, most = self.elites, plan.search.test_elites
         if self.best is not None and not plan.rules.is_front:
             found = self._ranking.favourite(self.elites, self.best)
             chosen = (*chosen, found) if most is None else (found, *chosen)
@@ -188,7 +188,7 @@ class Tuning:
 
     def _races_at_once(self, left: int | None) -> int:
         """Return how many races may be under way: one while the price is not known, else a share."""
-        plan, most = self.ledger.plan, self.ledger.plan.parallel_races
+        plan, most = self.ledger.plan, self.ledger.plan.search.parallel_races
         if most is None or left is None or self.ledger.evaluations + left < _AT_ONCE:
             return 1
         races = plan.schedule(self.ledger.evaluations + left).races
@@ -267,7 +267,7 @@ class Tuning:
 
     def _open(self, evaluations: int) -> Flow:
         """Find the elites with few evaluations of many candidates, without races."""
-        ledger, finalists = self.ledger, self.ledger.plan.elites or FINALISTS
+        ledger, finalists = self.ledger, self.ledger.plan.search.elites or FINALISTS
         found = yield from self._opening.run(evaluations, finalists)
         self._note_opening()
         self._has_difference = bool(found) and not ledger.is_all_equal

@@ -48,8 +48,7 @@ def test_the_syntax_of_a_shell_is_pointed_out():
 
 @pytest.mark.usefixtures("made_up")
 def test_the_fastest_and_the_exit_code(tmp_path):
-    done = run("3", "2", "2.5", "--seed", "7", "--csv", str(tmp_path / "out"))
-    assert done.exit_code == 0, done.output
+    done = run("3", "2", "2.5", "--seed", "7", "--csv", str(tmp_path / "out"), exits=0)
     assert done.output.startswith("2 is the fastest.")
     table = pd.read_csv(tmp_path / "out" / "table.csv")
     assert table["verdict"].tolist() == ["fastest", "slower", "slower"]
@@ -60,8 +59,7 @@ def test_the_fastest_and_the_exit_code(tmp_path):
 @pytest.mark.usefixtures("made_up")
 @pytest.mark.parametrize("margin", ["1%", "0.01"])
 def test_margins_names_and_json(margin):
-    done = run("2", "2.01", "--margin", margin, "--name", "old", "--name", "new", "--json")
-    assert done.exit_code == 0, done.output
+    done = run("2", "2.01", "--margin", margin, "--name", "old", "--name", "new", "--json", exits=0)
     found = json.loads(done.output)
     assert (found["margin"], found["fastest"]) == (0.01, "old")
     same = run("2", "2.0", "--margin", margin)
@@ -80,8 +78,7 @@ def test_margins_names_and_json(margin):
     ],
 )
 def test_what_cannot_work(args, message):
-    done = run(*args)
-    assert done.exit_code == 2
+    done = run(*args, exits=2)
     assert message in done.output
 
 
@@ -92,8 +89,8 @@ def test_real_commands_on_instances(tmp_path):
     done = run(
         *("cat {instance}", f"{sys.executable} -c '{code}' {{instance}}", "cat {instance}x"),
         *("--instances", str(tmp_path), "--rounds", "2", "--warmup", "0", "--same-output"),
+        exits=1,
     )
-    assert done.exit_code == 1
     assert "cat {instance}x exited with code 1: cat: " in " ".join(done.output.split())
     assert "gave another output than cat {instance}: line 1 is" in " ".join(done.output.split())
 
@@ -235,6 +232,5 @@ def test_ctrl_c_prints_what_is_known(monkeypatch):
         return measured
 
     monkeypatch.setattr(racer.run.bench, "_runner", interrupted)
-    done = run("2", "3")
-    assert done.exit_code == 130
+    done = run("2", "3", exits=130)
     assert "interrupted after 3 rounds" in done.output

@@ -29,8 +29,7 @@ check = partial(typed, "check")
 
 def test_a_sound_store(path):
     before = path.read_bytes()
-    done = check(path)
-    assert done.exit_code == 0
+    done = check(path, exits=0)
     for line in [
         r"candidates     3",
         r"instances      2",
@@ -65,8 +64,7 @@ def test_the_store_of_a_run_of_races(tmp_path, repair):
     )
     with closing(sqlite3.connect(path)) as connection:  # the last one drawn may be left out
         evaluated = {number for (number,) in connection.execute("SELECT candidate FROM outcomes")}
-    done = check(path)
-    assert done.exit_code == 0
+    done = check(path, exits=0)
     assert "space          {kind: categorical, x: real}, 1 conditional\n" in done.output
     assert f"candidates     {len(evaluated)}\n" in done.output
     quick = check("--quick", path)
@@ -81,8 +79,7 @@ def test_a_store_that_is_not_sound(path):
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("UPDATE outcomes SET value = 7.0 WHERE block = 2 AND candidate = 1")
         connection.commit()
-    done = check(path)
-    assert done.exit_code == 1
+    done = check(path, exits=1)
     assert "NOT SOUND" in done.output
     assert "candidate 1 on block 2 does not match its checksum" in done.output
     assert "is sound" not in done.output
@@ -96,8 +93,7 @@ def test_what_is_no_store(tmp_path, content):
         path.mkdir()
     elif content is not None:
         path.write_bytes(content)
-    done = check(path)
-    assert done.exit_code == 1
+    done = check(path, exits=1)
     assert done.output.startswith(f"Error: store '{path}': ")
     assert "Traceback" not in done.output
     assert ("this is a directory; give" in done.output) == (content == "folder")

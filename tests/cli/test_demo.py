@@ -1,13 +1,12 @@
 """`racer demo` and its fellows, as typed."""
 
 import re
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 
 import click
 import pytest
+from processes import python
 from typed import typed
 
 from racer.cli import main
@@ -19,8 +18,9 @@ run = partial(typed, env={"COLUMNS": "120"})
 
 
 def test_demo_ends_with_winner_survivors_and_savings():
-    result = run("demo", "--candidates", "4", "--budget", "60", "--jobs", "1", "--seed", "3")
-    assert result.exit_code == 0, result.output
+    result = run(
+        "demo", "--candidates", "4", "--budget", "60", "--jobs", "1", "--seed", "3", exits=0
+    )
     assert "Racing 4 configurations" in result.output
     assert re.search(r"^The (likeliest )?best is #\d of 4 candidates", result.output, re.MULTILINE)
     assert re.search(r"^ strategy +\w+$", result.output, re.MULTILINE)
@@ -46,19 +46,13 @@ def test_demo_offers_no_decider_of_several_metrics():
     ],
 )
 def test_what_cannot_work_is_said_before_anything_runs(args, message):
-    result = run("demo", *args)
-    assert result.exit_code == 2
+    result = run("demo", *args, exits=2)
     assert message in result.output
     assert "dropped" not in result.output
 
 
 def test_as_a_module_that_imports_only_what_is_asked_for():
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "racer", "--version"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = python("-X", "importtime", "-m", "racer", "--version")
     assert done.stdout.startswith("racer, version ")
     assert "racer.cli.commands" in done.stderr
     assert "numpy" not in done.stderr

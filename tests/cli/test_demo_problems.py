@@ -1,11 +1,10 @@
 """The demo's problems and configurations are what they say."""
 
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from processes import python
 
 from racer.cli.demo import configurations, evaluate, problems
 from racer.cli.demo.problems import BOUND, FUNCTIONS, Problem
@@ -61,9 +60,7 @@ def test_a_run_repeats_and_pays_for_its_budget_only(seed, monkeypatch):
 def test_workers_load_no_more_than_the_problems():
     code = "import sys, racer.cli.demo; print(*sorted(sys.modules))"
     plain = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=plain
-    )
+    done = python("-c", code, env=plain)
     loaded = set(done.stdout.split())
     assert "racer.cli.demo.problems" in loaded
     assert not loaded & {"racer.cli.commands", "racer.run", "click", "rich", "pandas", "sqlite3"}

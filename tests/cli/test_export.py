@@ -43,8 +43,7 @@ def _store(tmp_path):
 
 
 def test_a_tuning_is_a_study(store, tmp_path):
-    done = said("export", store, "--optuna", tmp_path / "study.log")
-    assert done.exit_code == 0, done.output
+    said("export", store, "--optuna", tmp_path / "study.log", exits=0)
     study, result = loaded(tmp_path / "study.log"), racer.load(store)
     assert study.direction == optuna.study.StudyDirection.MINIMIZE
     assert len(study.trials) == len(result.configs)
@@ -61,26 +60,22 @@ def test_a_tuning_is_a_study(store, tmp_path):
             assert (trial.state.name == "COMPLETE") is (trial.number in result.leaders)
         else:
             assert trial.state.name == "FAIL"
-    again = said("export", store, "--optuna", tmp_path / "study.log")
-    assert again.exit_code == 1
+    again = said("export", store, "--optuna", tmp_path / "study.log", exits=1)
     assert "is there already" in again.stderr
 
 
-def test_a_race_too(tmp_path):
-    path = tmp_path / "run.db"
+def test_a_race_too(tmp_path, path):
     racer.race(["a", "b"], lambda c, i, s: len(c), budget=30, seed=1, store=path)
-    done = said("export", path, "--optuna", tmp_path / "study.log")
-    assert done.exit_code == 0, done.output
+    said("export", path, "--optuna", tmp_path / "study.log", exits=0)
     assert [t.user_attrs["config"] for t in loaded(tmp_path / "study.log").trials] == ["'a'", "'b'"]
 
 
-def test_a_race_to_a_front_is_a_study_with_several_directions(tmp_path):
+def test_a_race_to_a_front_is_a_study_with_several_directions(tmp_path, path):
     def evaluate(config, instance, seed):
         if config == 4:
             raise ValueError
         return {"error": config, "speed": -config + seed % 3, "other": 0.0}
 
-    path = tmp_path / "run.db"
     result = racer.race(
         [1, 2, 3, 4],
         evaluate,
@@ -91,8 +86,7 @@ def test_a_race_to_a_front_is_a_study_with_several_directions(tmp_path):
         store=path,
     )
     words = ("--optuna", tmp_path / "study.log", "--csv", tmp_path / "csv", "--json")
-    done = said("export", path, *words)
-    assert done.exit_code == 0, done.output
+    done = said("export", path, *words, exits=0)
     assert json.loads(done.stdout)["ended"] == result.ended.value
     assert (tmp_path / "csv" / "scores.csv").exists()
     study = loaded(tmp_path / "study.log")
@@ -104,8 +98,7 @@ def test_a_race_to_a_front_is_a_study_with_several_directions(tmp_path):
 
 
 @pytest.mark.parametrize("large", [10**30, 10**400])
-def test_a_number_too_large_for_optuna_is_text(tmp_path, large):
-    path = tmp_path / "run.db"
+def test_a_number_too_large_for_optuna_is_text(tmp_path, path, large):
     racer.race(
         [{"a": large, "b": large}, {"a": 3, "b": 2.5}],
         lambda c, i, s: s % 3,
@@ -113,13 +106,11 @@ def test_a_number_too_large_for_optuna_is_text(tmp_path, large):
         seed=1,
         store=path,
     )
-    done = said("export", path, "--optuna", tmp_path / "study.log")
-    assert done.exit_code == 0, done.output
+    said("export", path, "--optuna", tmp_path / "study.log", exits=0)
     params = [trial.params for trial in loaded(tmp_path / "study.log").trials]
     assert params == [{"a": str(large), "b": str(large)}, {"a": 3, "b": 2.5}]
 
 
 def test_what_to_write_must_be_said(store):
-    done = said("export", store)
-    assert done.exit_code == 2
+    done = said("export", store, exits=2)
     assert "--optuna FILE" in done.stderr

@@ -11,7 +11,7 @@ from typed import typed
 import racer
 from racer.cli.commands import _COMMANDS
 from racer.cli.scenarios import _DEFAULTS, _GROUPS
-from racer.scenario.settings import SETTINGS
+from racer.scenario.settings import SETTINGS, takes
 
 run = partial(typed, prog_name="racer")
 
@@ -23,16 +23,21 @@ def test_help_fits_into_80_columns(command):
     assert not re.search(r"--[\w-]+ _", shown)  # no function's name instead of a type
 
 
-def test_help_of_a_tuning_has_groups_and_true_defaults():
-    shown = " ".join(run("tune", "--help").stdout.split())
+@pytest.mark.parametrize("command", ["tune", "race"])
+def test_help_has_all_settings_in_groups_and_true_defaults(command):
+    shown = " ".join(run(command, "--help").stdout.split())
     named = [name for names in _GROUPS.values() for name in names.split()]
-    assert sorted([*named, "store"]) == sorted(SETTINGS)
-    assert all(f"{title}: --" in shown for title in (*_GROUPS, "Output"))
+    assert sorted([*named, "store"]) == sorted([*SETTINGS, "score"])
+    for name in SETTINGS:
+        is_there = f"--{name.replace('_', '-')} " in shown
+        assert is_there == takes(command, name), name
+    assert all(f"{title}: --" in shown for title in _GROUPS)
+    assert "Output: -" in shown
     assert "Blocks before the first test [5]" in shown
-    of_tune = inspect.signature(racer.tune).parameters
+    parameters = inspect.signature(getattr(racer, command)).parameters
     for name, default in (text.split("=") for text in _DEFAULTS):
-        if name in of_tune and of_tune[name].default is not None:
-            assert str(of_tune[name].default) == default, name
+        usual = parameters[name].default if name in parameters else None
+        assert usual is None or str(usual) == default, name
 
 
 @pytest.mark.parametrize(("text", "number"), [("1e3", 1000), ("60", 60), ("2E1", 20)])
@@ -65,8 +70,7 @@ def test_the_store_of_a_folder_need_not_be_named(tmp_path, monkeypatch):
     racer.race([1, 2], lambda c, i, s: c + s % 7, budget=20, seed=1, store="irace.db")
     (tmp_path / "irace.ablation.db").write_bytes((tmp_path / "irace.db").read_bytes())
     for command in (["show"], ["watch", "--once"], ["check"], ["report", "-o", "page.html"]):
-        done = run(*command)
-        assert done.exit_code == 0, done.output
+        done = run(*command, exits=0)
         assert "racer: irace.db, the store of this folder" in done.stderr
     racer.race([1, 2], lambda c, i, s: c + s % 7, budget=20, seed=1, store="other.db")
     done = run("show")

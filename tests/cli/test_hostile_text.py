@@ -187,6 +187,7 @@ def test_no_control_character_reaches_the_terminal(name, folder, tmp_path, monke
         for mark, place in places.items():
             argument = argument.replace(mark, place)  # noqa: PLW2901
         arguments.append(argument)
+    arguments += ["--minimize"] * ("{folder}/table.csv" in COMMANDS[name])
     shown, code = typed(*arguments)
     assert shown.strip()
     assert code in range(4), code
@@ -204,12 +205,11 @@ def test_no_control_character_reaches_the_terminal(name, folder, tmp_path, monke
         assert "PWNED" in page
 
 
-def test_the_question_before_a_strangers_program_cannot_be_spoofed(tmp_path, monkeypatch):
+def test_the_question_before_a_strangers_program_cannot_be_spoofed(tmp_path, path, monkeypatch):
     """Each argument is on one line, as it is, and nothing else looks like an argument's line."""
     fake = "ls\n\n[y/N]: \r\x1b[1A is harmless"
     command = [sys.executable, "-c", "print(1)", fake, "{x}"]
     evaluate = racer.Command(command)
-    path = tmp_path / "run.db"
     racer.race([{"x": 1}, {"x": 2}], evaluate, budget=10, seed=1, store=path)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "of another"))
     shown, code = typed("resume", path, "--budget", 30)

@@ -71,13 +71,12 @@ def test_it_shows_without_running(store, log, runner):
     assert not log.exists()
 
 
-def test_failures_are_counted_and_the_first_is_told(tmp_path):
+def test_failures_are_counted_and_the_first_is_told(path):
     def evaluate(config, instance, seed):
         if config == 2:
             raise ValueError("bad luck")
         return config + seed % 2
 
-    path = tmp_path / "race.db"
     racer.race([0, 1, 2], evaluate, budget=20, seed=1, store=path)
     out = " ".join(said("show", path).stdout.split())
     assert "5 failed, all of #2: ValueError: bad luck" in out
@@ -87,8 +86,7 @@ def test_failures_are_counted_and_the_first_is_told(tmp_path):
 def test_a_table_of_configurations_that_are_no_dicts_is_refused(tmp_path):
     store = tmp_path / "race.db"
     racer.race(range(3), lambda c, *_: float(c), budget=30, seed=1, store=store)
-    found = said("show", store, "--configurations", tmp_path / "table.txt")
-    assert found.exit_code == 2
+    found = said("show", store, "--configurations", tmp_path / "table.txt", exits=2)
     assert "needs configurations that are dicts" in found.stderr
 
 
@@ -96,8 +94,7 @@ def test_names_of_a_table_of_configurations_need_not_be_text(tmp_path):
     store, table = tmp_path / "race.db", tmp_path / "table.txt"
     configs = [{1: 2, (2, "x"): 5}, {1: 3, (2, "x"): 5}]
     racer.race(configs, lambda c, i, s: c[1] + s % 3, budget=60, seed=1, store=store)
-    done = said("show", store, "--configurations", table)
-    assert done.exit_code == 0, done.output
+    said("show", store, "--configurations", table, exits=0)
     assert table.read_text() == "1 \"(2, 'x')\"\n2 5\n"
 
 
@@ -113,17 +110,14 @@ def test_it_gives_json_csv_and_a_table_of_configurations(store, tmp_path):
     assert {p.stem for p in (tmp_path / "csv").iterdir()} >= {"races", "tests", "configurations"}
     found = read_configurations(tmp_path / "elites.txt", SPACE)
     assert found == [result.config(candidate) for candidate in result.leaders]
-    again = said("show", store, "--configurations", tmp_path / "elites.txt")
-    assert again.exit_code == 1
+    again = said("show", store, "--configurations", tmp_path / "elites.txt", exits=1)
     assert "is there already" in again.stderr
     for option in ("--configurations", "--csv"):
-        dash = said("show", store, option, "-")
-        assert dash.exit_code == 2
+        dash = said("show", store, option, "-", exits=2)
         assert f"'{option}': '-' is no name: give one" in dash.stderr
 
 
-def test_a_race_without_a_best(tmp_path):
-    path = tmp_path / "race.db"
+def test_a_race_without_a_best(path):
     racer.race([1, 2], lambda *_: 1.0, budget=20, seed=1, store=path)
     done = said("show", path)
     assert (done.exit_code, "No candidate can be called" in done.stdout) == (3, True)
@@ -131,13 +125,11 @@ def test_a_race_without_a_best(tmp_path):
 
 def test_resume_asks_before_it_runs_anything(store, log, runner, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "of another"))
-    asked = said("resume", store, "--budget", 36, input="n\n")
-    assert asked.exit_code == 1
+    asked = said("resume", store, "--budget", 36, input="n\n", exits=1)
     assert f"  {runner}\nwith 4 arguments:\n  '{{x}}'\n" in asked.stderr
     assert str(Path.cwd()) in asked.stderr
     assert not log.exists()
-    done = said("resume", store, "--budget", 36, "--yes", "-q", "--json")
-    assert done.exit_code == 0, done.output
+    done = said("resume", store, "--budget", 36, "--yes", "-q", "--json", exits=0)
     assert json.loads(done.stdout)["evaluations"] == 36
     assert log.read_text().count("\n") >= 6
 
@@ -157,14 +149,12 @@ def test_resume_asks_unless_this_user_began_the_store(runner, tmp_path, monkeypa
     assert said("tune", "-q").exit_code == 0
     monkeypatch.chdir("/")
     for budget in (22, 24):  # with each budget it has another checksum
-        done = said("resume", tmp_path / "tuned.db", "--budget", budget, "-q", "--json")
-        assert done.exit_code == 0, done.output
+        done = said("resume", tmp_path / "tuned.db", "--budget", budget, "-q", "--json", exits=0)
         assert json.loads(done.stdout)["evaluations"] == budget
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "of another"))
     for _ in range(2):
-        asked = said("resume", "tuned.db", "--budget", 26, input="n\n")
-        assert asked.exit_code == 1
+        asked = said("resume", "tuned.db", "--budget", 26, input="n\n", exits=1)
         assert "Run it?" in asked.stderr
         assert "evaluations" not in asked.stdout
     assert said("resume", "tuned.db", "--budget", 26, "-q", input="y\n").exit_code == 0
@@ -200,9 +190,8 @@ def test_resume_and_ablation_use_the_recorded_jobs(runner, tmp_path, monkeypatch
     assert jobs == [-1, 1, -1, 1]
 
 
-def test_a_link_is_no_mark_of_this_user(runner, tmp_path, monkeypatch):
+def test_a_link_is_no_mark_of_this_user(runner, tmp_path, path, monkeypatch):
     """Where others may write to the folder of marks, they may link a name to a file of this user."""
-    path = tmp_path / "run.db"
     with monkeypatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path))
         command = racer.Command([str(runner), "{x}", "{instance}", "{seed}"])
@@ -215,22 +204,20 @@ def test_a_link_is_no_mark_of_this_user(runner, tmp_path, monkeypatch):
 
 
 def test_check_names_the_command_that_goes_on(store):
-    done = said("check", store)
-    assert done.exit_code == 0, done.output
+    done = said("check", store, exits=0)
     assert f"go on with     racer resume {store}\n" in done.stdout
     others = [line for line in done.stdout.splitlines() if "/" not in line]
     assert max(map(len, others)) <= 80
 
 
 @pytest.mark.filterwarnings("ignore:the .* ended after")
-def test_a_run_with_a_budget_of_seconds_is_given_more_of_them(runner, tmp_path):
-    path = tmp_path / "run.db"
+def test_a_run_with_a_budget_of_seconds_is_given_more_of_them(runner, path):
     command = racer.Command([runner, "{x}", "{instance}", "{seed}", "{parameters}"])
     given = {"budget": racer.Budget(seconds=1e-6), "first_test": 2, "seed": 1, "store": path}
     assert racer.tune(SPACE, command, [0, 1], **given).ended == "budget"
     done = said("check", path)
     assert "with more seconds (budget=racer.Budget(seconds=..), or" in done.stdout
-    done = said("resume", path, "-q", "--deadline", 60)
+    done = said("resume", path, "-q", "--wall", 60)
     assert "used up its budget of 1e-06 s, to which a deadline adds nothing: give more" in (
         done.stderr
     )
@@ -240,11 +227,9 @@ def test_a_run_with_a_budget_of_seconds_is_given_more_of_them(runner, tmp_path):
     assert load_record(path).result.rules.budgets[-1] == racer.Budget(seconds=1e-5)
 
 
-def test_a_function_is_not_in_the_store(tmp_path):
-    path = tmp_path / "race.db"
+def test_a_function_is_not_in_the_store(tmp_path, path):
     racer.race([1, 2], lambda config, instance, seed: config, budget=20, seed=1, store=path)
-    done = said("resume", path, "--yes")
-    assert done.exit_code == 1
+    done = said("resume", path, "--yes", exits=1)
     assert "go on with racer.resume(" in done.stderr
     assert said("show", tmp_path / "none.db").exit_code == 1
 

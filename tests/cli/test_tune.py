@@ -38,8 +38,7 @@ def test_a_scenario_of_irace_as_it_is(folder):
     (folder / "scenario.txt").write_text(
         "maxExperiments = 30\nfirstTest = 2\nnbIterations = 3\nseed = 1\ndeterministic = 0\n"
     )
-    done = said("tune", "scenario.txt", "--json", "-q")
-    assert done.exit_code == 0, done.output
+    done = said("tune", "scenario.txt", "--json", "-q", exits=0)
     assert "racer: scenario.txt, line 3: nbIterations = 3 is ignored" in done.stderr
     answer = json.loads(done.stdout)
     assert (answer["best"]["x"], answer["evaluations"]) == (3, 30)
@@ -50,8 +49,7 @@ def test_a_scenario_of_irace_as_it_is(folder):
     again = said("tune", "--max-experiments", 34, "--parallel", 2, "--json", "-q")
     assert json.loads(again.stdout)["evaluations"] == 34, again.output
     (folder / "parameters.txt").write_text(PARAMETERS.replace("(0, 9)", "(0, 8)"))
-    changed = said("tune", "--max-experiments", 34, "-q")
-    assert changed.exit_code == 1
+    changed = said("tune", "--max-experiments", 34, "-q", exits=1)
     assert "space['parameters']['x']['high'] is 8" in changed.stderr
     assert "has 9" in changed.stderr
 
@@ -61,8 +59,7 @@ def test_initial_configurations_of_earlier_stores_and_tables(folder):
     assert said("tune", "-q").exit_code == 0
     (folder / "table.txt").write_text("x k\n0 b\n")
     words = ("--initial", "racer.db", "--initial", "table.txt", "--store", "new.db")
-    done = said("tune", "-q", "--seed", 2, *words)
-    assert done.exit_code == 0, done.output
+    said("tune", "-q", "--seed", 2, *words, exits=0)
     result, old = racer.load("new.db"), racer.load("racer.db")
     assert result.configs[:2] == ({"x": 0, "k": "b"}, old.best)
     assert [origin.initial for origin in result.origins[:3]] == [True, True, False]
@@ -77,8 +74,9 @@ def test_initial_configurations_of_earlier_stores_and_tables(folder):
 def test_without_a_scenario_a_program_after_two_dashes(folder):
     words = ("--space", "parameters.txt", "--instances", "Instances", "--budget", 24, "--seed", 1)
     words = (*words, "--first-test", 2, "-q", "--store", "")
-    done = said("tune", *words, "--", "sh", "-c", 'echo "$(($1 + 1))"', "-x", "{x}", "--k={k}")
-    assert done.exit_code == 0, done.output
+    done = said(
+        "tune", *words, "--", "sh", "-c", 'echo "$(($1 + 1))"', "-x", "{x}", "--k={k}", exits=0
+    )
     assert "The best is #" in done.stdout
     assert re.search(r"^ x +0$", done.stdout, re.MULTILINE)
     assert not (folder / "racer.db").exists()
@@ -87,8 +85,7 @@ def test_without_a_scenario_a_program_after_two_dashes(folder):
 def test_check_scenario_runs_a_few_and_names_what_fails(folder):
     (folder / "scenario.txt").write_text('maxExperiments = 90\nconfigurationsFile = "c.txt"\n')
     (folder / "c.txt").write_text("x k\n1 a\n9 b\n")
-    done = said("check-scenario")
-    assert done.exit_code == 0, done.output
+    done = said("check-scenario", exits=0)
     for line in (
         "2 parameters, 2 instances",
         "the least budget is 10 evaluations",
@@ -100,8 +97,7 @@ def test_check_scenario_runs_a_few_and_names_what_fails(folder):
     ):
         assert line in done.stdout
     (folder / "target-runner").write_text("#!/bin/sh\necho words\nexit 3\n")
-    done = said("check-scenario", "--seed", 1)
-    assert done.exit_code == 1
+    done = said("check-scenario", "--seed", 1, exits=1)
     assert "FAILED, in " in done.stdout
     assert "exited with code 3" in done.stdout
     assert "stdout: words" in done.stdout
@@ -113,8 +109,7 @@ def test_check_scenario_shows_the_metrics_of_a_program(folder):
         'space = "parameters.txt"\nbudget = 90\nreads = "json"\nmetrics = {error = "min"}\n'
         """command = ["sh", "-c", "echo '{{\\"error\\": 2}}'", "{parameters}"]\n"""
     )
-    done = said("check-scenario")
-    assert done.exit_code == 0, done.output
+    done = said("check-scenario", exits=0)
     assert "  {'error': 2.0}, in " in done.stdout
 
 
@@ -144,8 +139,7 @@ def test_a_standard_error_that_cannot_be_written_changes_neither_answer_nor_exit
 
 @pytest.mark.parametrize("option", ["--metrics", "--objective"])
 def test_an_object_with_a_key_twice_is_refused(folder, option):
-    done = said("tune", option, '{"error": "min", "error": "max"}', "--budget", 20)
-    assert done.exit_code == 2
+    done = said("tune", option, '{"error": "min", "error": "max"}', "--budget", 20, exits=2)
     assert "the key 'error' is there twice" in " ".join(done.stderr.split())
 
 
@@ -170,8 +164,7 @@ def test_options_that_cannot_be_used_are_refused_before_anything(
     (folder / "list.txt").write_text("a\n")
     words = ("--space", "parameters.txt", "--instances", "list.txt", "--test-instances", "list.txt")
     words = (*words, "--store", "new.db", "--budget", 60, option, value)
-    done = said(command, *words, "--", "printf", "%s", "{x}")
-    assert done.exit_code == 2
+    done = said(command, *words, "--", "printf", "%s", "{x}", exits=2)
     assert message in " ".join(done.stderr.split())
     assert not list(folder.glob("new.db*"))
 
@@ -196,8 +189,7 @@ def test_a_wrong_value_is_wrong_usage(folder, option, is_in_file):
         text = "space = 'parameters.txt'\nbudget = 60\ncommand = ['printf', '1']\n"
         (folder / "scenario.toml").write_text(text)
         words = ()
-    done = said("tune", *words, *option)
-    assert done.exit_code == 2, done.output
+    said("tune", *words, *option, exits=2)
     assert not list(folder.glob("*.db"))
 
 
@@ -223,17 +215,14 @@ def test_a_file_of_parameters_that_cannot_be_read_is_an_error(folder):
 
 def test_test_elites_without_test_instances_are_refused_but_in_files_of_irace(folder):
     words = ("--space", "parameters.txt", "--budget", 20, "--test-elites", 3, "--", "echo", "{x}")
-    done = said("check-scenario", *words)
-    assert done.exit_code == 2
+    done = said("check-scenario", *words, exits=2)
     assert "test_elites=3 without test_instances: give these, or leave it out" in done.stderr
     text = "space = 'parameters.txt'\nbudget = 20\ncommand = ['echo', '{x}']\ntest_elites = 3\n"
     (folder / "scenario.toml").write_text(text)
-    done = said("check-scenario")
-    assert done.exit_code == 2
+    done = said("check-scenario", exits=2)
     assert "test_elites=3 without test_instances: give these" in done.stderr
     (folder / "scenario.txt").write_text("maxExperiments = 20\ntestNbElites = 3\nfirstTest = 2\n")
-    done = said("check-scenario", "scenario.txt")
-    assert done.exit_code == 0, done.output
+    done = said("check-scenario", "scenario.txt", exits=0)
     assert "testNbElites is ignored: there are no test instances" in done.output
 
 
@@ -243,8 +232,7 @@ def test_errors_of_a_store_are_in_the_words_of_a_scenario(folder):
     store = "Runtime(limit=5.0, old).db"
     words = ("--space", "parameters.txt", "--instances", "Instances", "--first-test", 2)
     words = (*words, "--command", "./solver {parameters}", "--store", store)
-    low = said("tune", *words, "--seed", 1, "--runtime", 5, "--budget", 3)
-    assert low.exit_code == 2
+    low = said("tune", *words, "--seed", 1, "--runtime", 5, "--budget", 3, exits=2)
     assert "recorded in" not in low.stderr
     done = said("tune", *words, "--seed", 1, "--runtime", 5, "--budget", 20, "-q")
     assert done.exit_code in {0, 3}
@@ -253,8 +241,7 @@ def test_errors_of_a_store_are_in_the_words_of_a_scenario(folder):
         (("--seed", 1), "runtime is None, but the race in '{}' has 5.0"),
         (("--seed", 2, "--runtime", 5), "seed is 2, but the race in '{}' has 1"),
     ):
-        other = said("tune", *words, *given, "--budget", 30)
-        assert other.exit_code == 1
+        other = said("tune", *words, *given, "--budget", 30, exits=1)
         assert is_other.format(store) in other.stderr.replace(f"{folder}/", "")
         end = ': give that, or another store: --store new.db, or store = "new.db" in the scenario'
         assert other.stderr.rstrip().endswith(end)
@@ -267,9 +254,8 @@ def test_a_tuning_without_success_codes_stops_at_the_first_block(folder):
         'space = "parameters.txt"\ninstances = "Instances"\nbudget = 60\nfirst_test = 2\n'
         'command = ["./solver", "{parameters}", "{instance}"]\n'
     )
-    done = said("tune", "-q")
-    assert done.exit_code == 1, done.output
-    advice = "if exit code 10 is a success, set success_codes = [10, 20]"
+    done = said("tune", "-q", exits=1)
+    advice = "if exit code 10 is a success, set success_codes = [10, 20] (--success-codes 10,20)"
     assert f"each time with the same exit code ({advice}), first: the program" in done.stderr
     assert "racer check-scenario shows a few evaluations" in done.stderr
     assert racer.load("racer.db").evaluations == 0
@@ -294,8 +280,7 @@ def test_options_of_irace_are_merged_with_its_scenario(folder):
         'targetRunnerLauncher = "sh"\n'
     )
     flags = ("--train-instances-dir", "Instances", "--target-runner", "target-runner")
-    done = said("check-scenario", "deep/scenario.txt", *flags, "--max-experiments", 90)
-    assert done.exit_code == 0, done.output
+    done = said("check-scenario", "deep/scenario.txt", *flags, "--max-experiments", 90, exits=0)
     assert (
         f"note: instances that are not files: 1, such as '{folder}/Instances/missing'"
         in done.stdout
@@ -311,8 +296,7 @@ def test_values_of_irace_that_change_nothing_are_none_on_the_command_line(folder
     (folder / "scenario.txt").write_text("maxExperiments = 20\nfirstTest = 2\nseed = 1\n")
     flags = ("mpi", "max-time", "min-survival", "test-num-elites", "target-runner-timeout")
     zeros = [word for flag in (*flags, "aclib", "iterations") for word in (f"--{flag}", 0)]
-    done = said("tune", "-q", "--elitist", 1, *zeros, "--store", "")
-    assert done.exit_code == 0, done.output
+    done = said("tune", "-q", "--elitist", 1, *zeros, "--store", "", exits=0)
     assert done.stderr == ""
     refused = said("tune", "-q", "--elitist", 0)
     assert "the options: elitist = 0 cannot be used" in refused.stderr
@@ -328,8 +312,7 @@ def test_values_of_irace_that_change_nothing_are_none_on_the_command_line(folder
     ],
 )
 def test_what_is_not_there_is_a_wrong_setting(folder, words, message):
-    done = said("tune", "--space", "parameters.txt", "--budget", 60, *words.split())
-    assert done.exit_code == 2
+    done = said("tune", "--space", "parameters.txt", "--budget", 60, *words.split(), exits=2)
     assert re.search(message, done.stderr)
 
 
@@ -342,25 +325,20 @@ def test_wrong_usage_and_no_best(folder):
         (("deep/empty",), "empty: its parameter file"),
         (("--space", "parameters.txt", "--budget", 100), "-- ./program {parameters}"),
     ):
-        done = said("tune", *words)
-        assert done.exit_code == 2
+        done = said("tune", *words, exits=2)
         assert message in done.stderr
     (folder / "scenario.txt").write_text("maxExperiments = 20\nfirstTest = 2\n")
-    done = said("tune", "--batchmode", "sge")
-    assert done.exit_code == 2
+    done = said("tune", "--batchmode", "sge", exits=2)
     assert "batchmode = 'sge' cannot be used" in done.stderr
     program(folder / "target-runner", "#!/bin/sh\necho 1\n")
-    done = said("tune", "-q")
-    assert done.exit_code == 3, done.output
+    done = said("tune", "-q", exits=3)
     assert "No candidate can be called the best of " in done.stdout
 
 
 def test_init_writes_a_scenario_that_can_be_used(tmp_path, monkeypatch):
-    done = said("init", tmp_path / "new")
-    assert done.exit_code == 0
+    said("init", tmp_path / "new", exits=0)
     monkeypatch.chdir(tmp_path / "new")
-    checked = said("check-scenario")
-    assert checked.exit_code == 0, checked.output
+    said("check-scenario", exits=0)
     assert said("init").exit_code == 1
 
 
@@ -381,8 +359,7 @@ def test_each_long_flag_of_irace_is_known():
 
 
 def test_a_command_that_is_not_there_brings_the_nearest_to_mind():
-    done = said("tun")
-    assert done.exit_code == 2
+    done = said("tun", exits=2)
     assert "No such command 'tun'; did you mean 'tune'?" in done.stderr
 
 

@@ -25,12 +25,10 @@ def test_the_solver_is_tuned_from_the_files_of_the_page(tmp_path, monkeypatch):
     for name, text in files.items():
         Path(name).write_text(text, encoding="utf-8")
     runpy.run_path("formulas.py")
-    checked = typed("check-scenario")
-    assert checked.exit_code == 0, checked.output
+    checked = typed("check-scenario", exits=0)
     assert "8 parameters, 20 instances" in checked.output
     assert "The scenario can be used." in checked.output
-    tuned = typed("tune", "--budget", 30, "--test-elites", 1, "--jobs", 1)
-    assert tuned.exit_code == 0, tuned.output
+    tuned = typed("tune", "--budget", 30, "--test-elites", 1, "--jobs", 1, exits=0)
     assert "recorded in" in tuned.stderr.splitlines()[1]  # after the title
     assert typed("show").stdout == tuned.stdout
     assert "As a command line\n" in tuned.stdout

@@ -1,5 +1,7 @@
 """Each hard table with each method: a finite answer, or an error that says what to do."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import racer
 from racer.errors import RacerError, ScoresError
+
+compare = partial(racer.compare, maximize=False)  # of costs
 
 METHODS = [
     ("bayesian-friedman", {}),
@@ -92,7 +96,7 @@ def test_an_answer(name, method, more):
     own = DRAWN[[*ANSWERED].index(name) % 6]  # one of each table
     every = name in ("failures", "markup for names")
     drawn = IDS[METHODS.index((method, more))] in (DRAWN if every else [own])
-    assert_said(racer.compare(ANSWERED[name], method, **more), drawn=drawn)
+    assert_said(compare(ANSWERED[name], method, **more), drawn=drawn)
 
 
 @pytest.mark.parametrize(("name", "method", "more"), [*cases()][::3])  # others of the next table
@@ -100,7 +104,7 @@ def test_an_answer_with_a_control(name, method, more):
     frame = ANSWERED[name]
     if more.get("posthoc") in ("nemenyi", "wilcoxon-shaffer"):
         with pytest.raises(RacerError, match="is for all pairs"):
-            racer.compare(frame, method, control=frame.columns[1], **more)
+            compare(frame, method, control=frame.columns[1], **more)
     else:
         found = racer.compare(frame, method, control=frame.columns[1], maximize=True, **more)
         assert_said(found, drawn=name in ("failures", "markup for names"))
@@ -110,7 +114,7 @@ def test_an_answer_with_a_control(name, method, more):
 def test_algorithms_that_never_met_are_refused_with_what_to_do(method, more):
     """What no method can read is refused where scores are read: test_scores.py."""
     with pytest.raises(ScoresError, match=r"use method=|leave them out, or evaluate some"):
-        racer.compare(DISCONNECTED, method, **more)
+        compare(DISCONNECTED, method, **more)
 
 
 @pytest.mark.parametrize(("method", "more"), METHODS, ids=IDS)
@@ -118,9 +122,9 @@ def test_one_data_set(method, more):
     frame = wide([[1, 2, 3]])
     if more.get("posthoc") == "conover":
         with pytest.raises(ScoresError, match="needs two data sets"):
-            racer.compare(frame, method, **more)
+            compare(frame, method, **more)
         return
-    comparison = racer.compare(frame, method, **more)
+    comparison = compare(frame, method, **more)
     assert_said(comparison)
     assert "better" not in set(comparison.pairs["decision"])
 
@@ -129,7 +133,7 @@ def test_one_data_set(method, more):
 @pytest.mark.parametrize("k", [2, 3])
 def test_two_data_sets_that_agree_prove_nothing(method, k):
     """Even if all are alike, the second has the order of the first once in k! times."""
-    comparison = racer.compare(wide([range(k)] * 2), method)
+    comparison = compare(wide([range(k)] * 2), method)
     assert not comparison.omnibus.rejected
     assert comparison.omnibus.probability > 0.16
     assert set(comparison.pairs["decision"]) == {"undecided"}
@@ -141,13 +145,13 @@ def test_no_data_set_that_is_complete():
     frame = wide([[1, 2, NAN], [NAN, 1, 2], [3, NAN, 1]])
     for method in ("friedman", "bayesian-friedman"):
         with pytest.raises(ScoresError, match=r"no data set .* use method='bradley-terry'"):
-            racer.compare(frame, method)
+            compare(frame, method)
     for method in ("signed-rank", "bradley-terry", "plackett-luce", "auto"):
-        assert_said(racer.compare(frame, method))
+        assert_said(compare(frame, method))
 
 
 def test_the_largest_gain_is_not_hidden_by_a_name():
-    comparison = racer.compare(ANSWERED["markup for names"], "signed-rank")
+    comparison = compare(ANSWERED["markup for names"], "signed-rank")
     assert "[bold]a|b_c" in str(comparison)
     markdown = comparison.to_markdown().splitlines()
     rows = [line for line in markdown if line.startswith("|")]

@@ -1,5 +1,6 @@
 """The gate of methods that compare each pair on its own."""
 
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -17,6 +18,8 @@ from racer.comparison.methods.strengths import by_bradley_terry, by_plackett_luc
 from racer.comparison.scores import Scores, read_scores
 from racer.stats import sign_flip_test
 from racer.stats.sign_flips import all_flips, signs
+
+compare = partial(racer.compare, maximize=False)  # of costs
 
 METHODS: tuple[Literal["signed-rank", "bradley-terry", "plackett-luce"], ...] = (
     *("signed-rank", "bradley-terry", "plackett-luce"),
@@ -38,7 +41,7 @@ def equals(seed: int, n: int = 10, m: int = 6) -> np.ndarray:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_none_of_equals_is_called_better(method):
-    found = racer.compare(equals(5), method)
+    found = compare(equals(5), method)
     assert found.omnibus is not None
     assert not found.omnibus.rejected
     assert not (found.pairs["decision"] == "better").any()
@@ -52,7 +55,7 @@ def test_beside_a_closed_gate_no_prior_is_said_to_decide():
     costs = equals(5, 12, 4)
     alone = signed_rank(read(costs), SETTINGS)
     assert (alone.pairs["decision"] == "indeterminate").any()
-    found = racer.compare(costs, "signed-rank")
+    found = compare(costs, "signed-rank")
     assert set(found.pairs["decision"]) == {"undecided"}
     assert found.notes == (ALIKE,)
     gated = alone.pairs["decision"] == "indeterminate"
@@ -62,7 +65,7 @@ def test_beside_a_closed_gate_no_prior_is_said_to_decide():
 
 
 def test_the_gate_is_not_asked_about_equivalence():
-    found = racer.compare(equals(5, 12, 4), "signed-rank", rope=3.0)
+    found = compare(equals(5, 12, 4), "signed-rank", rope=3.0)
     assert found.omnibus is not None
     assert not found.omnibus.rejected
     assert "equivalent" in set(found.pairs["decision"])
@@ -71,7 +74,7 @@ def test_the_gate_is_not_asked_about_equivalence():
 def test_what_no_prior_decides_stays_indeterminate_past_the_gates():
     costs = np.arange(4.0)[:, None] + np.array([0.0, 0.0, 30.0])
     costs[:, 1] += np.where(np.arange(4) % 2, 1e-3, -1e-3)
-    found = racer.compare(costs, "signed-rank", rope=1.0)
+    found = compare(costs, "signed-rank", rope=1.0)
     assert found.omnibus is not None
     assert found.omnibus.rejected
     assert "indeterminate" in set(found.pairs["decision"])
@@ -83,7 +86,7 @@ def test_what_no_prior_decides_stays_indeterminate_past_the_gates():
 @pytest.mark.parametrize("method", METHODS)
 def test_an_open_gate_leaves_the_statements_as_they_were(method):
     costs = equals(5) + np.arange(6.0)
-    found = racer.compare(costs, method)
+    found = compare(costs, method)
     assert found.omnibus is not None
     assert found.omnibus.rejected
     assert ALIKE not in found.notes
@@ -94,7 +97,7 @@ def test_an_open_gate_leaves_the_statements_as_they_were(method):
 def test_one_that_is_better_opens_the_gate_for_no_pair_of_equals(method):
     costs = equals(0, n=20, m=8)
     costs[:, 0] -= 2.0
-    found = racer.compare(costs, method)
+    found = compare(costs, method)
     alone = UNGATED[method](read(costs), SETTINGS).pairs
     first = found.algorithms[0]
     better = found.pairs[found.pairs["decision"] == "better"]
@@ -120,7 +123,7 @@ def test_equals_beside_one_that_is_better_are_told_apart_as_seldom_as_the_level_
     for seed in range(80):
         costs = equals(seed + 1000, n=12)
         costs[:, 0] -= 2.0
-        differ = pairs_differ(read(costs), i, j, signs(12, 500, seed), 0.05)
+        differ = pairs_differ(read(costs), i, j, signs(np.arange(12), 500, seed), 0.05)
         among_equals += differ[i > 0].any()
         of_the_better += differ[i == 0].sum()
     assert among_equals <= 6  # 5 were found
@@ -140,7 +143,7 @@ def test_of_one_pair_it_is_the_test_by_sign_flips():
 def test_the_order_of_the_pairs_decides_nothing():
     scores = read(equals(3, n=15, m=9) + np.linspace(0.0, 2.0, 9))
     i, j = np.triu_indices(9, 1)
-    flips = signs(15, 500, 0)
+    flips = signs(np.arange(15), 500, 0)
     order = np.random.default_rng(0).permutation(len(i))
     whole = pairs_differ(scores, i, j, flips, 0.05)
     assert 0 < whole.sum() < len(i)
@@ -151,7 +154,7 @@ def test_the_order_of_the_pairs_decides_nothing():
 
 def test_the_statement_on_two_algorithms_has_no_gate():
     costs = equals(1, m=2) + np.array([0.0, 1.5])
-    found = racer.compare(costs, "signed-rank")
+    found = compare(costs, "signed-rank")
     assert found.omnibus is None
     alone = signed_rank(read(costs), SETTINGS).pairs["decision"]
     assert found.pairs["decision"].tolist() == alone.tolist() == ["better"]
@@ -165,7 +168,7 @@ def test_complete_tables_are_tested_as_by_the_sign_flip_test():
 
 
 def test_few_data_sets_need_the_f_statistic_as_well():
-    found = racer.compare(equals(1, n=4, m=4) / 10 + np.arange(4.0), "bradley-terry")
+    found = compare(equals(1, n=4, m=4) / 10 + np.arange(4.0), "bradley-terry")
     assert found.omnibus is not None
     assert found.omnibus.rejected
     assert found.omnibus.test == "Iman-Davenport F"
@@ -205,7 +208,7 @@ def test_the_order_of_rows_and_columns_decides_nothing(n):
 def test_there_are_as_many_flips_as_time_and_memory_allow(monkeypatch):
     assert _flips(read(equals(0, n=14)), SETTINGS).shape == (2**13, 14)
     assert _flips(read(equals(0, n=15)), SETTINGS).shape == (10_000, 15)
-    monkeypatch.setattr(gate, "signs", lambda n, k, seed: np.broadcast_to(1.0, (k, n)))
+    monkeypatch.setattr(gate, "signs", lambda at, k, seed: np.ones((k, len(at))))
     monkeypatch.setattr(gate, "_ranks", lambda scores: scores.costs)
     assert _flips(read(equals(0, n=10_000, m=3)), SETTINGS).shape == (2000, 10_000)
     assert _flips(read(equals(0, n=50, m=300)), SETTINGS).shape == (1337, 50)
@@ -219,6 +222,6 @@ def test_there_are_as_many_flips_as_time_and_memory_allow(monkeypatch):
 def test_of_two_algorithms_strengths_hold_the_level_that_is_printed(method, n_wins, decision):
     """Eight wins of ten or more, either way, are as frequent as .11 among equals."""
     costs = np.where(np.arange(10)[:, None] < n_wins, [0.0, 1.0], [1.0, 0.0])
-    found = racer.compare(costs, method)
+    found = compare(costs, method)
     assert found.pairs["probability"].item() > 0.95
     assert found.pairs["decision"].item() == decision

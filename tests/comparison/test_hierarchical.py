@@ -1,5 +1,7 @@
 """The hierarchical model of folds on data sets, as a method of `racer.compare`."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,8 @@ import racer
 from racer.cli.compare import compare_command
 from racer.errors import ScoresError, SettingError
 from racer.stats import hierarchical_t_test
+
+compare = partial(racer.compare, maximize=False)  # of costs
 
 NAMES, SHIFTS = ("a", "b", "c"), (0.0, 0.05, 0.3)
 
@@ -28,7 +32,7 @@ def long(values):
 
 def test_pairs_have_the_figures_of_the_model():
     values = costs()
-    found = racer.compare(long(values), "hierarchical", rope=0.02, correlation=0.1)
+    found = compare(long(values), "hierarchical", rope=0.02, correlation=0.1)
     assert found.ranking["algorithm"].tolist()[2] == "c"
     assert found.omnibus is not None
     assert found.omnibus.rejected
@@ -63,7 +67,7 @@ def test_the_one_that_leads_comes_first_whatever_the_order_and_the_direction():
 
 @pytest.mark.parametrize(("unit", "power"), [(1e-12, "e-14"), (1e100, "e+98")])
 def test_differences_of_any_size_have_four_digits(unit, power):
-    found = racer.compare(long(unit * costs(k=2)), "hierarchical")
+    found = compare(long(unit * costs(k=2)), "hierarchical")
     text = found.to_markdown()
     for value in found.pairs[["estimate", "low", "high"]].iloc[0]:
         assert f"{value:.3e}" in text
@@ -72,21 +76,23 @@ def test_differences_of_any_size_have_four_digits(unit, power):
 
 
 def test_practical_equivalence_is_a_decision():
-    found = racer.compare(long(costs(n=20, k=2)), "hierarchical", rope=0.5)
+    found = compare(long(costs(n=20, k=2)), "hierarchical", rope=0.5)
     assert found.pairs["decision"].tolist() == ["equivalent"]
     assert "practically equivalent" in found.prose()
 
 
 def test_pictures_have_no_difference_in_the_middle():
     pytest.importorskip("matplotlib")
-    found = racer.compare(long(costs(k=2)), "hierarchical", rope=0.02)
+    found = compare(long(costs(k=2)), "hierarchical", rope=0.02)
     ax = found.plot()
     assert 0.0 in [line.get_xdata()[0] for line in ax.lines if len(set(line.get_xdata())) == 1]
 
 
 def test_the_command_has_the_correlation(tmp_path):
     long(costs(k=2)).to_csv(tmp_path / "scores.csv", index=False)
-    arguments = [str(tmp_path / "scores.csv"), "--method", "hierarchical", "--correlation", "0.3"]
+    arguments = [
+        *f"{tmp_path}/scores.csv --minimize --method hierarchical --correlation 0.3".split()
+    ]
     result = CliRunner().invoke(compare_command, arguments)
     assert result.exit_code == 0, result.output
     assert "folds correlated by 0.3" in result.output
@@ -105,4 +111,4 @@ def test_the_command_has_the_correlation(tmp_path):
 )
 def test_what_it_cannot_use_is_refused(change, settings, error, message):
     with pytest.raises(error, match=message):
-        racer.compare(long(change(costs())), **{"method": "hierarchical"} | settings)
+        compare(long(change(costs())), **{"method": "hierarchical"} | settings)

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,8 @@ from racer.errors import SettingError
 from racer.render.markup import escape_latex, latex_table, markdown
 from racer.render.sections import Grid
 
+compare = partial(racer.compare, maximize=False)  # of costs
+
 ROOT = Path(__file__).parents[2]
 METHODS = ("bayesian-friedman", "friedman", "signed-rank", "bradley-terry", "plackett-luce")
 
@@ -29,7 +32,7 @@ def scores(n=20, k=4, seed=0):
 
 @pytest.fixture(scope="module", params=METHODS)
 def comparison(request):
-    return racer.compare(scores(), request.param)
+    return compare(scores(), request.param)
 
 
 def test_text_has_all_algorithms_pairs_and_notes(comparison):
@@ -56,7 +59,7 @@ def test_a_sentence_tells_that_another_than_the_first_has_the_largest_probabilit
 def test_there_is_no_such_sentence_where_the_first_has_it_as_far_as_shown():
     same = np.arange(6.0)[:, None] + np.zeros(3)
     for costs in (same, same + np.arange(3.0)):
-        assert "its order is another" not in str(racer.compare(costs, "friedman"))
+        assert "its order is another" not in str(compare(costs, "friedman"))
 
 
 def test_markdown(comparison):
@@ -130,7 +133,7 @@ def test_json(comparison):
 
 def test_what_is_not_finite_is_null_in_json():
     alike = pd.DataFrame([[1, 2, 3]] * 6, columns=list("abc"))
-    comparison = racer.compare(alike, "friedman")
+    comparison = compare(alike, "friedman")
     assert comparison.omnibus.statistic == np.inf
     assert comparison.to_dict()["omnibus"]["statistic"] is None
 
@@ -169,7 +172,7 @@ def test_tables_fit_a_terminal(comparison):
 
 def test_long_names_are_folded_and_wide_tables_lose_no_figure():
     frame = scores(k=8).rename(columns=lambda name: f"a_long_name_{name}_that_goes_on_and_on")
-    comparison = racer.compare(frame).with_section("matrix").with_section("scores")
+    comparison = compare(frame).with_section("matrix").with_section("scores")
     assert max(len(line) for line in _tables(comparison)) <= 80
     text = str(comparison)
     assert "…" not in text
@@ -182,7 +185,7 @@ def _tables(comparison):
 
 
 def test_what_has_no_room_is_said():
-    text = str(racer.compare(scores()))
+    text = str(compare(scores()))
     assert "(no room for interval: see `pairs`)" in text
     assert re.search(r"^ better +worse +/tied +size +estimate", text, re.MULTILINE)
 
@@ -209,7 +212,7 @@ def test_means_and_standard_deviations(comparison):
 def test_where_scores_are_missing_the_ranking_says_how_many_there_are(method):
     frame = scores()
     frame.iloc[3, 1] = frame.iloc[5, 1] = np.nan
-    comparison = racer.compare(frame, method)
+    comparison = compare(frame, method)
     n = comparison.ranking.set_index("algorithm")["n"]
     assert n.to_dict() == frame.count().to_dict()
     assert max(map(len, str(comparison).splitlines())) <= 80
@@ -228,8 +231,8 @@ def test_the_example_is_the_published_table():
 
 
 def test_the_degrees_of_freedom_are_told():
-    assert "F(3, 57) = " in racer.compare(scores(), "friedman").prose()
-    comparison = racer.compare(scores())
+    assert "F(3, 57) = " in compare(scores(), "friedman").prose()
+    comparison = compare(scores())
     assert "F(3, 17) = " in comparison.prose()
     assert "F(3, 17) = " in " ".join(str(comparison).split())
 
@@ -247,7 +250,7 @@ class TestTheScores:
     )
 
     def test_the_best_is_marked_and_mean_ranks_come_last(self):
-        more = racer.compare(self.frame, "bradley-terry").with_section("scores")
+        more = compare(self.frame, "bradley-terry").with_section("scores")
         assert str(more).endswith(
             "Scores\n\n"
             " data set       a      b\n"
@@ -271,13 +274,13 @@ class TestTheScores:
     def test_algorithms_may_be_called_like_columns(self):
         names = ["data set", "algorithm", "interval", "estimate", "p_value", "decision", "better"]
         frame = scores(k=7).set_axis(names, axis=1).rename(lambda n: f"a rather long name {n}")
-        text = str(racer.compare(frame).with_section("scores").with_section("matrix"))
+        text = str(compare(frame).with_section("scores").with_section("matrix"))
         heads = [line for line in text.splitlines() if all(name in line for name in names[1:4])]
         assert len(heads) == 2
 
     def test_without_a_complete_data_set_there_are_no_ranks(self):
         frame = pd.DataFrame([[1, 2, np.nan], [np.nan, 1, 2], [3, np.nan, 1]])
-        text = str(racer.compare(frame, "bradley-terry").with_section("scores"))
+        text = str(compare(frame, "bradley-terry").with_section("scores"))
         assert "mean rank" not in text
 
 
@@ -293,7 +296,7 @@ class TestTheMatrix:
                 assert (forth, back) == (row.probability, 1.0 - row.probability)
 
     def test_with_a_rope_both_directions_have_their_own(self):
-        comparison = racer.compare(scores(), "signed-rank", rope=0.5)
+        comparison = compare(scores(), "signed-rank", rope=0.5)
         row = comparison.pairs.iloc[-1]
         assert comparison.matrix().loc[row["worse"], row["better"]] == row["probability_worse"]
 
@@ -303,7 +306,7 @@ class TestTheMatrix:
         assert len(re.findall(r"\d\*", str(more).removeprefix(str(comparison)))) == decided > 0
 
     def test_only_pairs_with_the_control(self):
-        table = racer.compare(scores(), control="alg_b").matrix()
+        table = compare(scores(), control="alg_b").matrix()
         assert table.notna().to_numpy().sum() == 6
 
 
@@ -355,7 +358,7 @@ class TestPictures:
                 comparison.plot(pair=wrong)
 
     def test_the_posterior_of_one_pair(self):
-        comparison = racer.compare(scores(k=2), "signed-rank", rope=0.3, control="alg_b")
+        comparison = compare(scores(k=2), "signed-rank", rope=0.3, control="alg_b")
         texts = [text.get_text() for text in comparison.plot().texts]
         result = comparison.details
         assert f"alg_b better\n{shown(result.better, 'probability')}" in texts
@@ -363,14 +366,14 @@ class TestPictures:
         assert comparison.plot("pairs").get_yticklabels()[0].get_text() == "alg_a > alg_b"
 
     def test_of_many_pairs_those_with_the_first(self):
-        comparison = racer.compare(scores(k=15), "bradley-terry")
+        comparison = compare(scores(k=15), "bradley-terry")
         ax = comparison.plot()
         first = comparison.ranking["algorithm"].iloc[0]
         assert len(ax.get_yticklabels()) == 14
         assert f"(pairs with {first} only)" in ax.get_xlabel()
 
     def test_bars_over_those_not_told_apart_from_a_control(self):
-        comparison = racer.compare(scores(n=8), "friedman", control="alg_b")
+        comparison = compare(scores(n=8), "friedman", control="alg_b")
         names = comparison.ranking["algorithm"].tolist()
         open_pairs = comparison.pairs[comparison.pairs["decision"] != "better"]
         alike = {"alg_b", *open_pairs["better"], *open_pairs["worse"]}
@@ -386,7 +389,7 @@ class TestPictures:
 def test_of_many_pairs_the_first_are_printed():
     rng = np.random.default_rng(1)
     few, many = (rng.normal(size=(12, m)) + np.arange(m) * 0.1 for m in (45, 46))
-    few, many = (racer.compare(scores, "friedman", posthoc="conover") for scores in (few, many))
+    few, many = (compare(scores, "friedman", posthoc="conover") for scores in (few, many))
     assert len(few.pairs) == 990
     assert "see `pairs`" not in str(few)
     assert "(the first 30 of 1035: see `pairs`)" in str(many)
@@ -401,7 +404,7 @@ def test_of_many_pairs_the_first_are_printed():
 def many_algorithms(control=None):
     rng = np.random.default_rng(1)
     table = rng.normal(np.arange(9) * 0.3, 1.0, (30, 9))
-    return racer.compare(pd.DataFrame(table).add_prefix("a"), "friedman", control=control)
+    return compare(pd.DataFrame(table).add_prefix("a"), "friedman", control=control)
 
 
 def test_letters_are_shared_by_those_not_told_apart():
@@ -418,7 +421,7 @@ def test_letters_are_shared_by_those_not_told_apart():
 
 def test_an_algorithm_told_apart_from_all_has_a_letter_of_its_own():
     table = np.arange(3.0) * 10 + np.random.default_rng(0).normal(size=(30, 3))
-    assert letters(racer.compare(table, "friedman")) == ["a", "b", "c"]
+    assert letters(compare(table, "friedman")) == ["a", "b", "c"]
 
 
 def test_above_fifteen_pairs_letters_stand_for_the_pairs():
@@ -429,6 +432,6 @@ def test_above_fifteen_pairs_letters_stand_for_the_pairs():
         assert "effect" not in text
         assert "an adjusted p-value of at most" in text
     assert "effect" in str(comparison.with_section("pairs"))
-    for few in (many_algorithms("a0"), racer.compare(scores(k=6), "friedman")):
+    for few in (many_algorithms("a0"), compare(scores(k=6), "friedman")):
         assert "letters" not in str(few)
         assert "effect" in str(few)

@@ -69,10 +69,49 @@ def test_numbers_of_any_kind_are_scores(kind):
             assert scores.costs[2, 0] == float(values[2])
 
 
-def test_dates_are_names():
-    days = [date(2026, 1, day) for day in (1, 2, 3)]
-    frame = pd.DataFrame({"day": days, "A": [1.0, 2.0, 3.0], "B": [2.0, 3.0, 1.0]})
-    assert read(frame).data_sets == ("2026-01-01", "2026-01-02", "2026-01-03")
+DAYS = [date(2026, 1, day) for day in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    "days",
+    [
+        DAYS,
+        pd.to_datetime(DAYS),
+        pd.period_range("2026-01", periods=3, freq="M"),
+        pd.to_timedelta([1, 2, 3], unit="D"),
+        pd.Series(["x", "y", "z"], dtype="string"),
+        pd.Categorical(pd.to_datetime(DAYS)),
+    ],
+)
+def test_dates_are_names(days):
+    scores = read(pd.DataFrame({"day": days, "A": [1.0, 2.0, 3.0], "B": [2.0, 3.0, 1.0]}))
+    assert scores.data_sets == tuple(map(str, days))
+    assert scores.algorithms == ("A", "B")
+
+
+class OtherFrame:
+    """A table of another library: names, and all its values as one array."""
+
+    def __init__(self, frame, names):
+        setattr(self, names, [*frame])
+        self.columns = getattr(self, "columns", [np.zeros(3)] * frame.shape[1])
+        self.array = frame.to_numpy(dtype=object)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+@pytest.mark.parametrize("names", ["columns", "column_names"])  # polars, Arrow
+def test_frames_of_other_libraries_keep_their_names(names):
+    same(read(OtherFrame(WIDE, names)), read(WIDE))
+    same(read(OtherFrame(FOLDS, names)), read(FOLDS))
+
+
+def test_what_excel_leaves_empty_is_left_out():
+    empty = pd.DataFrame([[np.nan] * 3], columns=[*WIDE])
+    table = pd.concat([WIDE[:1], empty, WIDE[1:], empty, empty], ignore_index=True)
+    same(read(table.assign(**{"Unnamed: 3": np.nan})), read(WIDE))
+    assert len(read(pd.DataFrame({"A": [1, np.nan, 2], "B": [2, np.nan, 3]})).data_sets) == 3
 
 
 @pytest.mark.parametrize("value", [[1.0, 2.0], (1.0, 2.0), {"a": 1.0}, np.ones(2)])
@@ -139,9 +178,129 @@ def test_what_names_the_data_sets_is_not_proposed_twice():
         read(frame[["A", "B", "notes"]])
 
 
-def test_a_column_of_numbers_called_like_a_label_is_an_algorithm():
-    scores = read(WIDE.rename(columns={"A": "model"}))
-    assert scores.algorithms == ("model", "B")
+@pytest.mark.parametrize("name", ["SEED", "run", "repeat", "block", "data", "Task ID", "fold_no"])
+@pytest.mark.parametrize("values", [[0.25, 0.5, 0.75], [0.5, 0.5, 0.7], [1.5, 2, 3]])
+def test_a_column_of_decimals_is_an_algorithm_whatever_its_name(name, values):
+    for table in (WIDE.assign(A=values), WIDE[["A", "B"]].assign(A=values)):
+        named = table.rename(columns={"A": name})
+        for order in ([*named], [*named][::-1]):
+            scores = read(named[order])
+            assert {*scores.algorithms} == {name, "B"}
+            assert scores.n_folds == 1
+    unsure = WIDE.assign(A=["0.5", "timeout", "1.5"]).rename(columns={"A": name})
+    with pytest.raises(ScoresError, match=rf"column '{name}' holds 'timeout'.* write inf"):
+        read(unsure)
+
+
+@pytest.mark.parametrize("name", ["SEED", "run", "block", "data"])
+def test_whole_numbers_that_are_taken_for_labels_are_said(name):
+    """Following the note, under another name the column is an algorithm."""
+    table = WIDE.assign(A=[7, 8, 9], C=1.0).rename(columns={"A": name})
+    table = table if name in {"SEED", "run"} else table[["B", name, "C"]]
+    (note,) = (note for note in read(table).notes if repr(name) in note)
+    assert note.endswith("is not an algorithm; were it one, rename it.")
+    assert "A" in read(table.rename(columns={name: "A"})).algorithms
+
+
+LONG = WIDE.melt("db", var_name="algorithm", value_name="score")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "data_set"),
+    [
+        *[("classifier_name", "dataset_name"), ("framework", "task"), ("approach", "instance_id")],
+        *[("prompt", "question"), ("provider", "test case"), ("Model", "Item ID"), ("llm", "w")],
+        *[("Solver-Name", "benchmark name"), ("learner", "openml"), ("alg", "ds")],
+    ],
+)
+def test_names_of_long_tables_are_known(algorithm, data_set):
+    table = LONG.set_axis([data_set, algorithm, "accuracy"], axis=1)
+    for order in ([0, 1, 2], [1, 0, 2], [2, 0, 1]):
+        same(read(table.iloc[:, order]), read(WIDE))
+
+
+SWE = LONG.assign(dataset="lite", seed=1).rename(columns={"db": "instance_id"})
+
+
+def test_the_column_that_tells_scores_apart_names_the_data_sets():
+    same(read(SWE), read(WIDE))
+    same(read(LONG.assign(language="en")), read(WIDE))  # text that is not needed
+    numbers = pd.DataFrame({"task": list("xxyyzz"), "model": [1, 2] * 3, "score": [1.0] * 6})
+    assert read(numbers).algorithms == ("1", "2")
+
+
+METRICS = pd.concat([WIDE.assign(kind="acc"), WIDE.assign(kind="f1", A=0.0)])
+
+
+def one_kind(table):
+    return read(table[table.kind == "acc"].drop(columns="kind"))
+
+
+WHO = LONG.set_axis(["what", "who", "score"], axis=1)
+
+
+@pytest.mark.parametrize(
+    ("table", "advice", "follow"),
+    [
+        (METRICS, r"one of its values \('acc', 'f1'\), without this column$", one_kind),
+        (
+            METRICS.melt(["db", "kind"], var_name="model"),
+            "column 'kind' tells them apart: keep the rows",
+            one_kind,
+        ),
+        (WHO, "algorithm='what' or algorithm='who'", lambda t: read(t, algorithm="who")),
+        (
+            WHO[["who", "what", "score"]],
+            "='who' or alg.*='what'",
+            lambda t: read(t, algorithm="who"),
+        ),
+        (
+            pd.concat([WIDE.assign(lap=lap) for lap in (1, 2)]),
+            "fold='lap' if they are folds",
+            lambda t: read(t, fold="lap"),
+        ),
+        (
+            pd.concat([WIDE, WIDE]),
+            "number them in a column, fold=",
+            lambda t: read(t.assign(k=[1, 1, 1, 2, 2, 2]), fold="k"),
+        ),
+        (
+            pd.concat([WIDE.assign(fold=k) for k in (0.5, 1.5)]),
+            "fold='fold'",
+            lambda t: read(t, fold="fold"),
+        ),
+        (
+            pd.concat([LONG, LONG]).assign(provider=["p"] * 6 + ["q"] * 6),
+            "keep .*'p', 'q'.* or join it to column 'db'",
+            lambda t: read(t[t.provider == "p"]),
+        ),
+        (
+            WIDE.assign(B=[2.0, None, 1.0], A=[1.0, 2.0, ">3600"]),
+            r"write inf \(-inf where larger",
+            lambda t: read(t.assign(A=[1.0, 2.0, np.inf])),
+        ),
+    ],
+)
+def test_advice_that_is_followed_leads_to_the_right_table(table, advice, follow):
+    with pytest.raises(ScoresError, match=advice):
+        read(table)
+    found = follow(table)
+    assert (found.algorithms, found.data_sets) == (("A", "B"), ("x", "y", "z"))
+    expected = read(WIDE).costs
+    if found.n_failed:
+        expected[2, 0] = np.inf
+    np.testing.assert_array_equal(found.costs, expected)
+
+
+@pytest.mark.parametrize("word", ["TIMEOUT", "OOM", "t/o", ">3600", "-", "error", "M"])
+@pytest.mark.parametrize("maximize", [False, True])
+def test_a_failure_that_is_written_as_advised_is_worst(word, maximize):
+    frame = WIDE.astype(object).assign(A=[1.0, 2.0, word])
+    with pytest.raises(ScoresError, match="if the run failed, or ran out") as raised:
+        read(frame, maximize=maximize)
+    assert "if it is missing" not in str(raised.value)
+    failed = frame.assign(A=[1.0, 2.0, -np.inf if maximize else np.inf])
+    assert read(failed, maximize=maximize).costs[2, 0] == np.inf
 
 
 def test_what_is_equal_but_for_rounding_ties():
@@ -200,27 +359,6 @@ def test_a_table_wider_than_long_is_doubted():
     assert not any("transpose the table" in note for note in read(NAMED).notes)
 
 
-@pytest.mark.parametrize(
-    ("names", "values", "maximize", "said"),
-    [
-        ("AB", [0.0, 1.0], False, "between 0 and 1"),
-        ("AB", [0.0, 1.0], True, None),
-        ("AB", [0.0, 1.5], False, None),
-        (["svm_error", "knn_error"], [0.0, 1.0], False, None),
-        (["svm_error", "knn_error"], [0.0, 1.0], True, "maximize=False"),
-        (["svm F1", "knn F1"], [0.0, 50.0], False, "as 'svm F1' sounds, give maximize=True"),
-        (["AUC", "rocAUC"], [0.0, 1.0], True, None),
-    ],
-)
-def test_which_scores_are_better_is_doubted(names, values, maximize, said):
-    frame = pd.DataFrame([values] * 3, columns=list(names))
-    notes = " ".join(read(frame, maximize=maximize).notes)
-    assert (said in notes) if said else not notes
-    long = frame.reset_index().melt("index", var_name="model")
-    long = long.rename(columns={"value": "value" if names == "AB" else names[0]})
-    assert bool(read(long, maximize=maximize, data_set="index").notes) == bool(said)
-
-
 def test_decimals_of_a_database_are_numbers():
     decimals = WIDE.assign(**{n: WIDE[n].map(lambda x: Decimal(str(x))) for n in "AB"})
     same(read(decimals), read(WIDE))
@@ -228,11 +366,6 @@ def test_decimals_of_a_database_are_numbers():
     long = decimals.rename(columns={"db": "name"}).melt("name", var_name="model")
     same(read(long), read(WIDE))
     same(read(decimals.assign(db=[Decimal(n) for n in (1, 2, 3)])), read(WIDE.assign(db=[1, 2, 3])))
-
-
-def test_failures_are_infinite():
-    assert read([[1, np.inf], [2, 3]]).n_failed == 1
-    assert read([[1, -np.inf], [2, 3]], maximize=True).n_failed == 1
 
 
 @pytest.mark.parametrize(
@@ -268,21 +401,13 @@ def test_failures_are_infinite():
         (WIDE.assign(B=np.nan), "algorithm 'B' has no score at all: leave it out"),
         (WIDE.set_axis(["db", "A", "A"], axis=1), "column 'A' occurs twice"),
         (pd.DataFrame([[1, 2]], columns=[1, "1"]), "column '1' occurs twice"),
-        (WIDE.assign(db=["x", "y", "x"]), "more than one row for data set 'x'; if its rows are"),
+        (WIDE.assign(db=["x", "y", "x"]), "more than one row for data set 'x': if they are folds"),
         (
             FOLDS.drop(columns="fold").assign(classifier=[1, 2] * 4),
-            "fold=..; if the numbers in column 'classifier' name algorithms, algorithm='classifier'",
-        ),
-        (
-            FOLDS.assign(classifier=[1, 2] * 4),
-            "data set 'x', fold '1'; if the numbers in column 'classifier' name algorithms",
-        ),
-        (
-            pd.DataFrame({"ds": list("xxyy"), "alg": list("ABAB"), "acc": [1, 2, 3, 4]}),
-            "row for data set 'x'.*; if column 'alg' names algorithms, algorithm='alg'",
+            "if the numbers in column 'classifier' name algorithms, algorithm='classifier'",
         ),
         (WIDE.assign(db=["x", None, "z"]), "column 'db' has no value in row 1"),
-        (FOLDS.drop(columns="fold"), "more than one score for Data set 'x', classifier 'A'; if"),
+        (FOLDS.drop(columns="fold"), "more than one score for Data set 'x', classifier 'A': if"),
         (pd.concat([FOLDS, FOLDS]), "Data set 'x', fold '1', classifier 'A'|classifier 'A', fold"),
         (FOLDS.assign(time=1.0), r"\['accuracy', 'time'\] beside the labels"),
         (FOLDS.drop(columns="accuracy"), "nothing beside the labels"),
@@ -360,7 +485,9 @@ def test_levels_in_which_columns_differ_are_kept():
 @pytest.mark.parametrize("note", [["new", "old", "new"], ["a", "b", "c"], [[1], [2], [3]]])
 def test_a_column_of_text_in_a_wide_table_is_not_taken_for_algorithms(note):
     for frame in (WIDE, WIDE.drop(columns="B")):
-        with pytest.raises(ScoresError, match=r"data set 'x'.*fold=\.\.$"):
+        with pytest.raises(
+            ScoresError, match=r"data set 'x': if they are folds or runs, n.*one of them$"
+        ):
             read(frame.assign(db=["x", "y", "x"], note=note))
 
 
@@ -434,5 +561,5 @@ def test_levels_of_unknown_names_are_to_be_named():
         read(folds.rename_axis(index=["seed", "x"]).swaplevel()),
         read(folds, data_set="y", fold="x"),
     )
-    with pytest.raises(ScoresError, match="if its rows are folds or runs, name their column"):
+    with pytest.raises(ScoresError, match="if they are folds or runs, number them"):
         read(folds.rename_axis(index=["db", "y"]))

@@ -30,8 +30,8 @@ LONG = pd.DataFrame(
 WIDE = pd.DataFrame({name: pd.Series(sample) for name, sample in SAMPLES.items()})
 
 
-def unpaired(frame=LONG, method=None, **settings):
-    return racer.compare(frame, method, design="unpaired", **settings)
+def unpaired(frame=LONG, method=None, *, maximize=False, **settings):
+    return racer.compare(frame, method, design="unpaired", maximize=maximize, **settings)
 
 
 def test_it_is_the_bayesian_test_of_the_samples():
@@ -234,11 +234,11 @@ def test_bad_input(settings, error, words):
 
 def test_what_needs_data_sets_says_so():
     with pytest.raises(SettingError, match="is not for design='paired'"):
-        racer.compare(WIDE.dropna(), "kruskal-wallis")
+        racer.compare(WIDE.dropna(), "kruskal-wallis", maximize=False)
     with pytest.raises(SettingError, match="design='both'"):
-        racer.compare(WIDE, design="both")
+        racer.compare(WIDE, design="both", maximize=False)
     with pytest.raises(ScoresError, match="or compare independent samples, design='unpaired'"):
-        racer.compare(LONG)
+        racer.compare(LONG, maximize=False)
     found = unpaired()
     with pytest.raises(SettingError, match="table of data sets"):
         found.with_section("scores")

@@ -1,7 +1,5 @@
 """Which instance with which seed, for the whole run."""
 
-from __future__ import annotations
-
 import sys
 from itertools import islice
 

@@ -134,7 +134,7 @@ def test_a_budget_that_is_none_is_refused(budget, message):
 
 
 def test_an_empty_budget_is_refused():
-    with pytest.raises(BudgetError, match="give evaluations=, seconds=, spend="):
+    with pytest.raises(BudgetError, match="give evaluations=, seconds=, wall=, spend="):
         Budget()
 
 

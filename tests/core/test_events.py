@@ -1,7 +1,5 @@
 """What callbacks are told."""
 
-from __future__ import annotations
-
 import functools
 
 import pytest

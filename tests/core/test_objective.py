@@ -1,7 +1,5 @@
 """Metrics and objectives: what is taken, what is refused, and which way they point."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

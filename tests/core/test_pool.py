@@ -1,7 +1,5 @@
 """The pool: which configurations count as the same, and what is refused at the door."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction

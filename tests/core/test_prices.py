@@ -1,7 +1,5 @@
 """Prices of evaluations: as given, and as learned from what evaluations have cost."""
 
-from __future__ import annotations
-
 import pytest
 
 from racer.core.prices import Prices

@@ -1,7 +1,5 @@
 """The table: values as given on one side, costs to be minimised on the other."""
 
-from __future__ import annotations
-
 import math
 import sys
 

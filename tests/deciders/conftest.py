@@ -1,7 +1,5 @@
 """Racing over a given table of costs, with a record of every verdict."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The anytime race: what its e-values are, what they promise, and when it gives up."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import math

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from playing import eliminated
+from playing import eliminated, play_table
 from scipy import stats
 
 import racer
@@ -17,16 +17,7 @@ EVALUATIONS = 900
 
 def race(costs, *, budget=EVALUATIONS, maximize=False, **settings):
     """Race over a table of costs, one row per block, and return the result."""
-    running = racer.Race(
-        range(costs.shape[1]),
-        decider=BayesianBest(**settings),
-        budget=budget,
-        maximize=maximize,
-        seed=1,
-    )
-    while cells := running.ask():
-        running.tell_block(costs[cells[0].block, list(running.alive)])
-    return running.result()
+    return play_table(costs, BayesianBest(**settings), budget=budget, maximize=maximize)
 
 
 def some_costs(m=9, seed=1):

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from playing import play_table
 
-import racer
 from racer.deciders import BestForBudget, SequentialHalving
 from racer.deciders.best_for_budget import _median
 from racer.simulate import HeavyTailedWorld, NormalWorld, UnequalInstancesWorld, play
@@ -13,12 +13,7 @@ EVALUATIONS = 600
 
 def race(costs, *, budget=EVALUATIONS, **settings):
     """Race over a table of costs, one row per block, and return the result."""
-    running = racer.Race(
-        range(costs.shape[1]), decider=BestForBudget(**settings), budget=budget, seed=1
-    )
-    while cells := running.ask():
-        running.tell_block(costs[cells[0].block, list(running.alive)])
-    return running.result()
+    return play_table(costs, BestForBudget(**settings), budget=budget)
 
 
 def some_costs(m=9, seed=1):

@@ -1,7 +1,5 @@
 """The correlated t-race: what the posterior of the means says of all candidates at once."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """F-Race against its formulas, written down a second time."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

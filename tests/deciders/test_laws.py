@@ -1,7 +1,5 @@
 """What holds for every decider, or for all that look at ranks only."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import example, given, settings

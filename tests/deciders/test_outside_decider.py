@@ -3,8 +3,6 @@
 Only public names are used here, as by somebody who has nothing but the package.
 """
 
-from __future__ import annotations
-
 import pytest
 from outside_decider import TooSlow
 
@@ -45,8 +43,7 @@ def test_it_races_and_is_shown(capsys):
     assert "dropped #2, too slow, against #1 (seconds " in capsys.readouterr().err
 
 
-def test_a_race_with_it_is_resumed_from_its_store(tmp_path):
-    path = tmp_path / "race.db"
+def test_a_race_with_it_is_resumed_from_its_store(path):
     whole = racer.race(POOL, evaluate, range(9), **SETTINGS)
     with pytest.raises(RuntimeError, match="stopped"):
         racer.race(POOL, evaluate, range(9), store=path, callbacks=[stop_after(20)], **SETTINGS)
@@ -58,8 +55,7 @@ def test_a_race_with_it_is_resumed_from_its_store(tmp_path):
     assert again.eliminations.equals(whole.eliminations)
 
 
-def test_another_setting_of_it_is_refused(tmp_path):
-    path = tmp_path / "race.db"
+def test_another_setting_of_it_is_refused(path):
     racer.race(POOL, evaluate, range(9), store=path, **SETTINGS)
     with pytest.raises(racer.StoreError, match="decider is "):
         racer.race(POOL, evaluate, range(9), store=path, **{**SETTINGS, "decider": TooSlow(9.0)})

@@ -1,12 +1,10 @@
 """What holds for the deciders that spend a budget to its end."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 import pytest
-from playing import eliminated
+from playing import eliminated, play_table
 
 import racer
 from racer import SettingError
@@ -31,10 +29,7 @@ shrinking = pytest.mark.parametrize(  # all but halving: to two candidates, a fe
 
 def race(decider, costs, budget=600):
     """Race over a table of costs, one row per block, and return the result."""
-    running = racer.Race(range(costs.shape[1]), decider=decider, budget=budget, seed=1)
-    while cells := running.ask():
-        running.tell_block(costs[cells[0].block, list(running.alive)])
-    return running.result()
+    return play_table(costs, decider, budget=budget)
 
 
 def some_costs(m=9):

@@ -1,7 +1,5 @@
 """Deciders by name, and what is no decider."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Settings of deciders that cannot work."""
 
-from __future__ import annotations
-
 import math
 import re
 

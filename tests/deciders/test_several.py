@@ -1,7 +1,5 @@
 """Deciders of several metrics: what they promise, failures, margins, exact metrics, ends."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """t-Race against the paired t-test of SciPy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

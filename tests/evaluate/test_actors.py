@@ -1,7 +1,5 @@
 """Actors of a cluster: batches, retries and hires, in a cluster that is made up."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import threading

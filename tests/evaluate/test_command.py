@@ -1,7 +1,5 @@
 """Command lines as lists of arguments, and what is refused before anything runs."""
 
-from __future__ import annotations
-
 import pickle
 import subprocess
 import sys

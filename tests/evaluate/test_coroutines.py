@@ -7,6 +7,7 @@ import contextlib
 import functools
 import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -39,9 +40,10 @@ def cells(n):
     return [Cell(block, 0, block, None, 1000 + block) for block in range(n)]
 
 
-def all_of(evaluate, n, **how):
+def all_of(evaluate, n, n_jobs, **limits):
     """Return the outcomes of n cells by block."""
-    with workers_for(evaluate, [], None, **how) as workers:
+    limits = racer.Limits(**limits)
+    with workers_for(evaluate, [], None, n_jobs=n_jobs, limits=limits) as workers:
         return {cell.block: outcome for cell, outcome in outcomes_of(workers, cells(n))}
 
 
@@ -251,7 +253,7 @@ def on_loop(loop):
 
 def test_cells_that_wait_are_withdrawn_and_those_that_run_are_not():
     gate = Gate()
-    with workers_for(gate, [], None, n_jobs=2, retries=3) as workers:
+    with workers_for(gate, [], None, n_jobs=2, limits=racer.Limits(retries=3)) as workers:
         submitted = cells(4)
         for cell in submitted:
             workers.submit(cell)
@@ -408,8 +410,8 @@ def test_all_races_share_one_loop():
 @pytest.mark.parametrize(
     ("how", "error", "message"),
     [
-        ({"memory": 2**30}, SettingError, "memory= is of a process"),
-        ({"executor": object()}, SettingError, "executor= and a coroutine function"),
+        ({"limits": racer.Limits(memory=2**30)}, SettingError, "memory is of a process"),
+        ({"n_jobs": ThreadPoolExecutor(1)}, SettingError, "an executor and a coroutine function"),
         ({"n_jobs": -1}, SettingError, "n_jobs=-1 counts cores"),
         (
             {"runtime": racer.Runtime(1.0)},
@@ -428,9 +430,9 @@ def test_what_does_not_fit_a_coroutine_function_is_refused(how, error, message):
 
 def test_a_time_limit_needs_no_fork(monkeypatch):
     monkeypatch.delattr("os.fork")
-    assert racer.race([1, 2], evaluate, budget=20, timeout=5.0).evaluations > 0
+    assert racer.race([1, 2], evaluate, budget=20, limits=racer.Limits(5.0)).evaluations > 0
     with pytest.raises(SettingError, match=r"need os\.fork"):
-        racer.race([1, 2], lambda config, instance, seed: 0.0, budget=20, timeout=5.0)
+        racer.race([1, 2], lambda config, instance, seed: 0.0, budget=20, limits=racer.Limits(5.0))
 
 
 @pytest.mark.filterwarnings("error")

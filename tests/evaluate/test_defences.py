@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 import textwrap
 import threading
@@ -15,7 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 from objectives import hang
-from processes import alive, noted, wait_for
+from processes import alive, noted, python, wait_for
 
 import racer
 from racer import Cell, ObjectiveError
@@ -178,7 +177,9 @@ def test_an_objective_cannot_turn_back_the_clock(monkeypatch, tmp_path):
 def test_a_program_that_takes_too_long_is_named_with_its_output_so_far(n_jobs):
     program = "echo so far; echo hm >&2; exec sleep 600"  # until it is killed
     command = racer.Command(["sh", "-c", program, "{x}"])
-    with workers_for(command, [{"x": "a 1"}], None, timeout=3, n_jobs=n_jobs) as workers:
+    with workers_for(
+        command, [{"x": "a 1"}], None, limits=racer.Limits(3), n_jobs=n_jobs
+    ) as workers:
         ((_, outcome),) = outcomes_of(workers, [Cell(0, 0, {"x": "a 1"}, None, 1)])
     assert outcome.status == "timeout"
     assert outcome.seconds >= 3.0
@@ -195,7 +196,7 @@ def test_a_program_that_takes_too_much_memory_is_named():
         "import time; x = [b'x' * 10**7 for _ in range(60)]; time.sleep(600)"  # until it is killed
     )
     command = racer.Command([sys.executable, "-c", code])
-    with workers_for(command, [{}], None, memory=10**8) as workers:
+    with workers_for(command, [{}], None, limits=racer.Limits(memory=10**8)) as workers:
         ((_, outcome),) = outcomes_of(workers, [Cell(0, 0, {}, None, 1)])
     assert outcome.status == "memory"
     assert "\ncommand: " in outcome.message
@@ -222,7 +223,7 @@ def test_what_writes_into_all_descriptors_costs_its_own_cell(tmp_path):
 
     if __name__ == "__main__":
         for n_jobs in (1, 2):
-            settings = dict(budget=20, seed=1, n_jobs=n_jobs, timeout=20)
+            settings = dict(budget=20, seed=1, n_jobs=n_jobs, limits=racer.Limits(20))
             result = racer.race(range(4), evaluate, **settings, store=f"run{n_jobs}.db")
             print(result.best, sorted(set(result.failures["candidate"])))
             os.rename(f"run{n_jobs}.db", f"kept{n_jobs}.db")
@@ -231,15 +232,7 @@ def test_what_writes_into_all_descriptors_costs_its_own_cell(tmp_path):
     """
     script = tmp_path / "script.py"
     script.write_text(textwrap.dedent(code), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, script],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        cwd=tmp_path,
-    )
-    assert done.returncode == 0, done.stderr
+    done = python(script, cwd=tmp_path)
     assert done.stdout.splitlines() == ["0 [3]", "0 True"] * 2
 
 
@@ -253,7 +246,7 @@ def test_a_watcher_that_is_stopped_goes_on(tmp_path, n_jobs):
             hang()
         return config
 
-    with workers_for(evaluate, [1], None, timeout=1, n_jobs=n_jobs) as workers:
+    with workers_for(evaluate, [1], None, limits=racer.Limits(1), n_jobs=n_jobs) as workers:
         ((_, outcome),) = outcomes_of(workers, [Cell(0, 0, 1, None, 1)])
     assert outcome.status == "timeout"
     assert wait_for(lambda: not any(map(alive, noted(tmp_path))))
@@ -266,7 +259,7 @@ def test_no_filter_of_warnings_is_left_behind():
 
     racer.race([1, 2], evaluate, budget=20)  # SciPy adds a filter when a race first imports it
     before = list(warnings.filters)
-    racer.race([1, 2], evaluate, budget=20, timeout=60)
+    racer.race([1, 2], evaluate, budget=20, limits=racer.Limits(60))
     command = racer.Command([sys.executable, "-c", "print(1)"])
     assert command({}, None, 1) == 1.0
     assert warnings.filters == before
@@ -336,25 +329,23 @@ def test_threads_of_joblib_do_not_keep_the_program():
     code = """
     import joblib, os, signal, threading, time, racer
 
+    begun = threading.Event()
+
     def evaluate(config, instance, seed):
         if config:
+            begun.set()
             time.sleep(600)  # as long as the program lasts, in a thread that nothing can end
+        begun.wait()  # either may be the first of the block
         os.kill(os.getpid(), signal.SIGINT)
         return config
 
     with joblib.parallel_config(backend="threading"):
         try:
-            racer.race(range(4), evaluate, budget=60, n_jobs=2)
+            racer.race(range(2), evaluate, budget=60, n_jobs=2)
         except racer.RaceInterrupted as stop:
             print("interrupted", flush=True)
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=200,
-    )
+    done = python("-c", textwrap.dedent(code), exits=None)
     assert (done.returncode, done.stdout) == (0, "interrupted\n")
 
 
@@ -367,6 +358,6 @@ def test_a_function_around_a_program_cannot_make_a_cost_of_its_timeout():
         except Exception:  # noqa: BLE001
             return 1e9
 
-    with workers_for(evaluate, [{}], None, timeout=0.2) as workers:
+    with workers_for(evaluate, [{}], None, limits=racer.Limits(0.2)) as workers:
         ((_, outcome),) = outcomes_of(workers, [Cell(0, 0, {}, None, 1)])
     assert (outcome.status, outcome.message) == ("timeout", "took more than 0.2 s")

@@ -6,8 +6,6 @@ import gc
 import os
 import pickle
 import random
-import subprocess
-import sys
 import threading
 import weakref
 from concurrent.futures import (
@@ -26,7 +24,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from playing import eliminated
-from processes import TOOLS
+from processes import TOOLS, python
 
 import racer
 from racer import Cell, ObjectiveError, Outcome, RacerError, SettingError
@@ -65,7 +63,7 @@ def contest_of(name):
 
 def race_with(executor, function=evaluate, **settings):
     race = contest_of("race")
-    workers = workers_for(function, race.configs, race.instances, executor=executor, **settings)
+    workers = workers_for(function, race.configs, race.instances, n_jobs=executor, **settings)
     return drive(race, workers)
 
 
@@ -142,7 +140,7 @@ class AnyHow(Executor):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_threads_give_the_same_race(alone, n_jobs):
     with ThreadPoolExecutor(3) as executor:
-        assert content(race_with(executor, n_jobs=n_jobs)) == alone
+        assert content(race_with(racer.Workers(n_jobs, executor))) == alone
         assert executor.submit(int).result() == 0  # still open
 
 
@@ -152,7 +150,7 @@ def processes():
         yield executor
 
 
-@pytest.mark.parametrize("settings", [{}, {"timeout": 60}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"limits": racer.Limits(60)}], ids=str)
 def test_processes_give_the_same_race(alone, processes, settings):
     assert content(race_with(processes, **settings)) == alone
     assert processes.submit(int).result() == 0  # still open
@@ -170,7 +168,7 @@ def test_whatever_an_executor_delays_reorders_repeats_or_loses(
     in_process, name, n_jobs, ahead, lost, seed
 ):
     contest, executor = contest_of(name), AnyHow(seed, lost)
-    workers = workers_for(evaluate, [], [], executor=executor, n_jobs=n_jobs)
+    workers = workers_for(evaluate, [], [], n_jobs=racer.Workers(n_jobs, executor=executor))
     assert content(drive(contest, workers, ahead=ahead)) == in_process[name]
     assert lost < 0.3 or any(executor.losses.values())
 
@@ -188,7 +186,7 @@ def test_what_is_lost_twice_was_killed():
             return super().submit(fn, *args, **kwargs)
 
     cells = [Cell(0, c, c, None, 1) for c in range(4)]
-    with Deadly(2) as executor, workers_for(deadly, range(4), None, executor=executor) as workers:
+    with Deadly(2) as executor, workers_for(deadly, range(4), None, n_jobs=executor) as workers:
         outcomes = {cell.config: outcome for cell, outcome in outcomes_of(workers, cells)}
     assert [outcomes[c].value for c in (0, 1, 3)] == [0.0, 1.0, 3.0]
     assert outcomes[2] == Outcome(
@@ -204,17 +202,17 @@ def test_an_executor_that_is_broken_is_an_error_not_a_loser(processes):
 
     with (
         ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor,
-        pytest.raises(SettingError, match=r"^executor takes no more .*timeout= or memory="),
+        pytest.raises(SettingError, match=r"^executor takes no more .*limits="),
     ):
         race_with(executor, fatal)
-    result = race_with(processes, fatal, timeout=60)
+    result = race_with(processes, fatal, limits=racer.Limits(60))
     assert set(result.failures["candidate"]) == {3}
 
 
 def test_an_executor_that_was_left_and_all_cores_are_refused():
-    words = "give the number of workers of the executor"
+    words = r"Workers\(-1, executor=..\): give how many it has"
     with ThreadPoolExecutor(1) as executor, pytest.raises(SettingError, match=words):
-        race_with(executor, n_jobs=-1)
+        racer.Workers(-1, executor)
     with pytest.raises(SettingError, match="give one that has not been shut down"):
         race_with(executor)
 
@@ -231,7 +229,7 @@ def test_futures_are_released_when_their_result_is_in():
     cells = [Cell(0, c, c, None, 1) for c in range(8)]
     with (
         Watched(1) as executor,
-        workers_for(lambda c, i, s: c, range(8), None, executor=executor) as workers,
+        workers_for(lambda c, i, s: c, range(8), None, n_jobs=executor) as workers,
     ):
         outcomes = outcomes_of(workers, cells)
         next(outcomes)
@@ -260,7 +258,9 @@ def test_as_many_cells_are_in_flight_as_n_jobs_says(monkeypatch, n_jobs, expecte
 
     with (
         Counted(20) as executor,
-        workers_for(waits, range(20), None, executor=executor, n_jobs=n_jobs) as workers,
+        workers_for(
+            waits, range(20), None, n_jobs=racer.Workers(n_jobs, executor=executor)
+        ) as workers,
     ):
         wait = workers.next
         # nothing ends before all is submitted that will be
@@ -281,7 +281,7 @@ def test_a_stop_hands_out_no_more_and_finishes_what_runs():
 
     cells = [Cell(0, c, c, None, 1) for c in range(8)]
     with ThreadPoolExecutor(2) as executor:
-        workers = workers_for(waits, range(8), None, executor=executor)
+        workers = workers_for(waits, range(8), None, n_jobs=executor)
         with workers:
             for cell in cells:
                 workers.submit(cell)
@@ -306,11 +306,11 @@ def test_an_objective_that_cannot_be_loaded_in_a_worker_is_found_before_the_race
 
 def test_an_instance_that_cannot_be_sent_is_named(processes):
     race = racer.Race(range(3), [0, threading.Lock()], budget=60, deterministic=False)
-    workers = workers_for(evaluate, race.configs, race.instances, executor=processes)
+    workers = workers_for(evaluate, race.configs, race.instances, n_jobs=processes)
     with pytest.raises(RacerError, match=r"^instance 1 cannot be sent"):
         drive(race, workers)
     with ThreadPoolExecutor(1) as executor:
-        workers = workers_for(lambda c, i, s: c, race.configs, race.instances, executor=executor)
+        workers = workers_for(lambda c, i, s: c, race.configs, race.instances, n_jobs=executor)
         assert drive(race, workers).best == 0
 
 
@@ -361,7 +361,7 @@ def test_workers_that_are_new_for_each_call_get_a_large_evaluate(monkeypatch):
         monkeypatch.setattr(transport, "_tasks", {})
         return pickle.loads(sent)()
 
-    workers = workers_for(large, range(5), None, executor=one_that(in_a_new_one))
+    workers = workers_for(large, range(5), None, n_jobs=one_that(in_a_new_one))
     with workers:
         found = list(outcomes_of(workers, [Cell(0, c, c, None, 1) for c in range(5)]))
     assert sorted(outcome.value for _, outcome in found) == [100_000.0 + c for c in range(5)]
@@ -375,19 +375,12 @@ def test_ctrl_c_in_an_executor_in_this_thread_is_ctrl_c():
         return float(config)
 
     with pytest.raises(racer.RaceInterrupted):
-        racer.race(range(3), stops, budget=15, executor=one_that(lambda _, fn: fn()), seed=1)
+        racer.race(range(3), stops, budget=15, n_jobs=one_that(lambda _, fn: fn()), seed=1)
 
 
 def test_a_stop_does_not_wait_for_cells_ahead(tmp_path):
     """Workers are on cells of candidates that are eliminated, and would be for minutes."""
-    done = subprocess.run(
-        [sys.executable, "-c", STOPPED, str(tmp_path)],
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-        env=TOOLS,
-    )
+    done = python("-c", STOPPED, str(tmp_path), env=TOOLS, exits=None)
     words = [f"{kind} interrupted" for kind in ("executor", "threading", "loky")]
     assert done.stdout.splitlines() == words, done.stderr
 
@@ -432,12 +425,12 @@ Futures.next, dropped = wait_after_ctrl_c, []
 signal.signal(signal.SIGINT, signal.default_int_handler)
 for kind in ("executor", "threading", "loky"):
     mark = Path(sys.argv[1], kind)
-    how = {"executor": ThreadPoolExecutor(2)} if kind == "executor" else {}
+    executor = ThreadPoolExecutor(2) if kind == "executor" else None
     with joblib.parallel_config("loky" if kind == "executor" else kind):
         try:
             racer.race(range(8), evaluate, range(400), deterministic=True, first_test=6,
-                budget=2_000, n_jobs=2, seed=1, decider=Half(), callbacks=[stop],
-                store=f"{sys.argv[1]}/{kind}.db", **how)
+                budget=2_000, n_jobs=racer.Workers(2, executor), seed=1, decider=Half(), callbacks=[stop],
+                store=f"{sys.argv[1]}/{kind}.db")
         except racer.RaceInterrupted:
             print(kind, "interrupted", flush=True)
 os._exit(0)  # threads hang on

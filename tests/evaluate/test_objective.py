@@ -15,9 +15,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import racer
 from racer import Cell, Integer, ObjectiveError, RacerError
 from racer.evaluate import attempt, check_objective
 from racer.evaluate.attempt import evaluate_cell
+from racer.evaluate.workers import outcomes_of, workers_for
 
 CELL = Cell(block=3, candidate=1, config={"x": 2}, instance="a", seed=12345)
 
@@ -247,7 +249,7 @@ def test_the_legacy_generators_are_seeded_for_each_attempt():
     assert drawn[3][1] != own[1]
 
 
-def two(config, instance):
+def without(config, seed):
     return 0.0
 
 
@@ -259,7 +261,9 @@ def named(*, config, instance, seed):
     return 0.0
 
 
-@pytest.mark.parametrize("evaluate", [two, four, named, lambda: 0.0, functools.partial(two, 1)])
+@pytest.mark.parametrize(
+    "evaluate", [without, four, named, lambda: 0.0, functools.partial(without, 1)]
+)
 def test_a_signature_that_does_not_fit_is_named(evaluate):
     with pytest.raises(
         ObjectiveError, match=r"^evaluate\(.*\) cannot be called as evaluate\(config, instance, see"
@@ -267,7 +271,35 @@ def test_a_signature_that_does_not_fit_is_named(evaluate):
         check_objective(evaluate)
 
 
-@pytest.mark.parametrize("evaluate", [None, "evaluate", 3, [two]])
+def of_two(config, instance, **bound):
+    return config * instance + bound.get("bound", 0.0)
+
+
+async def later(config, instance):
+    return config * instance
+
+
+@pytest.mark.parametrize(
+    ("evaluate", "more"),
+    [
+        (of_two, {}),
+        (lambda config, instance: config * instance, {"n_jobs": 2}),
+        (of_two, {"limits": racer.Limits(60)}),
+        (of_two, {"bound": 8.0}),
+        (functools.partial(of_two, bound=0.0), {}),
+        (later, {"n_jobs": 2}),
+        (racer.Throttled(later, calls_per_minute=60_000), {}),
+    ],
+)
+def test_a_function_of_a_configuration_and_an_instance_is_called_without_a_seed(evaluate, more):
+    bound = more.pop("bound", None)
+    workers = workers_for(evaluate, [2.0], [3.0], timed=bound is not None, **more)
+    with workers:
+        ((_, outcome),) = outcomes_of(workers, [Cell(0, 0, 2.0, 3.0, 1, bound=bound)])
+    assert (outcome.status, outcome.value) == (("ok", 6.0) if bound is None else ("capped", 8.0))
+
+
+@pytest.mark.parametrize("evaluate", [None, "evaluate", 3, [four]])
 def test_what_cannot_be_called_is_named_with_what_to_give(evaluate):
     kind = type(evaluate).__name__
     with pytest.raises(

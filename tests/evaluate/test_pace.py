@@ -1,7 +1,5 @@
 """When calls begin: the rate limit, refusals, pauses, back-off."""
 
-from __future__ import annotations
-
 import http
 import math
 from types import SimpleNamespace

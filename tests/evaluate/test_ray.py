@@ -137,7 +137,7 @@ def _connected(monkeypatch):
 
 def raced(ray, **settings):
     pool, instances = RACE
-    return racer.race(pool, evaluate, instances, executor=ray, **SETTINGS | settings)
+    return racer.race(pool, evaluate, instances, n_jobs=ray, **SETTINGS | settings)
 
 
 def serving():
@@ -158,7 +158,7 @@ def test_ray_that_is_not_connected_is_refused_before_anything_runs(connected, tm
 
 def test_another_module_is_no_executor(connected):
     connected({"a": 2.0})
-    with pytest.raises(racer.SettingError, match=r"executor is a module: .* the module ray"):
+    with pytest.raises(racer.SettingError, match=r"n_jobs is a module: .* the module ray"):
         raced(sys)
 
 

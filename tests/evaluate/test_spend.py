@@ -1,7 +1,5 @@
 """What `evaluate` returns beside its number or metrics: what the evaluation cost."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

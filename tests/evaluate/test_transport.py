@@ -1,7 +1,5 @@
 """An evaluate is sent to each worker once."""
 
-from __future__ import annotations
-
 import pickle
 from functools import partial
 

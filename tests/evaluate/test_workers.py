@@ -6,8 +6,6 @@ import dataclasses
 import inspect
 import os
 import random
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -15,7 +13,7 @@ import joblib
 import numpy as np
 import pytest
 from objectives import hang
-from processes import alive, noted, wait_for
+from processes import alive, noted, python, wait_for
 
 import racer
 from racer import Cell, ObjectiveError, Outcome, SettingError
@@ -107,7 +105,7 @@ def test_retries_happen_in_worker_processes_too(tmp_path):
 
     once = outcomes_of(workers_for(evaluate, [1, 2], None, n_jobs=2), cells_for([1, 2]))
     assert [outcome.status for outcome in once] == ["failed", "failed"]
-    again = workers_for(evaluate, [3, 4], None, n_jobs=2, retries=1)
+    again = workers_for(evaluate, [3, 4], None, n_jobs=2, limits=racer.Limits(retries=1))
     assert [outcome.value for outcome in outcomes_of(again, cells_for([3, 4]))] == [3.0, 4.0]
 
 
@@ -206,9 +204,7 @@ racer.race([1, 2], lambda config, instance, seed: config, budget=20)
 print(random.random() == random.Random(1).random())
 print(numpy.random.random() == numpy.random.RandomState(1).random())
 """
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, check=True, text=True, timeout=60
-    )
+    run = python("-c", code)
     assert run.stdout.split() == ["True", "True"]
 
 
@@ -283,7 +279,7 @@ def test_ctrl_c_comes_through_where_joblib_uses_no_processes():
         outcomes_of(workers_for(evaluate, [1, 2], None, n_jobs=2), cells_for([1, 2]))
 
 
-@pytest.mark.parametrize("settings", [{}, {"timeout": 60}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"limits": racer.Limits(60)}], ids=str)
 def test_workers_that_are_closed_end_what_they_do_without_a_word(tmp_path, capfd, settings):
     def evaluate(config, instance, seed):
         import os

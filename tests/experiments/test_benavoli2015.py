@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from typed import typed
 
 from experiments.benavoli2015 import published, table1, table2, table3
 from experiments.benavoli2015.racing import (
@@ -38,9 +38,7 @@ SMALL = ["--repetitions", "2", "--settings", "100,0.1", "--jobs", "1"]
 
 def run(name, *arguments):
     """Run a command that must end well; return what it printed on stdout."""
-    result = CliRunner().invoke(COMMANDS[name], list(arguments), catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.stdout
+    return typed(*arguments, command=COMMANDS[name], exits=0).stdout
 
 
 def cells(text):
@@ -149,8 +147,7 @@ def test_no_pair_is_indistinguishable_before_384_observations():
     ],
 )
 def test_bad_input_is_refused_before_anything_runs(name, arguments, message):
-    result = CliRunner().invoke(COMMANDS[name], arguments)
-    assert result.exit_code == 2
+    result = typed(*arguments, command=COMMANDS[name], exits=2)
     assert message in " ".join(result.output.split())
     assert "Traceback" not in result.output
     assert ", seed " not in result.output

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from typed import typed
 
 from experiments.calvo2019 import analyses, runs, tables
 from experiments.calvo2019.optimisers import OPTIMISERS, SOLVED, best_so_far
@@ -154,24 +154,16 @@ class TestWhatTheReadmeSays:
             assert cell in readme
 
 
-def invoke(*arguments):
-    return CliRunner().invoke(tables.main, list(arguments), catch_exceptions=False)
-
-
 def test_the_command_makes_runs_and_analyses_them(tmp_path, monkeypatch):
     monkeypatch.setattr(runs, "INSTANCES", 3)
     made, found = tmp_path / "runs.csv", tmp_path / "results.csv"
-    result = invoke(
-        *("--generate", "--runs", str(made), "--evaluations", "30", "--jobs", "1"),
-        *("--draws", "200", "--csv", str(found)),
-    )
-    assert result.exit_code == 0, result.output
+    words = ("--generate", "--runs", made, "--evaluations", 30, "--jobs", 1, "--draws", 200)
+    result = typed(*words, "--csv", found, command=tables.main, exits=0)
     assert len(read(made)) == 5 * 3 * 7
     assert len(read(found)) == 3 * 7 * 7 + 2 * 7 * 7
     assert "First to reach 0.01: ackley" in result.output
 
 
 def test_runs_that_are_not_there(tmp_path):
-    result = invoke("--runs", str(tmp_path / "none.csv"))
-    assert result.exit_code == 2
+    result = typed("--runs", tmp_path / "none.csv", command=tables.main, exits=2)
     assert "--generate makes it" in " ".join(result.output.split())

@@ -1,12 +1,12 @@
 """The script that measures how often deciders err: what it counts is what it says."""
 
-import csv
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from playing import ONE_NUMBER
+from typed import typed
 
 from experiments.error_rates import tables
 from experiments.error_rates.tables import (
@@ -21,6 +21,7 @@ from experiments.error_rates.tables import (
     main,
     rates,
 )
+from experiments.report import read
 from racer import Race
 from racer.deciders import AnytimeRace, FixedConfidence, FRace
 from racer.simulate import NormalWorld
@@ -41,8 +42,7 @@ SMALL = (
 )
 
 
-def invoke(*arguments):
-    return CliRunner().invoke(main, list(arguments), catch_exceptions=False)
+invoke = partial(typed, command=main, exits=0)
 
 
 def test_every_decider_has_a_row():
@@ -123,13 +123,11 @@ def test_where_all_are_equal_the_share_of_them_that_is_dropped_is_counted():
 
 def test_without_noise_to_speak_of_nobody_errs(tmp_path):
     path = tmp_path / "rates.csv"
-    result = invoke(
+    invoke(
         *("--repetitions", "5", "--jobs", "1", "--deciders", "f-race t-race halving"),
         *("--worlds", "normal", "--candidates", "10", "--effects", "50", "--csv", str(path)),
     )
-    assert result.exit_code == 0, result.output
-    with path.open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = read(path)
     assert [(row["decider"], row["blocks"]) for row in rows] == [
         (decider, blocks)
         for decider in ("f-race", "halving", "t-race")
@@ -141,12 +139,7 @@ def test_without_noise_to_speak_of_nobody_errs(tmp_path):
 def test_tables_and_file_say_the_same(tmp_path):
     path = tmp_path / "rates.csv"
     result = invoke(*SMALL, "--csv", str(path))
-    assert result.exit_code == 0, result.output
-    with path.open(newline="") as file:
-        rows = {
-            (row["decider"], row["world"], row["effect"], row["blocks"]): row
-            for row in csv.DictReader(file)
-        }
+    rows = {(r["decider"], r["world"], r["effect"], r["blocks"]): r for r in read(path)}
     assert len(rows) == 2 * 2 * 2 * 2
     row = rows["f-race", "normal", "0", "50"]
     lines = [line for line in result.stdout.splitlines() if line.startswith('| `"f-race"`')]
@@ -189,8 +182,7 @@ def test_keeping_alpha_allows_two_standard_errors():
 
 
 def test_the_anytime_race_keeps_its_alpha_in_every_cell_of_the_grid():
-    with RECORDED.open(newline="") as file:
-        grid = [row for row in csv.DictReader(file) if row["decider"].startswith("anytime")]
+    grid = [row for row in read(RECORDED) if row["decider"].startswith("anytime")]
     assert len(grid) > 2 * 135  # with and without familywise
     assert {"interaction", "rare-failures"} < {row["world"] for row in grid}
     for row in grid:
@@ -209,14 +201,12 @@ def test_the_anytime_race_keeps_its_alpha_in_every_cell_of_the_grid():
     ],
 )
 def test_recorded_rates_come_out_again(decider, world, candidates, effect):
-    with RECORDED.open(newline="") as file:
-        (recorded,) = [
-            row
-            for row in csv.DictReader(file)
-            if (row["decider"], row["world"], row["candidates"])
-            == (decider, world, str(candidates))
-            and (float(row["effect"]), row["blocks"]) == (effect, "10")
-        ]
+    (recorded,) = [
+        row
+        for row in read(RECORDED)
+        if (row["decider"], row["world"], row["candidates"]) == (decider, world, str(candidates))
+        and (float(row["effect"]), row["blocks"]) == (effect, "10")
+    ]
     # a longer race contains the shorter ones, but the anytime race may give up before its end
     blocks = (10, 50, 200) if decider == "anytime" else (10,)
     cell, races = Cell(decider, world, candidates, effect), int(recorded["repetitions"])

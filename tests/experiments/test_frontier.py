@@ -1,30 +1,24 @@
 """The script that sets regret against observations."""
 
-import csv
-
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from typed import typed
 
 from experiments.frontier.bandits import BANDITS, ocba, played, top_two
 from experiments.frontier.tables import COMPETITORS, Size, main, point, races
+from experiments.report import read
 from racer.simulate import NormalWorld
 
 SIZE = Size(rho=0.5, repetitions=10, jobs=1, seed=3)
 SMALL = ["--candidates", "8", "--repetitions", "3", "--jobs", "1", "--budgets", "8 25"]
 
 
-def run(*arguments):
-    return CliRunner().invoke(main, [*SMALL, *arguments])
-
-
 def test_a_line_per_decider_and_a_row_for_each_cell(tmp_path):
     path = tmp_path / "f.csv"
-    result = run("--csv", str(path), "--worlds", "normal runtime")
-    assert result.exit_code == 0, result.output
+    words = (*SMALL, "--csv", path, "--worlds", "normal runtime")
+    result = typed(*words, command=main, exits=0)
     assert result.stdout.count("| `best-for-budget` ") == 1
-    with path.open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = read(path)
     assert len(rows) == 2 * 2 * len(COMPETITORS)
     assert {row["decider"] for row in rows} == set(COMPETITORS)
     assert all(float(row["observations"]) <= float(row["budget"]) for row in rows)

@@ -1,23 +1,22 @@
 """The study of races on items: it runs, and its pages show what it counted."""
 
-from __future__ import annotations
-
-import csv
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from typed import typed
 
 from experiments.items import tables
+from experiments.report import read
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "experiments" / "items"
+run = partial(typed, command=tables.main)
 
 
-def read(name):
-    with (FOLDER / name).open(encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+def counted(name):
+    return read(FOLDER / name)
 
 
 def percent(text, digits=0):
@@ -29,8 +28,7 @@ def test_it_runs_on_simulated_tables(monkeypatch, tmp_path):
     monkeypatch.setattr(tables, "M", 4)
     monkeypatch.setattr(tables, "N", 40)
     monkeypatch.setattr(tables, "NULLS", (2,))
-    done = CliRunner().invoke(tables.main, ["--repetitions", "1", "--nulls", "2", "--jobs", "1"])
-    assert done.exit_code == 0, done.output
+    run("--repetitions", 1, "--nulls", 2, "--jobs", 1, exits=0)
     assert (tmp_path / "items.csv").read_text(encoding="utf-8").count("\n") == 1 + 4 * 7
     assert (tmp_path / "nulls.csv").read_text(encoding="utf-8").count("\n") == 2
 
@@ -44,14 +42,11 @@ def test_it_runs_on_a_table_of_ones_own(kind, tmp_path):
     else:
         np.savetxt(path, scores.T, delimiter=",", header="a,b,c,d", comments="")
     given = ["--scores", str(path), "--orders", "2", "--jobs", "1", "--csv", str(into)]
-    done = CliRunner().invoke(tables.main, given)
-    assert done.exit_code == 0, done.output
+    done = run(*given, exits=0)
     assert "| table | mean | 0 | 0.0000 | 0 | 100 |" in done.output
     assert into.read_text(encoding="utf-8").count("\n") == 8
-    again = CliRunner().invoke(tables.main, [*given, "--array", "none"])
-    assert again.exit_code == (2 if kind == "npz" else 0)
-    missing = CliRunner().invoke(tables.main, ["--scores", str(tmp_path / "none.csv")])
-    assert (missing.exit_code, "there is no file" in missing.output) == (2, True)
+    run(*given, "--array", "none", exits=2 if kind == "npz" else 0)
+    assert "there is no file" in run("--scores", tmp_path / "none.csv", exits=2).output
 
 
 def test_ucb_e_finds_the_best_within_its_budget():
@@ -63,17 +58,17 @@ def test_ucb_e_finds_the_best_within_its_budget():
 
 def test_the_page_shows_what_was_counted():
     lines = (FOLDER / "README.md").read_text(encoding="utf-8").splitlines()
-    for row in [*read("items.csv"), *read("models.csv")]:
+    for row in [*counted("items.csv"), *counted("models.csv")]:
         cells = (percent(row["lost"]), f"{float(row['regret']):.4f}", percent(row["beyond"]))
         more = (percent(row["decided"]), percent(row["calls"], 1))
         assert f"| {' | '.join((row['table'], row['way'], *cells, *more))} |" in lines
-    for row in read("nulls.csv"):
+    for row in counted("nulls.csv"):
         cells = (percent(row["given"], 1), percent(row["anyone"], 1))
         assert f"| {row['candidates']} | {row['races']} | {' | '.join(cells)} |" in lines
 
 
 def test_what_the_pages_say_of_it():
-    rows = {(r["table"], r["way"]): r for r in [*read("items.csv"), *read("models.csv")]}
+    rows = {(r["table"], r["way"]): r for r in [*counted("items.csv"), *counted("models.csv")]}
     names = {table for table, _ in rows}
     assert len(names) == 5
     margin = "mean, margin 2%"
@@ -91,8 +86,8 @@ def test_what_the_pages_say_of_it():
         anytime = float(rows[table, "anytime"]["calls"])
         assert float(rows[table, margin]["calls"]) <= 0.8 * anytime
     evidence = (ROOT / "docs" / "evidence.md").read_text(encoding="utf-8")
-    given = " % and ".join(percent(row["given"], 1) for row in read("nulls.csv"))
+    given = " % and ".join(percent(row["given"], 1) for row in counted("nulls.csv"))
     assert f"dropped for being worse in {given} %" in evidence
-    for row in read("nulls.csv"):
+    for row in counted("nulls.csv"):
         assert int(row["races"]) == 1000
         assert max(float(row["given"]), float(row["anyone"])) <= 0.05

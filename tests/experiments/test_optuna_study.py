@@ -1,10 +1,8 @@
 """The measurements of the Optuna plugin, and its example."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from typed import typed
 
 from experiments.optuna_study import pruning, tables
 from experiments.optuna_study.pruning import Challenge, pruned
@@ -52,8 +50,7 @@ def test_the_tables_are_printed(monkeypatch):
     for name, size in {"ENDS": (6, 8), "MOST": 8}.items():
         monkeypatch.setattr(pruning, name, size)
     settings = ["--repetitions", "8", "--seeds", "2", "--budgets", "40", "--jobs", "1"]
-    run = CliRunner().invoke(tables.main, settings)
-    assert run.exit_code == 0, run.output
+    run = typed(*settings, command=tables.main, exits=0)
     assert run.stdout.count("| WilcoxonPruner (0.1) ") == 1
     assert run.stdout.count("| TPE, WilcoxonPruner ") == 1
     for part in tables.PARTS:

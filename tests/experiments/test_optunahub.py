@@ -54,20 +54,18 @@ def optunahub(monkeypatch):
     stand_in = types.ModuleType("optunahub")
     stand_in.load_module = load_module
     monkeypatch.setitem(sys.modules, "optunahub", stand_in)
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    yield
+    optuna.logging.set_verbosity(before)
 
 
 def test_the_example_runs(optunahub, capsys):
-    before = optuna.logging.get_verbosity()
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
     runpy.run_path(str(PACKAGE / "example.py"), run_name="__main__")
-    optuna.logging.set_verbosity(before)
     assert "COMPLETE" in capsys.readouterr().out
 
 
 def test_the_example_of_the_readme_runs(optunahub, capsys):
     (code,) = re.findall(r"```python\n(.*?)```", (PACKAGE / "README.md").read_text(), re.DOTALL)
-    before = optuna.logging.get_verbosity()
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
     exec(compile(code, "README.md", "exec"), {})
-    optuna.logging.set_verbosity(before)
     assert "PRUNED" in capsys.readouterr().out

@@ -1,7 +1,5 @@
 """`bench.py engine`: what is too slow is named, and any decider of one number is timed."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 
 import click

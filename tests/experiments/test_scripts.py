@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
+from processes import python
 
 from experiments.commands import bench, study
 
@@ -82,9 +83,7 @@ def test_help_imports_no_study(script):
         f"try: runpy.run_path('scripts/{script}', run_name='__main__')\n"
         "except SystemExit: print([name for name in sys.modules if 'experiments.' in name])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    done = python("-c", code, cwd=ROOT)
     assert done.stdout.splitlines()[-1] == "['experiments.commands']"
 
 

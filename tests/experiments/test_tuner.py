@@ -1,7 +1,5 @@
 """The tuning benchmark: its problems, and what was measured with them."""
 
-from __future__ import annotations
-
 import csv
 import shutil
 import statistics

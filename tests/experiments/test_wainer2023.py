@@ -1,6 +1,6 @@
 """The script that reruns the tables of Wainer (2023)."""
 
-from click.testing import CliRunner
+from typed import typed
 
 from experiments.report import read
 from experiments.wainer2023 import tables
@@ -9,8 +9,7 @@ from experiments.wainer2023 import tables
 def test_the_command_prints_and_writes_published_and_ours(tmp_path):
     path = tmp_path / "summary.csv"
     arguments = ["--draws", "2000", "--csv", str(path)]
-    result = CliRunner().invoke(tables.main, arguments, catch_exceptions=False)
-    assert result.exit_code == 0, result.output
+    result = typed(*arguments, command=tables.main, exits=0)
     rows = read(path)
     assert len(rows) == 10 * 6 + 10 * 4
     assert max(abs(float(row["difference"])) for row in rows) < 0.06

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import door_pages
 import pytest
+from playing import play
 
 import racer
 from racer.integrations.inspect_ai import TaskRace
@@ -76,10 +77,7 @@ def expected(tables, epochs=1):
         budget=len(tables) * N * epochs,
         seed=1,
     )
-    while cells := race.ask():
-        for cell in cells:
-            race.tell(cell, racer.Outcome("ok", tables[cell.config][cell.block]))
-    return race.result()
+    return play(race, lambda cell: tables[cell.config][cell.block])
 
 
 @pytest.mark.parametrize("max_tasks", [1, 3])

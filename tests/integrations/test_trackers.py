@@ -215,7 +215,8 @@ def test_a_race_that_raises_ends_its_run():
 def test_a_deadline_ends_the_run_without_a_context(monkeypatch):
     monkeypatch.setattr("racer.run.deadline._clock", itertools.count().__next__)
     kept = Kept()
-    given = {"budget": 10_000_000, "deadline": 50, "first_test": 1_000_000, "callbacks": [kept]}
+    budget = racer.Budget(evaluations=10_000_000, wall=50)
+    given = {"budget": budget, "first_test": 1_000_000, "callbacks": [kept]}
     with pytest.warns(racer.RacerWarning, match="before the first test"):
         racer.race(CONFIGS, lambda c, i, s: c["x"], **given, seed=1)
     assert kept.ended == ["deadline"]

@@ -1,7 +1,5 @@
 """Costs freed of what the blocks cost everyone."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Blocks in one scale: what candidates differ by in one is comparable with the others."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """A Gaussian process over configurations: against the formula, written out densely."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from drawn import assert_inside
-from playing import eliminated
+from playing import eliminated, play
 
 import racer
 from racer import Outcome, plots
@@ -45,7 +45,7 @@ def tuned(d, budget=180):
         range(6),
         budget=budget,
         seed=1,
-        elites=2,
+        search=racer.Search(elites=2),
         test_instances=range(3),
     )
 
@@ -89,10 +89,7 @@ def test_the_best_is_drawn_first_also_if_it_was_eliminated():
 @pytest.mark.parametrize(("n", "words"), [(1, "on 1 block that"), (2, "on the 2 blocks that")])
 def test_the_number_of_common_blocks(n, words):
     contest = racer.Race(["1", "3"], range(n), budget=9, deterministic=True)
-    while cells := contest.ask():
-        for cell in cells:
-            contest.tell(cell, Outcome("ok", float(cell.config)))
-    caption = contest.result().plot("costs").get_xlabel()
+    caption = play(contest, lambda cell: float(cell.config)).plot("costs").get_xlabel()
     assert words in caption
     assert "cap" not in caption
 
@@ -143,7 +140,11 @@ def test_of_many_candidates_some_are_drawn_and_all_elites():
 
 def test_no_best_no_quality():
     result = racer.tune(
-        racer.Space({"x": racer.Real(0, 1)}), lambda c, i, s: 1.0, budget=60, seed=1, elites=2
+        racer.Space({"x": racer.Real(0, 1)}),
+        lambda c, i, s: 1.0,
+        budget=60,
+        seed=1,
+        search=racer.Search(elites=2),
     )
     assert result.best is None
     assert "Without a best" in result.plot().texts[0].get_text()
@@ -171,7 +172,7 @@ def test_a_matrix_of_pairs_and_the_posterior_of_any(method):
     scores = pd.DataFrame(
         np.random.default_rng(1).normal(np.arange(4), size=(12, 4)), columns=names
     )
-    comparison = racer.compare(scores, method)
+    comparison = racer.compare(scores, method, maximize=False)
     ax = comparison.plot("matrix")
     assert_legible(ax)
     assert len(ax.texts) == 12

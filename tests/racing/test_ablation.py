@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
+from playing import play as play_cells
 from typed import typed
 
 import racer
@@ -46,16 +47,6 @@ def play(contest, evaluate=cost):
     return contest.result()
 
 
-def play_failing(contest, evaluate):
-    """Play by a function of the cell; None: it failed."""
-    while cells := contest.ask():
-        for cell in cells:
-            value = evaluate(cell)
-            failed = Outcome("failed", None, seconds=0.1, message="so")
-            contest.tell(cell, failed if value is None else Outcome("ok", value, seconds=0.1))
-    return contest.result()
-
-
 def made(**rules):
     seeds = range(8)
     return Ablation(
@@ -81,6 +72,21 @@ def test_the_path_takes_the_largest_gain_first_with_what_it_forces():
     assert "<td" in result._repr_html_()
     assert len(result.plot().patches) == 3
     assert list(result.frame["parameters"]) == ["x, n", "alg, q", "inert"]
+
+
+@pytest.mark.parametrize("n_without", [0, 3, 8])
+def test_without_noise_each_gain_is_sure(n_without):
+    """Of parameters that matter by far and by little, and of some that do not matter."""
+    weights = {"a": 10.0, "b": 9.0, "c": 2.0, "d": 0.2} | {f"n{i}": 0.0 for i in range(n_without)}
+    space = Space(dict.fromkeys(weights, Real(0.0, 1.0)), default=dict.fromkeys(weights, 0.0))
+    target, seeds = dict.fromkeys(weights, 1.0), range(8)
+    result = play(
+        Ablation(space, space.default, target, [0] * 8, seeds, budget=9999, seed=1),
+        lambda config, instance, seed: instance - sum(weights[n] * config[n] for n in weights),
+    )
+    helps = [row[3] for row in result._gains]
+    assert min(helps[:4]) > 0.99
+    assert helps[4:] == pytest.approx([0.5] * n_without, abs=0.05)
 
 
 def test_what_is_forbidden_falls_out():
@@ -150,7 +156,7 @@ def test_a_configuration_that_fails_is_not_the_best_of_the_path():
         return (1000 if cell.block in hard else 1) * (10 * x + y + 1 + 0.1 * (cell.seed % 7))
 
     contest = Ablation(space, *ends, range(6), range(6), budget=99, seed=1)
-    result = play_failing(contest, evaluate)
+    result = play_cells(contest, evaluate)
     between = result.path[1]
     assert result.frame["mean"].iloc[0] < result.frame["mean"].iloc[1]
     assert result.gain(between, result.path[2]) > 0
@@ -227,25 +233,25 @@ def fails_early(cell):
 
 
 def test_failures_count_as_the_worst():
-    result = play_failing(
+    result = play_cells(
         made(), lambda cell: None if fails_early(cell) else cost(cell.config, 0, cell.seed)
     )
     assert result.steps[0].parameters == ("x", "n")
     assert result._gains[0][1] > 60
     assert result.verdict[1] == (
-        "9 evaluations failed, the first with 'so': in gains each is worse than all values."
+        "9 evaluations failed, the first with 'it failed': in gains each is worse than all values."
     )
 
 
 def test_nothing_is_gained_where_all_evaluations_fail():
     space = Space({"x": Integer(0, 9)})
     contest = Ablation(space, {"x": 0}, {"x": 9}, None, range(3), budget=99)
-    verdict = "No gain is known.", "6 evaluations failed, the first with 'so'."
-    assert play_failing(contest, lambda cell: None).verdict == verdict
+    verdict = "No gain is known.", "6 evaluations failed, the first with 'it failed'."
+    assert play_cells(contest, lambda cell: None).verdict == verdict
 
 
 def test_a_failure_is_worse_than_values_that_are_all_equal():
-    result = play_failing(made(), lambda cell: None if fails_early(cell) else 7.0)
+    result = play_cells(made(), lambda cell: None if fails_early(cell) else 7.0)
     assert result.gain(0, 1) == pytest.approx(7.0 * 3 / 8)
     assert result.steps[0].parameters == ("x", "n")
 
@@ -265,7 +271,7 @@ def test_gains_add_up_where_evaluations_fail(level):
             return None
         return (level if cell.config["x"] == 0 else 10.0) + cell.block % 3
 
-    result = play_failing(contest, evaluate)
+    result = play_cells(contest, evaluate)
     source, *_, target = result.path
     assert len(result.steps) == 2
     assert result.frame["gain"].sum() == pytest.approx(result.gain(source, target))
@@ -309,7 +315,7 @@ def test_it_is_run_resumed_loaded_and_the_same_for_any_workers(tuned, tmp_path):
     with pytest.warns(racer.RacerWarning, match="goes on with"):
         again = racer.ablation(result, cost, store=store)
     loaded = racer.load(store)
-    for other in (again, loaded, racer.ablation(result, alike, n_jobs=2, ahead=2)):
+    for other in (again, loaded, racer.ablation(result, alike, n_jobs=racer.Workers(2, ahead=2))):
         assert (other.path, other._gains, other.evaluations) == (
             once.path,
             once._gains,
@@ -332,7 +338,9 @@ def test_a_deadline_ends_it_with_the_steps_so_far_and_the_same_call_goes_on(
 
     given = {"source": "default", "store": tmp_path / "path.db"}
     events = []
-    first = racer.ablation(result, evaluate, **given, deadline=40, callbacks=[events.append])
+    first = racer.ablation(
+        result, evaluate, **given, budget=racer.Budget(wall=40), callbacks=[events.append]
+    )
     assert first.ended is racer.Ended.DEADLINE
     assert events[-1] == racer.RaceEnded(racer.Ended.DEADLINE, eliminated=())
     assert "The deadline has passed." in str(first)
@@ -388,11 +396,12 @@ def test_what_the_tuning_stopped_below_the_limit_is_run_again(tmp_path, in_serie
     runtime = Runtime(20.0, slack=1.0)
     space = Space({"x": Real(0, 9), "y": Real(0, 9)})
     tuner = racer.Tuner(space, [0, 1], budget=84, seed=1, runtime=runtime)
-    while cells := tuner.ask():
-        for cell in cells:
-            took = says_its_time(cell.config, cell.instance, cell.seed)
-            tuner.tell(cell, bounded(Outcome("ok", took, seconds=took), cell.bound))
-    tuned = tuner.result()
+
+    def stopped_at_its_cap(cell):
+        took = says_its_time(cell.config, cell.instance, cell.seed)
+        return bounded(Outcome("ok", took, seconds=took), cell.bound)
+
+    tuned = play_cells(tuner, stopped_at_its_cap)
     stopped = tuned.scores[(tuned.scores["status"] == "capped") & (tuned.scores["block"] < 8)]
     ends = {"source": int(stopped["candidate"].iloc[0]), "blocks": 8}
     store = tmp_path / "ablation.db"
@@ -435,15 +444,13 @@ def test_a_tuning_without_a_best_has_none_to_go_to():
         racer.ablation(result, pytest.fail)
 
 
-def test_the_command_records_it_and_the_report_shows_it(tmp_path):
-    path = tmp_path / "run.db"
+def test_the_command_records_it_and_the_report_shows_it(tmp_path, path):
     words = ["{x}", "*", "9", "+", "{y}", "+", "{instance}", "+", "{seed}", "%", "7"]
     command = racer.Command(["expr", *words])
     space = Space({"x": Integer(0, 9), "y": Integer(0, 9)})
     settings = {"budget": 48, "first_test": 2, "seed": 1, "initial": [{"x": 9, "y": 9}]}
     racer.tune(space, command, [1, 2], **settings, store=path)
-    done = typed("ablation", path, "--yes", "-q", "--blocks", "3", "--json")
-    assert done.exit_code == 0, done.output
+    done = typed("ablation", path, "--yes", "-q", "--blocks", "3", "--json", exits=0)
     said = json.loads(done.stdout)
     assert said["steps"][0]["parameters"] == ["x"]
     kept = tmp_path / "run.ablation.db"
@@ -452,8 +459,7 @@ def test_the_command_records_it_and_the_report_shows_it(tmp_path):
     for command in ("show", "export"):
         folder = tmp_path / command
         for store in (path, kept):  # of both, into one folder
-            done = typed(command, store, "--csv", folder)
-            assert done.exit_code == 0, done.output
+            done = typed(command, store, "--csv", folder, exits=0)
         assert_frame_equal(pd.read_csv(folder / "steps.csv"), racer.load(kept).frame)
     done = typed("export", kept, "--json")
     assert json.loads(done.stdout)["steps"] == said["steps"]
@@ -468,8 +474,7 @@ def test_the_command_records_it_and_the_report_shows_it(tmp_path):
         done = typed(*words)
         assert done.exit_code == (2 if "--target" in words else 1)
         assert message in " ".join(done.output.split())
-    checked = typed("check", kept)
-    assert checked.exit_code == 0
+    checked = typed("check", kept, exits=0)
     assert "go on with     the same racer ablation command, or call of racer" in checked.stdout
     page = tmp_path / "page.html"
     assert typed("report", path, "-o", page).exit_code == 0

@@ -58,11 +58,10 @@ def test_a_budget_that_ends_within_a_group_brings_no_test_of_its_part():
 
 
 @pytest.mark.parametrize("decider", ["bayesian-friedman", "halving"])
-def test_a_tuning_keeps_them_through_all_races_and_is_resumed(decider, tmp_path):
+def test_a_tuning_keeps_them_through_all_races_and_is_resumed(decider, path):
     space = racer.Space({"x": racer.Integer(0, 40), "k": racer.Categorical(["a", "b"])})
     events = []
     arguments = {"seed": 2, "first_test": 2, "block_size": 2, "decider": decider, "budget": 300}
-    path = tmp_path / "run.db"
     result = racer.tune(
         space, evaluate, range(6), **arguments, store=path, callbacks=[events.append]
     )

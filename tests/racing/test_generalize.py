@@ -1,7 +1,5 @@
 """What a race with few instances and many seeds is about, and how it says so."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -49,8 +49,7 @@ def test_known_prices_are_never_exceeded_and_the_next_block_was_too_expensive(da
         range(n),
         seed=1,
         decider=decider,
-        budget=Budget(spend=budget),
-        prices=lambda config, instance: table[instance, config],
+        budget=Budget(spend=budget, prices=lambda config, instance: table[instance, config]),
     )
     result = play(race, noisy, lambda cell: None)
     assert result.spent == pytest.approx(spent_in(result))
@@ -74,17 +73,17 @@ def test_learned_prices_keep_a_budget_if_none_costs_more_than_before(seed, decid
 
 
 def test_the_last_cent_is_spent_although_tenths_are_not_exact_in_binary():
-    race = Race([0, 1], budget=Budget(spend=2.0), prices=[0.1, 0.1], seed=1)
+    race = Race([0, 1], budget=Budget(spend=2.0, prices=[0.1, 0.1]), seed=1)
     assert play(race, lambda cell: 1.0, lambda cell: None).evaluations == 20
 
 
 @pytest.mark.parametrize("limits", [{}, {"evaluations": 14}])
 def test_free_candidates_end_with_what_else_limits_the_race(limits):
-    race = Race([0, 1], budget=Budget(spend=1.0, **limits), prices=[0.0, 0.0], first_test=2)
+    race = Race([0, 1], budget=Budget(spend=1.0, **limits, prices=[0.0, 0.0]), first_test=2)
     result = play(race, lambda cell: 1.0, lambda cell: None)
     assert result.evaluations == limits.get("evaluations", 4)
     finite = Race(
-        [0, 1], [1, 2, 3], budget=Budget(spend=1.0), prices=[0.0, 0.0], deterministic=True
+        [0, 1], [1, 2, 3], budget=Budget(spend=1.0, prices=[0.0, 0.0]), deterministic=True
     )
     assert play(finite, noisy, lambda cell: None).evaluations == 6
 
@@ -104,8 +103,8 @@ def test_each_limit_holds_beside_money(limits):
 
 def test_a_budget_that_does_not_pay_for_the_first_test_is_refused():
     with pytest.raises(BudgetError, match=r"2 candidates on the 5 blocks .* cost 20; raise"):
-        Race([0, 1], budget=Budget(spend=19.9), prices=[1.0, 3.0])
-    Race([0, 1], budget=Budget(spend=20.0), prices=[1.0, 3.0])
+        Race([0, 1], budget=Budget(spend=19.9, prices=[1.0, 3.0]))
+    Race([0, 1], budget=Budget(spend=20.0, prices=[1.0, 3.0]))
     with pytest.warns(racer.RacerWarning, match="before the first test .* larger budget"):
         result = play(Race([0, 1], budget=Budget(spend=3.0)), noisy, lambda cell: 1.0)
     assert result.best is None
@@ -127,11 +126,11 @@ def test_a_budget_that_does_not_pay_for_the_first_test_is_refused():
 )
 def test_prices_that_make_no_sense_are_refused_before_anything_runs(prices, match):
     with pytest.raises(SettingError, match=match):
-        Race([7, 8], ["a", "b"], budget=Budget(spend=100.0), prices=prices)
+        Race([7, 8], ["a", "b"], budget=Budget(spend=100.0, prices=prices))
 
 
 def test_money_with_run_times_is_refused():
-    with pytest.raises(SettingError, match=r"Budget\(spend=..\), or prices=, with runtime="):
+    with pytest.raises(SettingError, match=r"Budget\(spend=.., prices=..\) with runtime="):
         Race([7, 8], budget=Budget(spend=100.0), runtime=racer.Runtime(1.0))
 
 
@@ -143,7 +142,7 @@ def test_values_without_a_spend_are_refused_where_it_is_needed():
     failures = race.result().failures
     assert list(failures["candidate"]) == [1]
     assert "returned no 'spend'" in failures["message"].iloc[0]
-    known = Race([0, 1], budget=Budget(spend=10.0), prices=[0.5, 0.25])
+    known = Race([0, 1], budget=Budget(spend=10.0, prices=[0.5, 0.25]))
     known.tell_block([1.0, 2.0])
     assert known.result().spent == 0.75
 
@@ -181,9 +180,10 @@ def test_a_decider_is_told_how_much_of_the_nearest_limit_is_used(limits, shares)
 
 def test_a_decider_is_told_the_given_prices():
     decider = Watching()
-    Race([0, 1], budget=60, decider=decider, prices=[1.0, 3.0])
+    Race([0, 1], budget=Budget(evaluations=60, prices=[1.0, 3.0]), decider=decider)
     assert decider.setting.prices.tolist() == [1.0, 3.0]
-    Race([2, 3], [1, 2], budget=60, decider=decider, prices=lambda config, i: config * i)
+    budget = Budget(evaluations=60, prices=lambda config, i: config * i)
+    Race([2, 3], [1, 2], budget=budget, decider=decider)
     assert decider.setting.prices.tolist() == [3.0, 4.5]
 
 
@@ -234,7 +234,7 @@ def test_the_plan_follows_the_money_where_prices_differ():
 
 
 def test_nothing_goes_ahead_of_what_has_to_be_paid():
-    race = Race(range(4), budget=Budget(spend=100.0), prices=[1.0] * 4)
+    race = Race(range(4), budget=Budget(spend=100.0, prices=[1.0] * 4))
     assert race.ask()
     assert list(race.ahead(3)) == []
     assert list(Race(range(4), budget=100).ahead(3)) == []

@@ -17,7 +17,6 @@ from racer.run.progress_state import ProgressState
 from racer.run.watch import state_in
 from racer.store.load import check_store
 from racer.store.reader import open_to_read
-from racer.store.snapshot import snapshot_of
 
 POOL = ["a", "b", "c", "d"]
 FAILED = Outcome("failed", message="no licence")
@@ -137,14 +136,16 @@ def test_a_group_has_no_mean_before_its_last_block_is_complete(outcome):
 
 
 def test_what_they_cost_is_spent_at_their_price():
-    prices, budget = [1.0, 2.0, 3.0, 4.0], racer.Budget(spend=90.0)
-    contest = told(race(prices=prices, budget=budget), 10)
+    prices = [1.0, 2.0, 3.0, 4.0]
+    contest = told(race(budget=racer.Budget(spend=90.0, prices=prices)), 10)
     result = contest.result()
     assert result.spent == result.scores["spend"].sum() == 23.0
     told(contest, 2)
     assert contest.result().spent == 30.0
     space = racer.Space({"x": racer.Categorical(POOL)})
-    tuner = racer.Tuner(space, budget=budget, seed=1, prices=lambda config, instance: 2.0)
+    tuner = racer.Tuner(
+        space, budget=racer.Budget(spend=90.0, prices=lambda config, instance: 2.0), seed=1
+    )
     assert told(tuner, 3, outcome=lambda _: Outcome("ok", 1.0)).result().spent == 6.0
 
 
@@ -155,12 +156,12 @@ def test_an_ablation_has_them_too():
     assert (result.evaluations, len(result.known.failures)) == (3, 3)
 
 
-@pytest.mark.parametrize("least", [1, 1000])  # with a snapshot, and without one
+@pytest.mark.parametrize("least", [1, 1000])  # with its result, and without it
 @pytest.mark.parametrize("calls", [3, 11])
 def test_a_store_of_a_race_that_stopped_there_brings_the_same_result(
-    calls, least, monkeypatch, tmp_path
+    calls, least, monkeypatch, tmp_path, path
 ):
-    monkeypatch.setattr("racer.store.snapshot.LEAST", least)
+    monkeypatch.setattr("racer.store.result.LEAST", least)
     clock = [0.0]
     monkeypatch.setattr("racer.run.deadline._clock", lambda: clock[0])
 
@@ -172,7 +173,7 @@ def test_a_store_of_a_race_that_stopped_there_brings_the_same_result(
 
     def seen(path, **more):
         blocks = []
-        given = {"budget": 40, "seed": 1, "first_test": 3, "store": path, "retries": 0}
+        given = {"budget": 40, "seed": 1, "first_test": 3, "store": path}
         with monkeypatch.context() as patch:
             patch.setattr("racer.run.drive.warn", lambda text: None)
             result = racer.race(
@@ -182,8 +183,7 @@ def test_a_store_of_a_race_that_stopped_there_brings_the_same_result(
             )
         return result, blocks
 
-    path = tmp_path / "run.db"
-    result, blocks = seen(path, deadline=calls)
+    result, blocks = seen(path, budget=racer.Budget(evaluations=40, wall=calls))
     assert (result.evaluations, len(result.scores), len(result.failures)) == (calls, calls, 1)
     again = racer.load(path)
     assert again.scores.equals(result.scores)
@@ -192,9 +192,7 @@ def test_a_store_of_a_race_that_stopped_there_brings_the_same_result(
     assert check_store(path).problems == []
     assert state_in(str(path), ProgressState(0.0)).blocks == calls // 4
     with open_to_read(str(path)) as reader:
-        snapshot = snapshot_of(reader)
-        kept = None if snapshot is None else snapshot.kept(reader, len(POOL))
-    assert (None if kept is None else len(kept.rows)) == (1 if calls > 4 > least else None)
+        assert (reader.result is not None) == (calls >= least)
     whole, more = seen(path)
     clock[0] = 0.0
     plain, every = seen(tmp_path / "plain.db")

@@ -1,14 +1,12 @@
 """One race: when it looks, when it ends, what its blocks are."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from playing import ONE_NUMBER, eliminated, short
+from playing import ONE_NUMBER, eliminated, play, short
 
 from racer import (
     Budget,
@@ -241,7 +239,6 @@ def test_a_block_in_which_all_fail_is_set_aside_and_does_not_count(racing):
 
 def test_a_race_survives_warnings_turned_into_errors():
     race = Race([1, 2], budget=20, seed=1)
-    from racer import Outcome
 
     first, second = race.ask()
     race.tell(first, Outcome("failed", None))
@@ -375,9 +372,7 @@ def test_the_leader_shown_is_still_in():
         first_test=40,
         callbacks=[seen.append],
     )
-    while cells := race.ask():
-        for cell in cells:
-            race.tell(cell, Outcome("ok", evaluate(cell)))
+    play(race, evaluate)
     last = [event for event in seen if hasattr(event, "best")][-1]
     assert last.best in last.alive
 

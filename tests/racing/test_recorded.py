@@ -1,7 +1,5 @@
 """What races, tunings and the like do is what was recorded of them, bit for bit."""
 
-from __future__ import annotations
-
 import pytest
 import recorded_contests as recorded
 

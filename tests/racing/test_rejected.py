@@ -94,7 +94,7 @@ def test_resumed_and_in_parallel_it_is_the_same_race(tmp_path):
         path = tmp_path / f"{ahead}.db"
         racer.race(pool, evaluate, [0, 1, 2], **{**arguments, "budget": budget}, store=path)
         again = racer.race(
-            pool, evaluate, [0, 1, 2], **arguments, store=path, ahead=ahead, n_jobs=2
+            pool, evaluate, [0, 1, 2], **arguments, store=path, n_jobs=racer.Workers(2, ahead=ahead)
         )
         assert of(again) == of(whole) == of(racer.load(path))
 
@@ -103,7 +103,7 @@ def space():
     return racer.Space({"x": racer.Integer(0, 60), "k": racer.Categorical(["a", "b"])})
 
 
-def test_a_tuner_never_comes_back_to_it(tmp_path):
+def test_a_tuner_never_comes_back_to_it(path):
     tried = []
 
     def objective(config, instance, seed):
@@ -112,7 +112,6 @@ def test_a_tuner_never_comes_back_to_it(tmp_path):
             raise Misbehaved("rejected", "no")
         return config["x"] + np.random.default_rng([seed, config["x"]]).normal()
 
-    path = tmp_path / "run.db"
     arguments = {"budget": 300, "seed": 3, "test_instances": [0, 1]}
     result = racer.tune(space(), objective, [0, 1, 2], **arguments, store=path)
     out = set(result.eliminations.query("reason == 'rejected'")["candidate"])

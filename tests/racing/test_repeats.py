@@ -76,7 +76,7 @@ def test_it_is_the_same_with_workers_and_after_a_resume(start, tmp_path, in_seri
     with pytest.warns(racer.RacerWarning, match="ignore its seed"):
         alone = start()
     with pytest.warns(racer.RacerWarning, match="ignore its seed"), ThreadPoolExecutor(3) as pool:
-        assert told(start(executor=pool, n_jobs=3, ahead=6)) == told(alone)
+        assert told(start(n_jobs=racer.Workers(3, pool, ahead=6))) == told(alone)
     for blocks in (5, 9):
         path = tmp_path / f"{blocks}.db"
         stopped_after(blocks, start, path)

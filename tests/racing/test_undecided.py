@@ -1,7 +1,5 @@
 """A race ends when its decider says that nobody can go any more."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from playing import eliminated
+from stored import counted_anew
 
 POOL = [{"x": x} for x in range(4)]
 SETTINGS = {"instances": ["a", ("b", 1)], "budget": 60, "seed": 5, "decider": "f-race"}
@@ -72,7 +73,7 @@ def cut_off(path, copy, known, order=None):
         last = cells[known - 1][0] if known else 0
         connection.execute("DELETE FROM verdicts WHERE block >= ?", (last,))
         connection.execute("DELETE FROM ending")
-        connection.commit()
+        counted_anew(connection)
     return cells[:known]
 
 

@@ -1,7 +1,5 @@
 """n_jobs and arrival order never change the result."""
 
-from __future__ import annotations
-
 import pytest
 from playing import ONE_NUMBER, eliminated, short
 

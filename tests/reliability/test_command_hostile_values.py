@@ -40,7 +40,7 @@ print(1.5)
 PAIRS = [*zip(HOSTILE[::2], [*HOSTILE[1::2], HOSTILE[0]], strict=True)]  # each is a value once
 
 
-@pytest.mark.parametrize("settings", [{}, {"timeout": 600, "n_jobs": 2}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"limits": racer.Limits(600), "n_jobs": 2}], ids=str)
 def test_they_arrive_intact(tmp_path, monkeypatch, settings):
     monkeypatch.chdir(tmp_path)
     told = tmp_path / "told"
@@ -72,7 +72,7 @@ def test_bytes_that_are_no_text_arrive_too(tmp_path):
     assert racer.Command([sys.executable, "-c", code, "{x}"])({"x": "\udcff\udc80"}, None, 0) == 2
 
 
-@pytest.mark.parametrize("settings", [{}, {"timeout": 600}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"limits": racer.Limits(600)}], ids=str)
 def test_what_no_argument_can_hold_is_a_failure_with_its_name(settings):
     """Where the race has not looked at it before it began: in a partial, say."""
     command = racer.Command([sys.executable, "-c", "print(1)", "{x}"])

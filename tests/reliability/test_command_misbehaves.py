@@ -58,12 +58,13 @@ def script(tmp_path):
     return write
 
 
-def outcomes(evaluate, count=1, **settings):
+def outcomes(evaluate, count=1, n_jobs=1, **limits):
     pool = [{"x": x} for x in range(count)]
     cells = [racer.Cell(0, c, config, None, 1) for c, config in enumerate(pool)]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "the command has no place", racer.RacerWarning)
-        workers = workers_for(evaluate, pool, None, **settings)
+        limits = racer.Limits(**limits)
+        workers = workers_for(evaluate, pool, None, n_jobs=n_jobs, limits=limits)
     with workers:
         return [
             outcome
@@ -207,6 +208,7 @@ import racer
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 run, marks, settings = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
+settings["limits"] = racer.Limits(timeout=settings.pop("timeout", None))
 try:
     racer.race([{"x": x} for x in range(4)], racer.Command([run, marks, "{x}"]), budget=100, **settings)
 except racer.RaceInterrupted as stop:
@@ -276,14 +278,13 @@ def test_ctrl_c_leaves_no_program(drive, settings):
     assert wait_for(lambda: not any(map(alive, noted(marks))))
 
 
-def test_a_race_of_programs_is_resumed_to_the_same_result(script, tmp_path, stores):
+def test_a_race_of_programs_is_resumed_to_the_same_result(script, tmp_path, path, stores):
     text = "[ $(($1 * $2 % 7)) = 3 ] && exit 1; echo $(($2 / ($1 + 1) % 1000 + $1))"
     command = racer.Command([script("run", text), "{x}", "{seed}"])
     pool = [{"x": x} for x in range(4)]
     settings = {"budget": 20, "first_test": 2, "seed": 3}
     plain = racer.race(pool, command, **settings)
     assert len(plain.failures)
-    path = tmp_path / "run.db"
 
     def stop(event):
         if getattr(event, "block", None) == 3:

@@ -1,11 +1,9 @@
 """A worker process that dies costs one cell; the others survive."""
 
-from __future__ import annotations
-
-import subprocess
 import sys
 
 import pytest
+from processes import python
 
 import racer
 
@@ -123,12 +121,5 @@ time.sleep(0.6)  # for the tracker of resources, who says what has leaked
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="the semaphores of POSIX")
 def test_a_pool_that_is_slow_to_end_is_not_reported_as_leaking():
-    done = subprocess.run(
-        [sys.executable, "-c", SLOW_TO_END],
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-        start_new_session=True,
-    )
+    done = python("-c", SLOW_TO_END, start_new_session=True, exits=None)
     assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n", "")

@@ -11,8 +11,6 @@ of one cell of candidate c, and
 Nor for means: what a failed cell would have cost is not known.)
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from objectives import hang
 from playing import eliminated
-from processes import alive, noted, wait_for
+from processes import alive, noted, python, wait_for
 
 import racer
 from racer import Cell, Outcome, SettingError
@@ -147,9 +147,10 @@ def cells_for(configs, *, instance=None, seed=11):
     return tuple(Cell(0, c, config, instance, seed) for c, config in enumerate(configs))
 
 
-def outcomes_of(evaluate, configs, **settings):
+def outcomes_of(evaluate, configs, n_jobs=1, **limits):
     cells = cells_for(configs)
-    workers = workers_for(evaluate, configs, None, **settings)
+    limits = racer.Limits(**limits)
+    workers = workers_for(evaluate, configs, None, n_jobs=n_jobs, limits=limits)
     with workers:
         outcomes = {
             cell.config: outcome for cell, outcome in workers_module.outcomes_of(workers, cells)
@@ -217,7 +218,8 @@ def test_limits_hold_in_a_race_inside_a_worker(tmp_path):
 
     def inner(pool, timeout):
         once = {"deterministic": True, "first_test": 1, "budget": 2, "n_jobs": 2}
-        return racer.race(pool, evaluate, [0], timeout=timeout, **once).scores["status"].tolist()
+        result = racer.race(pool, evaluate, [0], limits=racer.Limits(timeout), **once)
+        return result.scores["status"].tolist()
 
     calls = [(["well", "well again"], 600), (["hangs", "stops itself"], 1)]
     found = joblib.Parallel(n_jobs=2)(joblib.delayed(inner)(*call) for call in calls)
@@ -243,8 +245,8 @@ def test_the_result_is_the_same_with_limits_and_without():
 
     free = race()
     assert free[2]
-    for settings in ({"timeout": 60, "memory": 10**9}, {"timeout": 60, "n_jobs": 2}):
-        assert race(**settings) == free
+    assert race(limits=racer.Limits(60, 10**9)) == free
+    assert race(limits=racer.Limits(60), n_jobs=2) == free
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -283,14 +285,12 @@ def evaluate(config, instance, seed):
         print("the end", flush=True)
         os._exit(1)
     return config
-racer.race([1, 2, 3], evaluate, [0], deterministic=True, first_test=1, budget=3, timeout=60)
+racer.race([1, 2, 3], evaluate, [0], deterministic=True, first_test=1, budget=3, limits=racer.Limits(60))
 print("after")
 """,
         encoding="utf-8",
     )
-    run = subprocess.run(
-        [sys.executable, script], capture_output=True, check=True, text=True, timeout=60
-    )
+    run = python(script)
     first, *during, last, end = run.stdout.split("\n")
     assert (first, last, end) == ("before", "after", "")
     assert sorted(during) == ["during 1", "during 2", "during 3", "the end"]
@@ -327,12 +327,10 @@ import racer
 def evaluate(config, instance, seed):
     return config
 for n_jobs in (1, 2):
-    result = racer.race(range(3), evaluate, budget=6, seed=1, timeout=60, n_jobs=n_jobs, first_test=2)
+    result = racer.race(range(3), evaluate, budget=6, seed=1, limits=racer.Limits(60), n_jobs=n_jobs, first_test=2)
     print(result.evaluations, len(result.failures))
 """
-    ran = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=100
-    )
+    ran = python("-c", code)
     assert ran.stdout == "6 0\n" * 2
 
 
@@ -383,11 +381,11 @@ def test_a_race_in_a_thread_that_ends_does_no_harm_to_the_next(n_jobs):
     def evaluate(config, instance, seed):
         return config
 
-    for limits in ({}, {"timeout": 60}):
+    for limits in (None, racer.Limits(60)):
         results = []
 
         def race(limits=limits, results=results):
-            results.append(racer.race([1, 2], evaluate, budget=20, n_jobs=n_jobs, **limits))
+            results.append(racer.race([1, 2], evaluate, budget=20, n_jobs=n_jobs, limits=limits))
 
         thread = threading.Thread(target=race)
         thread.start()
@@ -548,13 +546,13 @@ def test_rubbish_from_an_evaluation_stays_in_its_cell():
 import json, os
 from pathlib import Path
 from racer.evaluate.workers import outcomes_of, workers_for
-from racer import Cell
+from racer import Cell, Limits
 {subprocess_source(evaluate)}
 pool = [1]
 for start, length in {[(rubbish[:10], len(rubbish)) for rubbish in RUBBISH]}:
     pool += [(start * length)[:length], 3]
 cells = [Cell(0, c, config, None, 1) for c, config in enumerate(pool)]
-with workers_for(evaluate, pool, None, timeout=600) as workers:
+with workers_for(evaluate, pool, None, limits=Limits(600)) as workers:
     told = [outcome for _, outcome in outcomes_of(workers, cells)]
     print(json.dumps([(o.status, o.value, o.message) for o in told]))
 """
@@ -588,10 +586,10 @@ def test_numbers_of_numpy_are_numbers(limit):
 def test_limits_are_refused_where_processes_cannot_be_forked(monkeypatch, limit):
     monkeypatch.delattr(os, "fork")
     with pytest.raises(SettingError, match=r"need os\.fork, which this system does not have"):
-        racer.race([1, 2], lambda config, instance, seed: config, budget=10, **limit)
+        racer.race([1, 2], lambda c, i, s: c, budget=10, limits=racer.Limits(**limit))
 
 
 def test_a_limit_on_memory_is_refused_where_it_cannot_be_known(monkeypatch):
     monkeypatch.setattr("racer.evaluate.limits.limits.knows_memory", lambda: False)
     with pytest.raises(SettingError, match="needs /proc"):
-        racer.race([1, 2], lambda config, instance, seed: config, budget=10, memory=2**30)
+        racer.race([1, 2], lambda c, i, s: c, budget=10, limits=racer.Limits(memory=2**30))

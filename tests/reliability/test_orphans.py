@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from processes import TOOLS, alive, descendants, noted, wait_for
+from processes import TOOLS, alive, descendants, noted, python, wait_for
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="only Linux tells of a parent's end"
@@ -54,7 +54,7 @@ def watch(event):
 def race():
     racer.race(
         range(6), evaluate, ["quick", "quick", "slow"], budget=100, first_test=4, seed=1,
-        n_jobs=n_jobs, decider="f-race", callbacks=[watch], **settings,
+        n_jobs=n_jobs, decider="f-race", callbacks=[watch], limits=racer.Limits(**settings),
     )
 
 try:
@@ -177,10 +177,7 @@ print(len(broken), len(failures))
 @pytest.mark.thorough
 def test_a_thread_that_ends_takes_no_worker_with_it(tmp_path):
     """They are shared: by races in other threads, and by whoever else uses joblib."""
-    done = subprocess.run(
-        [sys.executable, "-c", IN_THREADS, tmp_path / "first has ended"],
-        capture_output=True, text=True, check=True, timeout=200, env=TOOLS,
-    )  # fmt: skip
+    done = python("-c", IN_THREADS, tmp_path / "first has ended", env=TOOLS)
     assert (done.stdout, done.stderr) == ("0 0\n", "")
 
 

@@ -1,4 +1,4 @@
-"""A store, or its log, that is changed in place while it is written: said, and nothing is lost."""
+"""A store that is changed in place while it is written: said, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import os
 import re
 import sys
 import warnings
-from pathlib import Path
 
 import pytest
 
@@ -57,8 +56,7 @@ def flipped(share):
 
     def flip(path, _):
         size = path.stat().st_size
-        page = 4096 if path.suffix == ".db" else 4096 + 24
-        place = min(int(share * size) // page * page + page - 20, size - 20)
+        place = min(int(share * size) // 4096 * 4096 + 4096 - 20, size - 20)
         with path.open("r+b") as file:
             file.seek(place)
             byte = file.read(1)
@@ -82,19 +80,16 @@ HOW = {
     "a byte at the end": flipped(1.0),
     "another's content": overwritten,
 }
-WHERE = ["", "-wal"]
 WHEN = {"start": 0.1, "middle": 0.5, "end": 0.95}
 WAYS = [  # a Latin square: each pair of two of them occurs
     pytest.param(
         *way,
         list(WHEN)[sum(places) % 3],
         id="-".join(way),
-        marks=pytest.mark.thorough if way[0] == "tune" and places[2] else (),
+        marks=pytest.mark.thorough if way[0] == "tune" and places[1] else (),
     )
     for places, way in zip(
-        itertools.product(range(2), range(2), range(6)),
-        itertools.product(CONTESTS, WHERE, HOW),
-        strict=True,
+        itertools.product(range(2), range(6)), itertools.product(CONTESTS, HOW), strict=True
     )
 ]
 
@@ -106,9 +101,9 @@ def _other(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize(("kind", "where", "how", "when"), WAYS)
-def test_it_is_said_and_nothing_is_lost(tmp_path, stores, other, kind, where, how, when):
-    """Each of 24 ways; what was recorded goes on from the copy to the same result."""
+@pytest.mark.parametrize(("kind", "how", "when"), WAYS)
+def test_it_is_said_and_nothing_is_lost(tmp_path, stores, other, kind, how, when):
+    """Each of 12 ways; what was recorded goes on from the copy to the same result."""
     contest, calls = CONTESTS[kind]
     path = tmp_path / "run.db"
     n, known = 0, {}
@@ -118,7 +113,7 @@ def test_it_is_said_and_nothing_is_lost(tmp_path, stores, other, kind, where, ho
         n += 1
         if n == max(int(WHEN[when] * calls), 2):
             known.update(at=n)
-            HOW[how](Path(f"{path}{where}"), other)
+            HOW[how](path, other)
         return cost(config, instance, seed)
 
     try:
@@ -135,7 +130,6 @@ def test_it_is_said_and_nothing_is_lost(tmp_path, stores, other, kind, where, ho
         result, path = again, saved
     else:
         assert any("was written by something else" in str(warning.message) for warning in said)
-        assert where == ""  # where all stands in the log it replaces what was changed
         assert check_store(path).problems == []
     assert stores.content(result) == stores.content(undisturbed(kind))
     assert stores.content(racer.load(path)) == stores.content(result)
@@ -174,15 +168,15 @@ def test_the_copy_is_made_of_what_is_in_memory_and_keeps_every_column(tmp_path, 
         return cost(config, instance, seed)
 
     first = racer.race(range(4), failing, budget=24, seed=1, first_test=6, store=path)
-    before = stores.rows(path)
+    before = [row[:12] for row in stores.rows(path)]
     assert len(before) == first.evaluations
     assert any(row[3] == "failed" for row in before)
 
     changes.append(zeroed)
     with pytest.raises(racer.StoreError, match="was changed by something else"):
         racer.race(range(4), failing, budget=60, seed=1, first_test=6, store=path)
-    after = stores.rows(tmp_path / "run.db.saved")
-    assert [row for row in after if row in before] == before
+    after = [row[:12] for row in stores.rows(tmp_path / "run.db.saved")]
+    assert [row for row in after if row in before] == sorted(before)
     plain = racer.race(range(4), failing, budget=60, seed=1, first_test=6)
     again = racer.race(
         range(4), failing, budget=60, seed=1, first_test=6, store=tmp_path / "run.db.saved"

@@ -6,13 +6,14 @@ import re
 import sqlite3
 import warnings
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import racer
+from racer.core.rules import Rules
 from racer.deciders import Decider, FRace, SequentialHalving, Verdict
 from racer.store.load import check_store
 from racer.store.schema import VerdictRow, conclusion_checksum
@@ -34,7 +35,7 @@ CHANGES = [
     ("first_test", 6, "first_test is 6.*has 5"),
     ("each_test", 2, "each_test is 2.*has 'growing'"),
     ("min_survivors", 2, "min_survivors is 2.*has 1"),
-    ("retries", 1, "retries is 1.*has 0"),
+    ("limits", racer.Limits(retries=1), "retries is 1.*has 0"),
     ("instances", None, "number of instances is None.*has 2"),
     ("instances", ["a"], "number of instances is 1.*has 2"),
     (
@@ -48,7 +49,7 @@ CHANGES = [
     ("generalize", True, "begun without generalize, which is True here: leave it out, or give"),
     ("instance_order", "shuffled", "without instance_order, which is 'shuffled' here"),
     ("groups", ["g", "h"], "the race in .* was begun without groups: leave it out, or give"),
-    ("prices", [1.0, 2.0, 1.0, 1.0], "without prices"),
+    ("budget", racer.Budget(evaluations=60, prices=[1.0, 2.0, 1.0, 1.0]), "without prices"),
     ("runtime", racer.Runtime(3.0), "without runtime"),
 ]
 
@@ -69,24 +70,10 @@ def test_what_is_in_force_by_default_is_no_difference(recorded, stores):
 
 
 def test_all_settings_of_a_race_are_recorded(recorded):
-    import inspect
-
-    free = {
-        # recorded where they are given
-        *("metrics", "objective", "prices", "groups", "instance_order", "generalize"),
-        "n_jobs",
-        "deadline",
-        "executor",
-        "ahead",
-        "progress",
-        "callbacks",
-        "store",
-        "candidates",
-        "instances",
-    }
-    recorded_names = set(check_store(recorded.path).settings)
-    assert set(inspect.signature(racer.race).parameters) - free == (
-        recorded_names - {"racer", "evaluate_source"}
+    optional = {"metrics", "objective", "prices", "generalize"}  # recorded where they are given
+    known = {field.name for kind in (Rules, racer.Limits) for field in fields(kind)}
+    assert check_store(recorded.path).settings.keys() == (
+        known - optional | {"evaluate", "evaluate_source", "racer"}
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -66,34 +65,6 @@ def test_cut_files_are_refused(tmp_path, stores, recorded, share):
     path = tmp_path / "cut.db"
     path.write_bytes(whole[: int(share * len(whole))])
     assert try_to_resume(path, stores, recorded)
-
-
-def test_a_store_without_its_log_goes_on_from_what_it_has(tmp_path, stores):
-    """Copied while the race ran, without run.db-wal: an earlier state, or no race at all."""
-    path, copies = tmp_path / "run.db", []
-
-    def evaluate(config, instance, seed):
-        if path.exists():
-            copies.append(tmp_path / f"copy{len(copies)}.db")
-            shutil.copyfile(path, copies[-1])
-        return config
-
-    plain = racer.race([1, 2], evaluate, budget=12, seed=1, store=path)
-    for copy in copies:
-        again = racer.race([1, 2], evaluate, budget=12, seed=1, store=copy)
-        assert stores.content(again) == stores.content(plain)
-        break
-
-
-def test_a_log_without_its_store_is_not_thrown_away(tmp_path, stores, recorded):
-    path, log = tmp_path / "lost.db", tmp_path / "lost.db-wal"
-    log.write_bytes(b"x" * 5000)
-    for content in (None, b""):
-        if content is not None:
-            path.write_bytes(content)
-        with pytest.raises(racer.StoreError, match=r"its log .* is there"):
-            racer.race(stores.POOL, stores.evaluate, **stores.SETTINGS, store=path)
-        assert log.stat().st_size == 5000
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
 """Where limits and the store meet, and what a signal must not leave in the record."""
 
 import functools
+import itertools
 import os
 import signal
 import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from objectives import hang, misbehaving  # which workers can import
 
 import racer
 from racer.deciders.named import DECIDERS
+from racer.evaluate import attempt
 from racer.store.load import check_store
 
 POSIX = pytest.mark.skipif(not hasattr(os, "fork"), reason="limits need a fork")
@@ -23,14 +26,16 @@ INSTANCES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
 
 def hold(instances=INSTANCES, **more):
     """Race some of which two fail, and two of which both are stopped at once."""
-    settings = {"budget": 18, "deterministic": True, "seed": 1, "timeout": 600, **more}
+    settings = {"budget": 18, "deterministic": True, "seed": 1, "limits": racer.Limits(600), **more}
     return racer.race(["dies", "hoards", "ok"], misbehaving, instances, **settings)
 
 
 def hang_on(store):
-    settings = {"deterministic": True, "first_test": 2, "seed": 1, "timeout": 0.5, "store": store}
+    settings = {"deterministic": True, "first_test": 2, "seed": 1, "limits": racer.Limits(0.5)}
     with pytest.warns(racer.RacerWarning, match="is set aside"):
-        return racer.race(["a", "b"], lambda *_: hang(), [1, 2, 3], budget=4, **settings)
+        return racer.race(
+            ["a", "b"], lambda *_: hang(), [1, 2, 3], budget=4, **settings, store=store
+        )
 
 
 def seen(result):
@@ -78,11 +83,11 @@ def test_what_hangs_is_recorded_with_its_limit(tmp_path):
 def test_another_limit_is_refused_and_the_same_written_otherwise_is_not(tmp_path):
     settings = {"budget": 12, "deterministic": True, "seed": 1, "store": tmp_path / "run.db"}
     recorded = functools.partial(racer.race, ["dies", "ok"], misbehaving, INSTANCES, **settings)
-    first = recorded(timeout=60)
-    assert seen(recorded(timeout=60.0)) == seen(first)
+    first = recorded(limits=racer.Limits(60))
+    assert seen(recorded(limits=racer.Limits(60.0))) == seen(first)
     for change in ({"timeout": 3}, {"memory": 10**9}, {"timeout": None}, {"retries": 1}):
         with pytest.raises(racer.StoreError, match=next(iter(change))):
-            recorded(**{"timeout": 60, **change})
+            recorded(limits=replace(racer.Limits(60), **change))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -105,8 +110,9 @@ def test_a_failure_that_a_signal_may_have_made_is_not_recorded(tmp_path, number)
     assert len(resumed.failures) == 0
 
 
-def test_a_reader_in_the_same_process_leaves_the_locks_alone(tmp_path):
-    """Were the file opened and closed past SQLite, the viewer would take the log away."""
+def test_a_reader_in_the_same_process_leaves_the_locks_alone(tmp_path, monkeypatch):
+    """Were the file opened and closed past SQLite, its locks would be dropped."""
+    monkeypatch.setattr(attempt, "_clock", itertools.count().__next__)  # a commit for each
     path, counts = tmp_path / "run.db", []
     viewer = (
         "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]);"

@@ -52,17 +52,11 @@ def all_of_it_deleted(path):
         file.unlink()
 
 
-def log_deleted(path):
-    path.with_name("run.db-wal").unlink()
-
-
-HOW = [moved, deleted, replaced, all_of_it_deleted, log_deleted]
+HOW = [moved, deleted, replaced, all_of_it_deleted]
 
 
 @pytest.mark.parametrize("how", HOW, ids=lambda how: how.__name__)
-def test_it_is_noticed_when_the_block_is_complete_and_what_was_recorded_is_saved(
-    tmp_path, stores, how
-):
+def test_it_is_noticed_and_what_was_recorded_is_saved(tmp_path, stores, how):
     path = tmp_path / "run.db"
     plain = racer.race(POOL, objective(list), **SETTINGS)
     with pytest.raises(racer.StoreError) as caught:
@@ -70,11 +64,11 @@ def test_it_is_noticed_when_the_block_is_complete_and_what_was_recorded_is_saved
     assert f"store {str(path)!r}: " in str(caught.value)
     saved = Path(re.search(r"racer\.resume\('([^']*)', evaluate\)", str(caught.value))[1])
     assert saved.name == "run.db.saved"
-    known = set(stores.rows(saved))
-    assert CALL - 1 <= len(known) <= CALL + 2
+    known = {row[:12] for row in stores.rows(saved)}
+    assert CALL <= len(known) <= plain.evaluations
     assert check_store(saved).problems == []
     assert stores.content(racer.resume(saved, objective(list))) == stores.content(plain)
-    assert known <= set(stores.rows(saved))
+    assert known <= {row[:12] for row in stores.rows(saved)}
     if how is replaced:  # the other race is whole
         assert check_store(path).problems == []
         assert len(stores.rows(path)) == 10
@@ -86,7 +80,7 @@ def test_what_was_moved_and_its_place_can_both_be_used(tmp_path, stores):
     with pytest.raises(racer.StoreError, match="was moved, deleted or replaced"):
         racer.race(POOL, objective(lambda: moved(path)), **SETTINGS, store=path)
     plain = racer.race(POOL, objective(list), **SETTINGS)
-    assert CALL <= len(stores.rows(tmp_path / "other.db")) <= CALL + 2
+    assert len(stores.rows(tmp_path / "other.db")) <= CALL + 2
     for name in ("other.db", "run.db"):
         again = racer.race(POOL, objective(list), **SETTINGS, store=tmp_path / name)
         assert stores.content(again) == stores.content(plain)
@@ -111,8 +105,8 @@ def test_without_its_lock_a_writer_stops(tmp_path, stores, replace):
     plain = racer.race(POOL, objective(list), **SETTINGS)
     if replace:
         assert len(stores.rows(path)) == plain.evaluations
-    else:  # said when the block is complete
-        assert CALL - 1 <= len(stores.rows(path)) <= CALL + 1
+    else:  # said at the next commit
+        assert len(stores.rows(path)) < plain.evaluations
     results.append(racer.race(POOL, objective(list), **SETTINGS, store=path))
     assert all(stores.content(result) == stores.content(plain) for result in results)
     assert check_store(path).problems == []
@@ -138,7 +132,7 @@ def test_where_there_is_no_room_for_a_copy_it_says_so(tmp_path):
     ):
         racer.race(POOL, objective(meanwhile), **SETTINGS, store=folder / "run.db")
     shutil.copytree(tmp_path / "elsewhere", tmp_path / "copy")
-    assert check_store(tmp_path / "copy" / "run.db").evaluations >= CALL - 1
+    assert check_store(tmp_path / "copy" / "run.db").problems == []
 
 
 def test_of_slow_evaluations_it_is_noticed_at_once(tmp_path, stores, monkeypatch):
@@ -153,7 +147,8 @@ def test_of_slow_evaluations_it_is_noticed_at_once(tmp_path, stores, monkeypatch
 
     with pytest.raises(racer.StoreError, match="was moved"):
         racer.race(POOL, evaluate, **SETTINGS, store=path)
-    assert len(stores.rows(tmp_path / "other.db")) == len(calls) == 2
+    assert len(stores.rows(tmp_path / "other.db")) == 1
+    assert len(stores.rows(tmp_path / "run.db.saved")) == len(calls) == 2
 
 
 def test_between_opening_and_the_first_outcome_it_is_noticed_as_well(tmp_path, stores):

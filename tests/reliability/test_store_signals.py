@@ -50,8 +50,8 @@ def evaluate(config, instance, seed):
     return config
 
 # what has gone ahead is not waited for: here all that is evaluated is asked for
-racer.race(range(6), evaluate, range(10), budget=60, seed=4, n_jobs=jobs, ahead=0,
-    store=marks / "run.db")
+racer.race(range(6), evaluate, range(10), budget=60, seed=4,
+    n_jobs=racer.Workers(jobs, ahead=0), store=marks / "run.db")
 """
 
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import warnings
+from dataclasses import fields
 from types import SimpleNamespace
 
 import pandas as pd
@@ -16,6 +17,7 @@ from typed import typed
 
 import racer
 from racer import Budget, Categorical, Integer, Ordinal, Param, Real, Space, StoreError
+from racer.core.rules import Rules
 from racer.evaluate import attempt
 from racer.store.load import check_store
 
@@ -157,7 +159,7 @@ def test_a_budget_of_seconds_goes_on_by_the_recorded_time(tmp_path, monkeypatch)
 
 CHANGES = [  # those of a race are in test_store_changed_settings.py
     ("initial", [], r"initial is \[\].*has \[\{'k': 'b', 'n': 3\}\]"),
-    ("elites", 2, "elites is 2.*has None"),
+    ("search", racer.Search(elites=2), "elites is 2.*has None"),
     ("instance_order", "given", "instance_order is 'given'.*has 'shuffled'"),
     ("test_instances", ["u"], r"test_instances is \['u'\].*has \['t'\]"),
     ("test_instances", None, r"test_instances is \[\].*has \['t'\]"),
@@ -181,8 +183,12 @@ CHANGES = [  # those of a race are in test_store_changed_settings.py
         space(forbidden=[{"n": 9}]),
         r"space\['forbidden'\] is \[\['=='.*has \[\]",
     ),
-    ("parallel_races", 2, "begun without parallel_races, which is 2 here: leave it out, or"),
-    ("test_elites", 1, "begun without test_elites"),
+    (
+        "search",
+        racer.Search(parallel_races=2),
+        "begun without parallel_races, which is 2 here: leave it out, or",
+    ),
+    ("search", racer.Search(test_elites=1), "begun without test_elites"),
     (
         "given",
         Space({**SPACE, "k": Ordinal(["a", "b"])}, conditions=CONDITIONS),
@@ -212,16 +218,11 @@ def test_parameters_may_be_called_as_the_parts_of_a_space(tmp_path):
 
 
 def test_all_settings_of_a_run_are_recorded(recorded):
-    import inspect
-
-    free = {"n_jobs", "executor", "ahead", "progress", "callbacks", "store", "instances"}
-    free |= {"deadline"}
-    # recorded where they are given
-    free |= {"metrics", "objective", "prices", "generalize", "test_elites"}
-    free |= {"parallel_races"}
-    names = set(check_store(recorded.path).settings)
-    assert set(inspect.signature(racer.tune).parameters) - free == (
-        names - {"racer", "sampling", "evaluate_source"}
+    optional = {"metrics", "objective", "prices", "generalize", "min_survivors"}
+    known = {field.name for kind in (Rules, racer.Limits) for field in fields(kind)}
+    sampled = {"space", "initial", "elites", "instance_order", "test_instances", "sampling"}
+    assert check_store(recorded.path).settings.keys() == (
+        known - optional | sampled | {"evaluate", "evaluate_source", "racer"}
     )
 
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
 
 import pytest
 from processes import TOOLS
 
 import racer
-from racer.store import reader, writer
-from racer.store.schema import APPLICATION_ID, SCHEMA
+from racer.evaluate import attempt
 
 STARTER = """
 import pathlib, sys
@@ -89,39 +87,8 @@ def test_a_folder_that_takes_no_file_is_named_and_not_called_in_use(stores):
     assert "in use" not in str(caught.value)
 
 
-def test_a_race_begun_while_another_process_looks_at_its_file_is_no_foreign_database(
-    tmp_path, stores, monkeypatch
-):
-    path, template = tmp_path / "run.db", tmp_path / "template.db"
-    racer.race(stores.POOL, stores.evaluate, **stores.SETTINGS, store=template)
-    with closing(sqlite3.connect(path, isolation_level=None)) as creator:
-        creator.execute("PRAGMA journal_mode = WAL")
-        creator.execute("PRAGMA user_version = 0")  # a database without a table, and its log
-        schema = sqlite3.connect(template)
-        tables = [sql for (sql,) in schema.execute("SELECT sql FROM sqlite_master WHERE sql > ''")]
-        schema.close()
-
-        def begin(statement):
-            if "user_version" in statement and tables:
-                creator.execute("BEGIN IMMEDIATE")
-                creator.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                creator.execute(f"PRAGMA user_version = {SCHEMA}")
-                while tables:
-                    creator.execute(tables.pop())
-                creator.execute("COMMIT")
-
-        def connect(*given, _connect=reader.connect):
-            connection = _connect(*given)
-            connection.set_trace_callback(begin)
-            return connection
-
-        monkeypatch.setattr(reader, "connect", connect)
-        assert not reader.look_at(str(path))  # as it was when the look began
-        assert not tables
-        assert reader.look_at(str(path))
-
-
-def test_readers_neither_block_nor_are_blocked(tmp_path, stores):
+def test_readers_neither_block_nor_are_blocked(tmp_path, stores, monkeypatch):
+    monkeypatch.setattr(attempt, "_clock", itertools.count().__next__)  # a commit for each
     from racer.store.load import check_store
 
     path = tmp_path / "run.db"
@@ -138,18 +105,6 @@ def test_readers_neither_block_nor_are_blocked(tmp_path, stores):
     assert stores.content(result) == stores.content(plain)
     assert [report.evaluations for report in reports] == list(range(result.evaluations))
     assert not [report.problems for report in reports if report.problems]
-
-
-def test_a_reader_in_the_middle_of_reading_blocks_nothing(tmp_path, stores, monkeypatch):
-    monkeypatch.setattr(writer, "_IN_THE_LOG", 0.0)  # nor the copying of the log, tried each time
-    monkeypatch.setattr(writer, "PATIENCE", 600)  # more than a test may take
-    path = tmp_path / "run.db"
-    racer.race(stores.POOL, stores.evaluate, **stores.SETTINGS, store=path)
-    with closing(sqlite3.connect(path)) as other:
-        cursor = other.execute("SELECT * FROM outcomes")
-        cursor.fetchone()
-        result = racer.resume(path, stores.evaluate, budget=200)
-    assert result.evaluations > 60 or result.ended == "decided"
 
 
 def test_the_lock_goes_with_its_holder_although_a_fork_outlives_it(tmp_path, stores):

@@ -1,7 +1,5 @@
 """The report: one page, all of it, for whatever a store holds, and nothing in it is code."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -37,8 +35,7 @@ class Page(HTMLParser):
 
 def reported(path, tmp_path):
     output = tmp_path / "report.html"
-    done = typed("report", path, "-o", output)
-    assert done.exit_code == 0, done.output
+    done = typed("report", path, "-o", output, exits=0)
     assert done.stdout.strip() == str(output)
     text = output.read_text(encoding="utf-8")
     assert len(text) < 1_000_000
@@ -112,8 +109,7 @@ def test_a_browser_runs_nothing_of_it(evil, tmp_path):
 
 @pytest.mark.filterwarnings("ignore:block .* is set aside:racer.RacerWarning")
 @pytest.mark.parametrize("kind", ["raced", "interrupted", "all-failed", "one-candidate"])
-def test_whatever_a_store_holds(tmp_path, kind):
-    path = tmp_path / "run.db"
+def test_whatever_a_store_holds(tmp_path, path, kind):
 
     def evaluate(config, instance, seed):
         if kind == "interrupted" and instance == 7:
@@ -134,8 +130,7 @@ def test_whatever_a_store_holds(tmp_path, kind):
     assert ("Figure 1." in text) is (kind != "one-candidate")
 
 
-def test_of_a_program_failures_have_command_lines(tmp_path):
-    path = tmp_path / "run.db"
+def test_of_a_program_failures_have_command_lines(tmp_path, path):
     command = racer.Command(["sh", "-c", "exit ${{#0}}", "{x}", "{instance}", "{seed}"])
     with pytest.warns(racer.RacerWarning, match="set aside"):
         result = racer.race([{"x": "a b"}, {"x": 2}], command, ["i 1"], budget=10, store=path)
@@ -151,9 +146,7 @@ def test_a_result_reports_itself_with_its_utilisation(tmp_path):
     assert re.search(r"s on the wall with 1 worker\(s\); workers were evaluating for \d+% of", text)
 
 
-def test_a_page_that_cannot_be_written(tmp_path):
-    path = tmp_path / "run.db"
+def test_a_page_that_cannot_be_written(tmp_path, path):
     racer.race([1], lambda *_: 0, budget=10, store=path)
-    done = typed("report", path, "-o", tmp_path / "no" / "x.html")
-    assert done.exit_code == 1
+    done = typed("report", path, "-o", tmp_path / "no" / "x.html", exits=1)
     assert "cannot be written" in done.stderr

@@ -1,9 +1,8 @@
 """Importance: the parameters that matter first, nothing where too little is known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
+from playing import play
 from scipy.optimize import check_grad
 
 import racer
@@ -117,10 +116,9 @@ WORLDS = {
 def test_the_shares_are_those_of_the_objective(world):
     evaluate, settings = WORLDS[world]
     tuner = racer.Tuner(REALS, range(20), budget=300, seed=0, **settings)
-    while cells := tuner.ask():  # no clock: with run times each evaluation has a process else
-        for cell in cells:
-            tuner.tell(cell, racer.Outcome("ok", evaluate(cell.config, cell.instance, cell.seed)))
-    found = tuner.result().importance
+    # no clock: with run times each evaluation has a process else
+    result = play(tuner, lambda cell: evaluate(cell.config, cell.instance, cell.seed))
+    found = result.importance
     assert found.total == pytest.approx((0.2, 0.8, 0.0), abs=0.05)
     assert found.local == pytest.approx((0.2, 0.8, 0.0), abs=0.05)
     assert found.r_squared > 0.9

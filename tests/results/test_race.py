@@ -104,7 +104,7 @@ def test_failures_have_a_row_each(result):
     ]
 
 
-def test_a_column_of_scores_is_one_line_and_is_filled(monkeypatch, tmp_path):
+def test_a_column_of_scores_is_one_line_and_is_filled(monkeypatch, path):
     added = (
         scores.Column("worker", "str", "host:pid", lambda e: e.outcome.worker),
         scores.Column("attempts", "int64", "from 1", lambda e: e.outcome.attempts),
@@ -118,8 +118,9 @@ def test_a_column_of_scores_is_one_line_and_is_filled(monkeypatch, tmp_path):
             raise ValueError("the first time")
         return config
 
-    path = tmp_path / "run.db"
-    raced = racer.race([0, 1, 2], evaluate, budget=30, seed=1, retries=1, store=path)
+    raced = racer.race(
+        [0, 1, 2], evaluate, budget=30, seed=1, limits=racer.Limits(retries=1), store=path
+    )
     for frame in (raced.scores, racer.load(path).scores):
         assert frame["worker"].str.fullmatch(r".+:\d+").all()
         assert set(frame["status"]) == {"ok"}

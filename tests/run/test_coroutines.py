@@ -15,7 +15,7 @@ from instant import instant_loop
 import racer
 from racer.evaluate.executor import SPARE
 from racer.run.drive import drive
-from racer.run.job import how_to_evaluate, pool
+from racer.run.job import pool
 from racer.store.load import check_store
 
 pytestmark = pytest.mark.filterwarnings("ignore::racer.errors.RacerWarning")
@@ -79,7 +79,7 @@ def told(result):
 def test_a_race_by_coroutines_is_that_of_a_plain_function(n_jobs):
     rules = {"budget": 150, "seed": 3, "decider": "f-race"}
     server = Server()
-    result = racer.race(range(9), server, n_jobs=n_jobs, timeout=200.0, **rules)
+    result = racer.race(range(9), server, n_jobs=n_jobs, limits=racer.Limits(200.0), **rules)
     assert told(result) == told(racer.race(range(9), plain, **rules))
     assert len(result.failures) > 3
     assert server.calls > result.evaluations
@@ -88,7 +88,7 @@ def test_a_race_by_coroutines_is_that_of_a_plain_function(n_jobs):
 
 def test_a_tuning_by_coroutines_is_that_of_a_plain_function_held_out_instances_included():
     rules = {"budget": 180, "seed": 3, "test_instances": range(3), "decider": "f-race"}
-    result = racer.tune(SPACE, Server(), range(7), n_jobs=6, timeout=200.0, **rules)
+    result = racer.tune(SPACE, Server(), range(7), n_jobs=6, limits=racer.Limits(200.0), **rules)
     expected = racer.tune(SPACE, plain, range(7), **rules)
     assert result.scores[SAME].equals(expected.scores[SAME])
     assert result.best == expected.best
@@ -104,7 +104,7 @@ def test_an_ablation_by_coroutines_is_that_of_a_plain_function():
     result = racer.tune(SPACE, plain, range(7), budget=120, seed=3)
     ends = {"source": {"x": 5.0, "y": "b"}, "target": {"x": 0.5, "y": "a"}}
     expected = racer.ablation(result, plain, **ends)
-    found = racer.ablation(result, Server(), n_jobs=5, timeout=200.0, **ends)
+    found = racer.ablation(result, Server(), n_jobs=5, limits=racer.Limits(200.0), **ends)
     assert found.steps == expected.steps
     assert str(found) == str(expected)
 
@@ -124,7 +124,7 @@ async def plain_async(config, instance, seed):
 
 def test_a_contest_can_be_driven_without_race():
     race = racer.Race(range(4), budget=60, seed=1)
-    workers = pool(race, plain_async, how_to_evaluate(0, None, None), n_jobs=3)
+    workers = pool(race, plain_async, racer.Limits(), n_jobs=3)
     assert told(drive(race, workers)) == told(racer.race(range(4), plain, budget=60, seed=1))
 
 
@@ -246,7 +246,7 @@ def test_a_cell_that_backs_off_does_not_delay_a_stop(tmp_path, loop):
     ("evaluate", "how", "ahead"),
     [
         (plain_async, {"n_jobs": 3}, 4 * (3 + SPARE)),
-        (plain_async, {"n_jobs": 3, "ahead": 0}, 0),
+        (plain_async, {"n_jobs": racer.Workers(3, ahead=0)}, 0),
         (plain, {}, "auto"),
     ],
 )
@@ -266,6 +266,8 @@ def test_money_spent_in_calls_that_fail_counts_and_nothing_goes_ahead():
         return {"cost": float("nan") if first else plain(config, 1, 1) + config, "spend": 0.25}
 
     budget = racer.Budget(spend=20.0)
-    result = racer.race([1, 2, 3], evaluate, budget=budget, n_jobs=8, retries=1, seed=1)
+    result = racer.race(
+        [1, 2, 3], evaluate, budget=budget, n_jobs=8, limits=racer.Limits(retries=1), seed=1
+    )
     assert set(result.scores["spend"]) == {0.5}
     assert result.spent == 0.5 * result.evaluations == 0.25 * 2 * len(tried) <= 20.0

@@ -82,7 +82,7 @@ def test_cells_are_calls_of_actors_or_tasks_of_the_workers_that_are_chosen(clien
         """Return how many actors and evaluations Dask's scheduler sees in a race."""
         before = seen()
         executor = client.get_executor(**options) if options else client
-        result = racer.race(POOL, objective(), [1.0], executor=executor, **SETTINGS)
+        result = racer.race(POOL, objective(), [1.0], n_jobs=executor, **SETTINGS)
         assert said(result) == said(race)
         return seen() - before
 
@@ -101,7 +101,7 @@ def test_a_client_that_would_wait_for_itself_is_refused(client, monkeypatch):
     """One that belongs to a running loop; to connect another fails now and then in Dask."""
     monkeypatch.setattr(Client, "asynchronous", True)
     with pytest.raises(racer.SettingError, match="asynchronous"):
-        racer.race(POOL, objective(), executor=client, **SETTINGS)
+        racer.race(POOL, objective(), n_jobs=client, **SETTINGS)
     monkeypatch.undo()
 
 
@@ -116,7 +116,7 @@ def test_an_evaluation_that_kills_its_worker_costs_its_own_cell(executor, monkey
 
     monkeypatch.setattr(actors, "_ALLOWED", 0)
     result = racer.race(
-        range(4), deadly, [0], deterministic=True, first_test=1, budget=4, executor=executor
+        range(4), deadly, [0], deterministic=True, first_test=1, budget=4, n_jobs=executor
     )
     assert result.failures[["candidate", "status"]].to_numpy().tolist() == [[2, "killed"]]
     assert result.failures["message"].item().startswith("WorkerLostError: 2 workers died with it: ")
@@ -139,8 +139,7 @@ def test_finished_tasks_are_released(cluster, executor, monkeypatch):
         POOL,
         objective(),
         [1.0],
-        executor=executor,
-        n_jobs=2,
+        n_jobs=racer.Workers(2, executor=executor),
         first_test=8,
         callbacks=[lambda _: wait_for_at_most(5)],  # four in flight, and the one that is told
         **SETTINGS,
@@ -170,7 +169,7 @@ def test_a_large_evaluate_is_sent_to_each_worker_not_with_each_cell(client, exec
 
     client.wait_for_workers(2)
     with pytest.warns(racer.RacerWarning, match="evaluate is 11 MB, which each worker is sent"):
-        result = racer.race(range(8), Large(), executor=executor, **SETTINGS | {"budget": 60})
+        result = racer.race(range(8), Large(), n_jobs=executor, **SETTINGS | {"budget": 60})
     assert result.failures.empty
     workers = arrivals.read_text().split()
     assert len(workers) == len(set(workers)) <= 2
@@ -202,7 +201,7 @@ def test_both_workers_killed_change_nothing(cluster, client, monkeypatch, tmp_pa
 
     monkeypatch.setattr(tuner, "tell", counted)
     result = drive(
-        tuner, workers_for(evaluate, (), [1.0, 2.0], executor=client.get_executor(pure=False))
+        tuner, workers_for(evaluate, (), [1.0, 2.0], n_jobs=client.get_executor(pure=False))
     )
     assert said(result) == said(alone)
     assert result.failures.empty

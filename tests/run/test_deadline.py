@@ -3,6 +3,7 @@
 import itertools
 import math
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -16,7 +17,7 @@ from racer.store.load import check_store
 
 POOL = [{"x": x / 5} for x in range(5)]
 SPACE = racer.Space({"x": racer.Real(0, 1)})
-LONG = {"budget": 10_000_000, "seed": 1, "first_test": 1_000_000}
+LONG = {"seed": 1, "first_test": 1_000_000}
 
 
 @pytest.fixture
@@ -25,6 +26,10 @@ def clock(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(module, "_clock", lambda: now[0])
     return now
+
+
+def wall(seconds, evaluations=None):
+    return racer.Budget(evaluations=evaluations, wall=seconds)
 
 
 def at(clock, seconds=1.0):
@@ -37,10 +42,10 @@ def at(clock, seconds=1.0):
 
 @pytest.mark.parametrize("seconds", [1, 4, 5, 12.5])
 def test_nothing_begins_after_the_deadline(clock, seconds, tmp_path):
-    settings = {"budget": 200, "seed": 3}  # whose first block begins with the best
+    settings = {"seed": 3, "budget": wall(seconds, 200)}  # best first
     path = tmp_path / "run.db"
     with pytest.warns(RacerWarning, match="before the first test"):
-        result = racer.race(POOL, at(clock), **settings, deadline=seconds, store=path)
+        result = racer.race(POOL, at(clock), **settings, store=path)
     assert (result.ended, result.evaluations) == (racer.Ended.DEADLINE, math.ceil(seconds))
     assert result.best is None
     assert result.guess == 0
@@ -48,7 +53,7 @@ def test_nothing_begins_after_the_deadline(clock, seconds, tmp_path):
     assert guess in result.verdict[0]
     assert "0.0" in str(result).split("Survivors")[0]  # its configuration
     whole = racer.resume(path, at(clock))
-    assert whole.table.equals(racer.race(POOL, at(clock), **settings).table)
+    assert whole.table.equals(racer.race(POOL, at(clock), budget=200, seed=3).table)
 
 
 @pytest.mark.filterwarnings("ignore:the deadline passed")
@@ -62,17 +67,18 @@ def test_one_success_is_enough_for_a_guess(clock):
             raise ValueError("no")
         return 1.0
 
-    result = racer.race(POOL, evaluate, budget=100, deadline=4, seed=1)
+    result = racer.race(POOL, evaluate, budget=wall(4, 100), seed=1)
     fourth = POOL.index(calls[-1])
     assert (result.evaluations, result.guess, result.to_dict()["guess"]) == (4, fourth, fourth)
-    result = racer.race(POOL, evaluate, budget=100, deadline=3, seed=1)
+    result = racer.race(POOL, evaluate, budget=wall(3, 100), seed=1)
     assert result.guess is None
 
 
 def test_a_tuning_has_a_guess_and_no_held_out_instances_after_the_deadline(clock):
     space = racer.Space({"x": racer.Real(0, 1)}, default={"x": 0.5})
+    given = {"budget": wall(7, 60), "test_instances": [1, 2]}
     with pytest.warns(RacerWarning, match="the deadline passed after 7 evaluations, before"):
-        result = racer.tune(space, at(clock), budget=60, deadline=7, seed=1, test_instances=[1, 2])
+        result = racer.tune(space, at(clock), seed=1, **given)
     assert (result.ended, result.evaluations) == (racer.Ended.DEADLINE, 7)
     assert result.guess is not None
     assert result.tests.empty
@@ -80,21 +86,17 @@ def test_a_tuning_has_a_guess_and_no_held_out_instances_after_the_deadline(clock
 
 def test_without_a_budget_the_workers_have_nine_tenths_of_the_time():
     def budget(**settings):
-        given = {"budget": None, "deadline": 100, "n_jobs": 1, "executor": None}
-        return module.budget_within(**given | settings)
+        return module.budget_within(100, racer.Workers(**settings))
 
     assert budget() == racer.Budget(seconds=90.0)
-    assert budget(n_jobs=4) == racer.Budget(seconds=360.0)
-    assert budget(budget=7) == 7
-    for wrong, message in (
-        ({"deadline": None}, r"no budget: give budget= \(evaluations\) or deadline="),
-        ({"executor": object()}, "deadline= with executor="),
-        ({"deadline": 0}, "deadline=0: give seconds of wall time"),
-    ):
-        with pytest.raises(racer.BudgetError, match=message):
-            budget(**wrong)
-    with pytest.raises(racer.BudgetError, match="deadline=nan"):
-        racer.race(POOL, lambda c, i, s: 1.0, budget=50, deadline=math.nan)
+    assert budget(n=4) == racer.Budget(seconds=360.0)
+    with pytest.raises(racer.BudgetError, match=r"no budget: give budget=1000 \(evaluations\) or"):
+        module.budget_within(None, racer.Workers())
+    with pytest.raises(racer.BudgetError, match=r"Budget\(wall=..\) with an executor needs"):
+        budget(executor=ThreadPoolExecutor(1))
+    for wrong in (0, math.nan):
+        with pytest.raises(racer.BudgetError, match=f"budget of {wrong} seconds of wall time"):
+            racer.Budget(wall=wrong)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -105,7 +107,7 @@ def test_callbacks_see_the_end_by_a_deadline(n_jobs, is_stored, tmp_path, monkey
     given = {**LONG, "n_jobs": n_jobs, "callbacks": [events.append]}
     given |= {"store": tmp_path / "run.db"} if is_stored else {}
     with pytest.warns(RacerWarning, match="before the first test"):
-        result = racer.race(POOL, lambda c, i, s: c["x"] + s % 7, **given, deadline=50)
+        result = racer.race(POOL, lambda c, i, s: c["x"] + s % 7, **given, budget=wall(50, 10**7))
     assert events[-1] == racer.RaceEnded(racer.Ended.DEADLINE, eliminated=())
     assert events[-1].result.ended is racer.Ended.DEADLINE
     assert events[-1].result.scores.equals(result.scores)
@@ -113,15 +115,15 @@ def test_callbacks_see_the_end_by_a_deadline(n_jobs, is_stored, tmp_path, monkey
 
 
 @pytest.mark.parametrize("is_tuning", [False, True])
-@pytest.mark.parametrize("least", [1, 1000])  # with a snapshot, and without one
+@pytest.mark.parametrize("least", [1, 1000])  # with its result, and without it
 @pytest.mark.filterwarnings("ignore:the deadline passed", "ignore:.* goes on with")
 def test_a_store_holds_the_deadline_until_its_race_goes_on(
     clock, monkeypatch, folder, is_tuning, least
 ):
-    monkeypatch.setattr("racer.store.snapshot.LEAST", least)
+    monkeypatch.setattr("racer.store.result.LEAST", least)
     path = folder / "run.db"
     call, pool = (racer.tune, SPACE) if is_tuning else (racer.race, POOL)
-    result = call(pool, at(clock), budget=60, deadline=26, seed=1, store=path)
+    result = call(pool, at(clock), budget=wall(26, 60), seed=1, store=path)
     assert (result.ended, result.evaluations) == (racer.Ended.DEADLINE, 26)
     assert (racer.load(path).ended, check_store(path).problems) == (racer.Ended.DEADLINE, [])
     assert state_in(str(path), ProgressState(0.0)).ended == "The deadline has passed."
@@ -134,9 +136,9 @@ def test_a_store_holds_the_deadline_until_its_race_goes_on(
     with pytest.raises(racer.RaceInterrupted):
         racer.resume(path, stopped)
     assert racer.load(path).ended is racer.Ended.INTERRUPTED
-    assert racer.resume(path, at(clock), deadline=1).ended is racer.Ended.DEADLINE
+    assert racer.resume(path, at(clock), budget=wall(1)).ended is racer.Ended.DEADLINE
     assert racer.load(path).ended is racer.Ended.DEADLINE
-    whole = racer.resume(path, at(clock), deadline=100)
+    whole = racer.resume(path, at(clock), budget=wall(100))
     assert whole.table.equals(call(pool, at(clock), budget=60, seed=1).table)
     assert (racer.load(path).ended, check_store(path).problems) == (whole.ended, [])
 
@@ -147,7 +149,7 @@ def test_a_deadline_before_the_first_test_brings_a_warning(clock, is_tuning):
     advice = "or a lower first_test" if is_tuning else "or fewer candidates"
     words = f"deadline passed after 4 evaluations, before the first.* give more time, {advice}$"
     with pytest.warns(RacerWarning, match=words):
-        result = call(pool, at(clock), **{**LONG, "first_test": 1000}, deadline=4)
+        result = call(pool, at(clock), seed=1, first_test=1000, budget=wall(4, 10**7))
     assert result.best is None
 
 
@@ -157,14 +159,14 @@ def test_no_guess_is_promised_that_the_result_does_not_have(clock):
         raise ValueError(config)
 
     with pytest.warns(RacerWarning, match="after 3 evaluations.* called the best; give more time"):
-        result = racer.race(POOL, fails, budget=1000, deadline=3, seed=1)
+        result = racer.race(POOL, fails, budget=wall(3, 1000), seed=1)
     assert result.guess is None
 
 
 @pytest.mark.parametrize("is_tuning", [False, True])
 def test_a_deadline_alone_that_is_too_short_asks_for_time_not_for_a_budget(is_tuning):
     call, pool = (racer.Tuner, SPACE) if is_tuning else (racer.Race, POOL)
-    contest = call(pool, budget=module.budget_within(None, 12, 1, None), seed=1, first_test=5)
+    contest = call(pool, budget=module.budget_within(12, racer.Workers()), seed=1, first_test=5)
     words = (
         r"the time for evaluations \(10\.8 s\) ended after .* result.guess .* give more time, or"
     )
@@ -180,11 +182,11 @@ def test_a_deadline_alone_that_is_too_short_asks_for_time_not_for_a_budget(is_tu
 
 
 def test_a_deadline_after_the_first_test_brings_no_warning(clock):
-    result = racer.race(POOL, at(clock), budget=200, deadline=26, seed=1)
+    result = racer.race(POOL, at(clock), budget=wall(26, 200), seed=1)
     assert result.ended is racer.Ended.DEADLINE
 
 
-@pytest.mark.parametrize("limit", [{"deadline": 1.0}, {"budget": 60}])
+@pytest.mark.parametrize("limit", [{"budget": wall(1.0)}, {"budget": 60}])
 @pytest.mark.parametrize("n_jobs", [0, "2", 1.5, 10_001, 10**30])
 def test_a_wrong_number_of_workers_is_refused_with_a_deadline_too(n_jobs, limit):
     with pytest.raises(racer.SettingError, match=f"^n_jobs={n_jobs!r}: give "):
@@ -199,13 +201,13 @@ def test_a_recorded_budget_that_is_not_used_up_holds_for_a_later_deadline(
     path = tmp_path / "run.db"
     call, pool = (racer.tune, SPACE) if is_tuning else (racer.race, POOL)
     given = {"seed": 1, "store": path, "decider": "best-for-budget"}  # plans by it
-    first = call(pool, at(clock), **given, deadline=100, n_jobs=1)
+    first = call(pool, at(clock), **given, budget=wall(100), n_jobs=1)
     assert first.rules.budget == racer.Budget(seconds=90.0)
     for deadline in (5, 100 if is_tuning else 200):  # a tuning goes on from its end
-        again = call(pool, at(clock), **given, deadline=deadline)
+        again = call(pool, at(clock), **given, budget=wall(deadline))
         assert again.rules.budget == racer.Budget(seconds=90.0)
     with pytest.raises(racer.StoreError, match="budget is 45 s, but the race in"):
-        call(pool, at(clock), **given, budget=racer.Budget(seconds=45.0), deadline=1)
+        call(pool, at(clock), **given, budget=racer.Budget(seconds=45.0, wall=1))
 
 
 @pytest.mark.parametrize("is_tuning", [False, True])
@@ -222,10 +224,10 @@ def test_a_longer_deadline_buys_time_for_a_run_whose_budget_is_used_up(
         return random.Random(f"{config} {seed}").random()
 
     for deadline, evaluations in ((60, 54), (60, 54), (30, 54), (120, 108)):
-        result = call(pool, noise, **given, deadline=deadline)
+        result = call(pool, noise, **given, budget=wall(deadline))
         assert (result.ended, result.evaluations) == ("budget", evaluations)
     with pytest.warns(RacerWarning, match=r"used up its budget of 108 s.* give more seconds \(b"):
-        assert racer.resume(path, noise, deadline=600).evaluations == 108
+        assert racer.resume(path, noise, budget=wall(600)).evaluations == 108
     with pytest.raises(racer.StoreError, match=r"has 108 s: give more seconds \(budget=racer.Bud"):
         racer.resume(path, noise, budget=200)
     more = racer.resume(path, noise, budget=racer.Budget(seconds=120.0))
@@ -248,7 +250,7 @@ def test_a_longer_deadline_buys_time_for_a_race_in_progress_that_does_not_plan(
 
     given = {"seed": 1, "store": tmp_path / "run.db", "decider": "f-race"}
     for deadline, evaluations, seconds in ((40, 20, 36.0), (30, 35, 36.0), (100, 85, 90.0)):
-        result = racer.race([0, 0.1, 0.2], noise, **given, deadline=deadline)
+        result = racer.race([0, 0.1, 0.2], noise, **given, budget=wall(deadline))
         assert (result.ended, result.evaluations) == ("deadline", evaluations)
         assert result.rules.budget == racer.Budget(seconds=seconds)
 
@@ -257,11 +259,11 @@ def test_a_longer_deadline_buys_time_for_a_race_in_progress_that_does_not_plan(
 def test_a_deadline_adds_nothing_to_a_budget_of_evaluations(clock, tmp_path):
     given = {"seed": 1, "store": tmp_path / "run.db"}
     racer.tune(SPACE, at(clock), **given, budget=20)
-    assert racer.tune(SPACE, at(clock), **given, deadline=500).evaluations == 20
-    assert racer.resume(given["store"], at(clock), deadline=500).evaluations == 20
+    assert racer.tune(SPACE, at(clock), **given, budget=wall(500)).evaluations == 20
+    assert racer.resume(given["store"], at(clock), budget=wall(500)).evaluations == 20
 
 
 def test_a_budget_without_end_leaves_the_deadline(clock):
-    budget = racer.Budget(seconds=1e308)
-    result = racer.tune(SPACE, at(clock, 1e-3), budget=budget, deadline=0.5, seed=1)
+    budget = racer.Budget(seconds=1e308, wall=0.5)
+    result = racer.tune(SPACE, at(clock, 1e-3), budget=budget, seed=1)
     assert result.ended is racer.Ended.DEADLINE

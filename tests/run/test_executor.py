@@ -48,7 +48,7 @@ def test_a_race_a_tuning_and_a_resume_take_an_executor(threads, tmp_path):
 
 def test_an_executor_of_ones_own_is_asked_for_each_cell():
     inline = Inline()
-    result = racer.race(range(6), evaluate, [1.0, 2.0], executor=inline, **SETTINGS)
+    result = racer.race(range(6), evaluate, [1.0, 2.0], n_jobs=inline, **SETTINGS)
     assert said(result) == said(racer.race(range(6), evaluate, [1.0, 2.0], **SETTINGS))
     made = result.evaluations + result.unused.cells
     assert inline.calls == made + 1  # one finds out whether evaluate arrives
@@ -62,7 +62,7 @@ class Uncancellable(Future):
 
 
 def test_a_race_is_decided_although_its_futures_cannot_be_cancelled():
-    result = racer.race(range(6), evaluate, [1.0, 2.0], executor=Inline(Uncancellable), **SETTINGS)
+    result = racer.race(range(6), evaluate, [1.0, 2.0], n_jobs=Inline(Uncancellable), **SETTINGS)
     assert result.ended == "decided"
     assert said(result) == said(racer.race(range(6), evaluate, [1.0, 2.0], **SETTINGS))
     assert result.unused.cells > 0  # in flight at the end
@@ -106,7 +106,11 @@ def test_the_adapter_for_submitit_that_the_docs_show(threads):
     exec(code, names)
     submitit = FakeSubmitit(threads)
     result = racer.race(
-        range(6), evaluate, [1.0, 2.0], executor=names["Jobs"](submitit), n_jobs=4, **SETTINGS
+        range(6),
+        evaluate,
+        [1.0, 2.0],
+        n_jobs=racer.Workers(4, executor=names["Jobs"](submitit)),
+        **SETTINGS,
     )
     assert said(result) == said(racer.race(range(6), evaluate, [1.0, 2.0], **SETTINGS))
     assert submitit.jobs > result.evaluations

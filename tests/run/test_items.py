@@ -1,7 +1,5 @@
 """Races on the scores of items: order, groups, bounds, failures, means."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

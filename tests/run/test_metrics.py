@@ -39,10 +39,9 @@ def story(result):
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES, ids=str)
-def test_workers_stores_and_interruptions_change_nothing(objective, tmp_path):
+def test_workers_stores_and_interruptions_change_nothing(objective, path):
     given = {"metrics": HOW, "objective": objective, "seed": 3}
     alone = racer.race(range(8), evaluate, range(20), budget=300, **given)
-    path = tmp_path / "race.db"
     racer.race(range(8), evaluate, range(20), budget=100, store=path, **given)
     resumed = racer.resume(path, evaluate, budget=300, n_jobs=2)
     assert story(resumed) == story(alone) == story(racer.load(path))
@@ -181,8 +180,7 @@ def test_one_bad_cell_costs_that_cell(wrong, message):
     assert np.isnan(result.metric("dollars")[2].iloc[1])
 
 
-def test_a_store_with_other_metrics_is_refused(tmp_path):
-    path = tmp_path / "race.db"
+def test_a_store_with_other_metrics_is_refused(tmp_path, path):
     given = {"budget": 60, "seed": 1, "store": path}
     racer.race(range(4), evaluate, metrics=HOW, objective="error", **given)
     with pytest.raises(StoreError, match=r"objective is 'dollars', but the race in .* has 'error'"):
@@ -590,7 +588,7 @@ def test_a_front_with_ties_has_one_order():
     result = racer.tune(
         racer.Space({"x": racer.Real(0, 1)}),
         lambda config, instance, seed: {"a": config["x"], "b": 1 - config["x"]},
-        range(9), budget=100, seed=1, elites=5, deterministic=True,
+        range(9), budget=100, seed=1, search=racer.Search(elites=5), deterministic=True,
         metrics={"a": "min", "b": "min"}, objective=Pareto("a", "b"),
     )  # fmt: skip
     everyone = tuple(range(len(result.configs)))

@@ -44,13 +44,11 @@ def story(result):
 
 
 @pytest.mark.parametrize("prices", [None, price])
-def test_workers_stores_and_interruptions_change_nothing(prices, tmp_path):
-    budget = Budget(spend=400.0)
-    given = {**SETTINGS, "prices": prices, "budget": budget}
+def test_workers_stores_and_interruptions_change_nothing(prices, path):
+    given = {**SETTINGS, "budget": Budget(spend=400.0, prices=prices)}
     alone = racer.race(range(8), evaluate, range(20), **given)
     assert 380.0 < alone.spent <= 400.0
     assert len(alone.survivors) < 8
-    path = tmp_path / "race.db"
     calls = []
 
     def interrupted(config, instance, seed):
@@ -65,15 +63,14 @@ def test_workers_stores_and_interruptions_change_nothing(prices, tmp_path):
     assert told.evaluations == 49
     assert told.spent == pytest.approx(sum(calls))
     with pytest.warns(racer.RacerWarning, match="was begun with evaluate="):
-        resumed = racer.resume(path, evaluate, prices=prices, n_jobs=2)
+        resumed = racer.resume(path, evaluate, budget=prices and Budget(prices=prices), n_jobs=2)
     assert story(resumed) == story(alone)
     assert resumed.unused.cells == 0  # nothing that is paid for goes ahead
     if prices is None:
         assert story(racer.load(path)) == story(alone)
 
 
-def test_a_race_goes_on_with_more_money_but_not_with_less(tmp_path):
-    path = tmp_path / "race.db"
+def test_a_race_goes_on_with_more_money_but_not_with_less(path):
     given = {"decider": "f-race", "first_test": 9, "seed": 3, "store": path}
     short = racer.race(range(8), evaluate, range(20), budget=Budget(spend=550.0), **given)
     more = racer.resume(path, evaluate, budget=Budget(spend=700.0))
@@ -83,27 +80,32 @@ def test_a_race_goes_on_with_more_money_but_not_with_less(tmp_path):
         racer.resume(path, evaluate, budget=Budget(spend=600.0))
 
 
-def test_the_prices_of_a_race_are_recorded_whatever_says_them(tmp_path):
-    path = tmp_path / "race.db"
-    given = {**SETTINGS, "budget": Budget(spend=400.0)}
-    one = racer.race(range(8), evaluate, range(20), prices=price, store=path, **given)
+def test_the_prices_of_a_race_are_recorded_whatever_says_them(path):
+    given = {**SETTINGS, "budget": Budget(spend=400.0, prices=price)}
+    one = racer.race(range(8), evaluate, range(20), store=path, **given)
     assert story(racer.load(path)) == story(racer.resume(path, evaluate)) == story(one)
     assert not check_store(path).notes
     listed = racer.load(path).rules.prices
     assert [listed[c][i] for c in range(8) for i in range(20)] == [
         price(c, i) for c in range(8) for i in range(20)
     ]
-    assert story(racer.race(range(8), evaluate, range(20), prices=listed, **given)) == story(one)
+    given["budget"] = Budget(spend=400.0, prices=listed)
+    assert story(racer.race(range(8), evaluate, range(20), **given)) == story(one)
     with pytest.raises(StoreError, match="prices is"):
-        racer.resume(path, evaluate, prices=[1.0] * 8)
+        racer.resume(path, evaluate, budget=Budget(prices=[1.0] * 8))
 
 
 def test_prices_by_instance_are_one_for_each():
     wrong = [[1.0] * 20, [1.0] * 19, 2.0]
     with pytest.raises(racer.SettingError, match=r"prices\[1\] has 19 numbers for 20 instances"):
-        racer.race(range(3), evaluate, range(20), prices=wrong, budget=60)
+        racer.race(range(3), evaluate, range(20), budget=Budget(evaluations=60, prices=wrong))
     with pytest.raises(racer.SettingError, match=r"prices\[0\]\[1\] is -1.0"):
-        racer.race(range(3), evaluate, range(2), prices=[[1.0, -1.0], 1.0, 1.0], budget=60)
+        racer.race(
+            range(3),
+            evaluate,
+            range(2),
+            budget=Budget(evaluations=60, prices=[[1.0, -1.0], 1.0, 1.0]),
+        )
 
 
 def per_unit(config, instance):
@@ -111,8 +113,8 @@ def per_unit(config, instance):
 
 
 def tune_by_price(path, prices=per_unit, instances=range(9)):
-    given = {"budget": Budget(spend=60.0), "metrics": {"error": "min"}, "seed": 1}
-    return racer.tune(SPACE, tuned, instances, prices=prices, store=path, **given)
+    given = {"budget": Budget(spend=60.0, prices=prices), "metrics": {"error": "min"}, "seed": 1}
+    return racer.tune(SPACE, tuned, instances, store=path, **given)
 
 
 def test_the_prices_of_a_tuning_are_recorded_with_its_candidates(tmp_path):
@@ -124,10 +126,11 @@ def test_the_prices_of_a_tuning_are_recorded_with_its_candidates(tmp_path):
     assert len(prices) == len(one.configs)
     assert prices[0][3] == per_unit(one.configs[0], 3)
     with pytest.raises(
-        racer.StoreError, match=r"only describes its prices.*resume\(.., prices=..\)"
+        racer.StoreError,
+        match=r"only describes its prices.*resume\(.., budget=racer.Budget\(prices=..\)\)",
     ):
         racer.resume(path, tuned)  # which may sample others
-    assert racer.resume(path, tuned, prices=per_unit).spent == one.spent
+    assert racer.resume(path, tuned, budget=Budget(prices=per_unit)).spent == one.spent
 
 
 def test_a_tuning_that_was_interrupted_is_loaded_with_its_prices_and_goes_on(tmp_path):
@@ -139,13 +142,13 @@ def test_a_tuning_that_was_interrupted_is_loaded_with_its_prices_and_goes_on(tmp
             raise KeyboardInterrupt
         return tuned(config, instance, seed)
 
-    given = {"budget": Budget(spend=60.0), "metrics": {"error": "min"}, "seed": 1}
+    given = {"budget": Budget(spend=60.0, prices=per_unit), "metrics": {"error": "min"}, "seed": 1}
     with pytest.raises(RaceInterrupted):
-        racer.tune(SPACE, interrupted, range(9), prices=per_unit, store=path, **given)
+        racer.tune(SPACE, interrupted, range(9), store=path, **given)
     found = racer.load(path)
     assert (found.ended, found.evaluations) == ("interrupted", 29)
     with pytest.warns(racer.RacerWarning, match="was begun with evaluate="):
-        resumed = racer.resume(path, tuned, prices=per_unit)
+        resumed = racer.resume(path, tuned, budget=Budget(prices=per_unit))
     assert story(resumed) == story(tune_by_price(None))
     assert story(racer.load(path)) == story(resumed)
 
@@ -177,12 +180,11 @@ def test_recorded_prices_that_make_no_sense_are_refused(tmp_path):
             racer.load(path)
 
 
-def test_recorded_seconds_decide_after_a_resume_as_they_did(tmp_path, monkeypatch):
+def test_recorded_seconds_decide_after_a_resume_as_they_did(path, monkeypatch):
     """A plan by the clock is made again from what is recorded."""
     ticks = np.random.default_rng(1).exponential(size=10_000).cumsum()
     monkeypatch.setattr("racer.evaluate.attempt._clock", iter(ticks.tolist()).__next__)
     given = {**SETTINGS, "budget": Budget(seconds=150.0)}
-    path = tmp_path / "race.db"
     first = racer.race(range(6), evaluate, range(50), store=path, **given)
     assert len(first.eliminations) > 2
     assert 140.0 < first.seconds <= 155.0
@@ -218,12 +220,11 @@ def test_an_evaluate_that_does_not_say_what_it_spent_is_refused_at_its_first_cel
     assert len(calls) == 1
     with closing(sqlite3.connect(path)) as store:
         assert store.execute("SELECT count(*) FROM outcomes").fetchone() == (0,)
-    priced = racer.race([1, 2], plain, budget=Budget(spend=20.0), prices=[1.0, 3.0], seed=1)
+    priced = racer.race([1, 2], plain, budget=Budget(spend=20.0, prices=[1.0, 3.0]), seed=1)
     assert priced.spent == 4.0 * len(priced.blocks)
 
 
-def test_what_is_spent_is_shown_and_written(tmp_path, capsys):
-    path = tmp_path / "race.db"
+def test_what_is_spent_is_shown_and_written(tmp_path, path, capsys):
     given = {**SETTINGS, "budget": Budget(spend=400.0), "store": path, "progress": True}
     result = racer.race(range(8), evaluate, range(20), **given)
     shown = capsys.readouterr().err
@@ -257,7 +258,7 @@ def test_a_tuning_never_spends_more_than_its_budget(prices, more):
     given = {name: value for name, value in more.items() if name != "instances"}
     called = timed if "metrics" in more else tuned
     result = racer.tune(
-        SPACE, called, instances, budget=Budget(spend=400.0), prices=prices, seed=3, **given
+        SPACE, called, instances, budget=Budget(spend=400.0, prices=prices), seed=3, **given
     )
     assert result.spent == pytest.approx(result.scores["spend"].sum())
     assert result.spent <= 400.0
@@ -284,7 +285,7 @@ def test_a_tuning_in_which_all_is_free_ends():
 
 def test_a_tuning_with_a_price_per_candidate_is_refused():
     with pytest.raises(racer.SettingError, match=r"give a function prices\(config, instance\)"):
-        racer.tune(SPACE, tuned, range(9), budget=Budget(spend=400.0), prices=[1.0, 2.0])
+        racer.tune(SPACE, tuned, range(9), budget=Budget(spend=400.0, prices=[1.0, 2.0]))
 
 
 def test_an_ablation_says_what_it_spent_and_takes_no_budget_of_money():

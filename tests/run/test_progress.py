@@ -148,8 +148,7 @@ def test_a_terminal_shows_from_the_beginning_where_the_race_stands():
     assert "race of 3 candidates" in console.file.getvalue()
 
 
-def test_a_resumed_race_begins_with_what_is_known(tmp_path, capsys):
-    path = tmp_path / "run.db"
+def test_a_resumed_race_begins_with_what_is_known(path, capsys):
 
     def evaluate(config, instance, seed):
         return config
@@ -227,9 +226,9 @@ def test_a_run_that_is_over_has_its_title_first(tmp_path, capsys, monkeypatch):
     title, *others = again(path)
     assert title.startswith("race of 3 candidates: ")
     assert others == [end, f"recorded in {path}; racer watch {path} follows it"]
-    monkeypatch.setattr("racer.store.snapshot.LEAST", 1)
+    monkeypatch.setattr("racer.store.result.LEAST", 1)
     assert again(tmp_path / "kept.db")[-1] == end
-    assert again(tmp_path / "kept.db") == [end]  # its snapshot is the result
+    assert again(tmp_path / "kept.db") == [end]  # its result is in it
 
 
 def test_a_notebook_has_one_display_that_is_updated(monkeypatch, clock):
@@ -415,7 +414,7 @@ def test_held_out_instances_have_a_counter_of_their_own():
             seen.append(self.state.line(0.0))
 
     tuner = Tuner(space, range(5), budget=60, seed=1, test_instances=[7, 8, 9])
-    workers = workers_for(evaluate, (), (), n_jobs=1, executor=None)
+    workers = workers_for(evaluate, (), ())
     drive(tuner, workers, display=Display(Console(file=io.StringIO())))
     held_out = [line for line in seen if "held-out" in line]
     assert "held-out 1 of 3: " in held_out[0]

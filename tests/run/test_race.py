@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import inspect
-import subprocess
-import sys
 
 import pytest
+from processes import python
 
 import racer
 from racer import Ended
@@ -47,7 +46,7 @@ def test_all_settings_reach_the_race():
         first_test=3,
         each_test=2,
         min_survivors=2,
-        retries=1,
+        limits=racer.Limits(retries=1),
         callbacks=[seen.append],
     )
     assert result.best == 3
@@ -90,7 +89,5 @@ def test_a_race_loads_only_what_it_needs():
         "import racer; racer.race([1, 2], lambda c, i, s: c, budget=20, seed=1); "
         f"print([name for name in {{*sys.modules}} - before if name.startswith({others})])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
+    done = python("-c", script)
     assert done.stdout == "[]\n"

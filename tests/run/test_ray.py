@@ -82,7 +82,7 @@ def test_actors_that_are_killed_change_nothing(tmp_path):
             os.kill(alive[len(killed) % N_CPUS], signal.SIGKILL)
             killed.add(alive[len(killed) % N_CPUS])
 
-    given = {"executor": ray, "callbacks": [kill], **SETTINGS}
+    given = {"n_jobs": ray, "callbacks": [kill], **SETTINGS}
     result = racer.tune(SPACE, objective(tmp_path), [1.0, 2.0], **given)
     assert killed
     assert said(result) == said(racer.tune(SPACE, objective(), [1.0, 2.0], **SETTINGS))

@@ -1,7 +1,5 @@
 """Run times: what is measured and stopped, what is said, and the store of them."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

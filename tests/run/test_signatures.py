@@ -11,20 +11,11 @@ from racer.integrations.optuna import race_study
 ORDER = [
     *("of", "study", "programs", "store", "space", "candidates", "evaluate", "instances"),
     *("suggest", "source", "target", "size", "repeats", "margin", "rounds", "warmup", "cpu"),
-    *("same_output", "alpha", "budget", "deadline", "decider"),
-    *(
-        "maximize",
-        "metrics",
-        "objective",
-        "prices",
-        "n_jobs",
-        "executor",
-        "ahead",
-        "parallel_races",
-    ),
+    *("same_output", "alpha", "budget", "decider"),
+    *("maximize", "metrics", "objective", "n_jobs"),
     *("seed", "deterministic", "generalize", "first_test", "each_test", "min_survivors", "trials"),
-    *("elites", "block_size", "instance_order", "groups", "initial", "test_instances"),
-    *("test_elites", "blocks", "runtime", "timeout", "memory", "retries"),
+    *("elites", "block_size", "instance_order", "groups", "initial", "search", "test_instances"),
+    *("blocks", "runtime", "limits"),
     *("store", "progress", "callbacks"),
 ]
 CALLS = [

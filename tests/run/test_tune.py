@@ -9,17 +9,15 @@ import json
 import os
 import pickle
 import re
-import subprocess
-import sys
-from dataclasses import fields
 
 import pandas as pd
 import pytest
 from objectives import bowl
+from playing import play
+from processes import python
 
 import racer
 from racer import BudgetError, CandidateError, Ended, ObjectiveError, Real, SettingError, Space
-from racer.core.rules import Rules
 
 SPACE = Space({"x": Real(-5, 5), "y": Real(-5, 5)})
 SETTINGS = {"budget": 150, "seed": 1}
@@ -36,25 +34,7 @@ def test_it_finds_a_good_configuration():
     assert result.seconds > 0
 
 
-def test_it_takes_the_settings_of_a_tuner_and_of_a_race():
-    given = set(inspect.signature(racer.tune).parameters)
-    rules = {field.name for field in fields(Rules)} - {"min_survivors"}
-    tuner = set(inspect.signature(racer.Tuner).parameters) - {"rules"} | rules
-    assert tuner - given == set()
-    assert given - tuner == {
-        *(
-            "deadline",
-            "evaluate",
-            "executor",
-            "ahead",
-            "n_jobs",
-            "timeout",
-            "memory",
-            "retries",
-            "store",
-            "progress",
-        ),
-    }
+def test_its_defaults_are_those_of_a_race():
     defaults = inspect.signature(racer.race).parameters
     for name, parameter in inspect.signature(racer.tune).parameters.items():
         if name in defaults and name not in ("instances", "decider", "instance_order"):
@@ -71,7 +51,7 @@ def test_limits_and_retries_reach_the_evaluations():
         raise ValueError("no luck either")  # another line: else the run would be stopped
 
     with pytest.warns(racer.RacerWarning, match=r"is set aside: .*no luck"):
-        result = racer.tune(SPACE, fail, budget=84, seed=1, retries=1)
+        result = racer.tune(SPACE, fail, budget=84, seed=1, limits=racer.Limits(retries=1))
     assert (result.best, result.ended) == (None, Ended.ALL_FAILED)
     assert len(attempts) == 2 * result.evaluations
 
@@ -151,13 +131,7 @@ print(json.dumps([raced.best_index, raced.survivors, raced.table.to_json(), race
     with contextlib.redirect_stdout(out):
         exec(code, {})  # with the seed of this process
     other = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONHASHSEED": other},
-        capture_output=True,
-        check=True,
-        text=True,
-    )
+    done = python("-c", code, env={**os.environ, "PYTHONHASHSEED": other})
     assert done.stdout == out.getvalue()
     assert json.loads(done.stdout.splitlines()[1])[0] == 0
 
@@ -181,9 +155,7 @@ def test_a_result_stays_what_it_was_when_it_was_taken():
     for cell in tuner.ask()[:3]:
         tuner.tell(cell, racer.Outcome("ok", 1.0))
     taken = tuner.result()
-    while cells := tuner.ask():
-        for cell in cells:
-            tuner.tell(cell, racer.Outcome("ok", noisy(cell.config, None, cell.seed)))
+    play(tuner, lambda cell: noisy(cell.config, None, cell.seed))
     assert taken.evaluations == len(taken.scores) == 3
 
 
@@ -237,14 +209,8 @@ def test_a_budget_of_seconds_is_not_overspent_by_the_first_block():
     tuner = racer.Tuner(
         LINE, budget=racer.Budget(seconds=5.0), initial=[{"x": float(x)} for x in range(5)], seed=1
     )
-
-    def play():
-        while cells := tuner.ask():
-            for cell in cells:
-                tuner.tell(cell, racer.Outcome("ok", 1.0, seconds=1.0))
-
     with pytest.warns(racer.RacerWarning, match="before the first test"):
-        play()
+        play(tuner, lambda cell: racer.Outcome("ok", 1.0, seconds=1.0))
     assert tuner.result().seconds <= 5.0
     assert tuner.ended is racer.Ended.BUDGET  # too early to say that all are equal
 

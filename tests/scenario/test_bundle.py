@@ -105,8 +105,7 @@ def test_a_bundle_takes_no_file_for_a_scenario_that_is_none(tmp_path):
     (tmp_path / "notes.txt").write_text("Nothing to be run\n")
     racer.race(POOL, evaluate, [1], budget=60, seed=1, store=tmp_path / "run.db")
     words = ["bundle", "run.db", "-o", "run.zip", "--scenario", "notes.txt"]
-    done = typed(*(str(tmp_path / word) if "." in word else word for word in words))
-    assert done.exit_code == 1
+    done = typed(*(str(tmp_path / word) if "." in word else word for word in words), exits=1)
     assert "notes.txt, line 1" in done.stderr
     assert not (tmp_path / "run.zip").exists()
 
@@ -147,9 +146,8 @@ def test_a_store_that_was_changed_is_noticed(made, tmp_path, statement):
         ("DELETE FROM candidates WHERE candidate > 3", "no candidate 4"),
     ],
 )
-def test_what_is_missing_of_a_tuning_that_ended_is_named(tmp_path, statement, missing):
+def test_what_is_missing_of_a_tuning_that_ended_is_named(path, statement, missing):
     kept = min(KEPT.glob("*/tuning.db"))
-    path = tmp_path / "run.db"
     shutil.copyfile(kept, path)
     assert check_store(path).verdicts == 6
     with closing(sqlite3.connect(path)) as connection, connection:
@@ -216,8 +214,7 @@ def test_a_program_and_its_files_are_known_in_another_clone(tmp_path):
     words = ["verify", path, "--folder", str(tmp_path / "two")]
     assert typed(*words).output.startswith("Verified: ")
     (tmp_path / "two" / "small.txt").write_text("0.7")
-    changed = typed(*words)
-    assert changed.exit_code == 1
+    changed = typed(*words, exits=1)
     assert "NOT VERIFIED: small.txt is not the file that was used" in changed.output
 
 

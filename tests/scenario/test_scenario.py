@@ -53,10 +53,10 @@ def test_a_toml_file_is_relative_to_itself(folder):
         *(f"{folder}/runner", "i", "3", "--alg", "as", "--x=0.5", "-n", "1"),
     ]
     assert found["decider"] == racer.deciders.TRace(correction="holm")
-    assert (found["budget"], found["n_jobs"], found["elites"]) == (
+    assert (found["budget"], found["n_jobs"], found["search"]) == (
         racer.Budget(evaluations=300),
         2,
-        2,
+        racer.Search(elites=2),
     )
     assert found["store"] == f"{folder}/racer.db"
     assert "initial" not in found
@@ -246,7 +246,7 @@ def test_run_times_are_a_limit_or_a_table(tmp_path):
     ):
         (tmp_path / "scenario.toml").write_text(begin + text)
         found = read_scenario(str(tmp_path / "scenario.toml")).arguments()
-        assert found["runtime"] == expected
+        assert racer.Runtime.of(found["runtime"]) == expected
         assert as_toml({"runtime": {"limit": 2.0}}, [], "x").endswith("runtime = {limit = 2.0}\n")
     (tmp_path / "scenario.toml").write_text(begin + "[runtime]\nslack = 3")
     with pytest.raises(racer.SettingError, match="give seconds, or a table with limit"):

@@ -53,7 +53,7 @@ def test_folds_are_averaged(csv):
 def test_a_first_column_of_counted_rows_names_the_instances(csv):
     rows = [(11, 3, 4), (12, 3, 5), (13, 2, 4)]
     path = csv("nr,a,b\n" + "".join(f"{nr},{a},{b}\n" for nr, a, b in rows))
-    with pytest.warns(racer.RacerWarning, match=r"column 'nr', of numbers, names the instances"):
+    with pytest.warns(racer.RacerWarning, match=r"Column 'nr', of numbers, names the data sets"):
         found = table(path)
     assert found.to_dict("list") == {"a": [3.0, 3.0, 2.0], "b": [4.0, 5.0, 4.0]}
     assert list(found.index) == ["11", "12", "13"]
@@ -73,7 +73,7 @@ def test_an_index_with_gaps_beside_names_is_left_out_too(csv, numbers):
     assert table(csv(long)).index.tolist() == ["x", "y"]
     alone = csv(f",a,b\n{first},1,2\n{second},3,4\n{third},5,7\n")
     assert table(alone).index.tolist() == numbers.split()
-    shown = typed("compare", csv(f",problem,a,b\n{rows}"))
+    shown = typed("compare", csv(f",problem,a,b\n{rows}"), "--maximize")
     assert shown.exit_code == 0
     assert "2 algorithms on 3 data sets" in shown.output
 
@@ -173,8 +173,9 @@ def test_one_filter_of_several_is_taken(csv):
 
 def test_a_line_of_json_ends_at_a_line_feed_only(csv):
     """JSON allows U+2028 and U+0085 within strings, and most writers leave them as they are."""
-    record = {"metrics": ["acc"], "filter": "none", "acc": 1.0, "doc": "a\u2028b\u0085c"}
-    records = [{**record, "doc_id": number} for number in range(3)]
+    record = {"metrics": ["acc"], "filter": "none", "acc": 1.0}
+    texts = [f"a\u2028b\u0085c{number}" for number in range(3)]
+    records = [{**record, "doc_id": n, "doc": text} for n, text in enumerate(texts)]
     text = "\r\n".join(json.dumps(record, ensure_ascii=False) for record in records)
     path = csv(text, "samples_t_2024-01-01T00-00-00.1.jsonl")
     assert racer.read_scores(path)["score"].tolist() == [1.0] * 3
@@ -189,11 +190,163 @@ def test_several_files_are_put_together_but_none_twice(tmp_path):
         racer.read_scores(sums, sums)
 
 
-def test_compare_takes_what_is_read():
-    frame = racer.read_scores(PROMPTFOO)
-    found = racer.compare(frame, "signed-rank", maximize=True)
-    assert found.ranking["algorithm"].iloc[0] == "The answer to {{question}} is {{right}}"
-    assert found.data_sets == ("0", "1", "2")
+QUESTIONS = [f"q{n}" for n in range(6)]
+
+
+def answer(number, question, score=1.0, prompt="p", provider="a", **more):
+    return {
+        "promptIdx": 0,
+        "testIdx": number,
+        "score": score,
+        "vars": {"question": question},
+        "prompt": {"label": prompt},
+        "provider": {"id": provider},
+        **more,
+    }
+
+
+def doc_record(number, question, score=1.0, **more):
+    hashed = {"doc_hash": f"hash of {question}"} if question else {}
+    record = {"doc_id": number, "filter": "none", "metrics": ["acc"], "acc": score}
+    return {**record, **hashed, **more}
+
+
+def jsonl(folder, name, records):
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text("\n".join(map(json.dumps, records)), "utf-8")
+    return folder / name
+
+
+@pytest.mark.parametrize("second", [[3, 0, 4, 1, 5, 2], [5, 4], [2, 9, 0]])
+@pytest.mark.parametrize("kind", ["promptfoo", "lm_eval", "csv"])
+def test_items_are_paired_by_what_records_say_of_them(tmp_path, kind, second):
+    """Another order, fewer, or one that is new: each algorithm's scores stay with their items."""
+    paths = []
+    for place, order in enumerate((range(6), second)):
+        scored = [(n, f"q{item}", item / 10 + place) for n, item in enumerate(order)]
+        folder = tmp_path / f"m{place}"
+        if kind == "csv":
+            lines = ["item,score", *(f"{q},{score}" for _, q, score in scored)]
+            folder.mkdir()
+            paths.append(folder / "scores.csv")
+            paths[-1].write_text("\n".join(lines))
+        elif kind == "promptfoo":
+            paths.append(
+                jsonl(folder, "o.jsonl", [answer(*s, provider=f"m{place}") for s in scored])
+            )
+        else:
+            name = f"samples_sums_2026-01-0{place + 1}T10-00-00.1.jsonl"
+            paths.append(jsonl(folder, name, [doc_record(*s) for s in scored]))
+    found = table(*paths)
+    assert len(found) == len({*range(6), *second})
+    assert sorted(name.partition("/")[0] for name in found) == ["m0", "m1"]
+    both = found.dropna()
+    assert len(both) == len({*range(6)} & {*second})
+    assert np.allclose(both.max(axis=1) - both.min(axis=1), 1.0)
+
+
+def test_repeats_of_an_item_are_one_instance(tmp_path):
+    """Also where a run adds to the vars what is its own, and where tests have a description only."""
+    session = [{"vars": {"question": "q0", "sessionId": k, "_conversation": [k]}} for k in range(3)]
+    other = {"vars": {}, "testCase": {"description": "other"}}
+    records = [
+        *(answer(k, None, k / 2, **more) for k, more in enumerate(session)),
+        *(answer(k, None, 0.25, **other) for k in (3, 4)),
+        answer(5, "q0", None, failureReason=2),
+    ]
+    found = racer.read_scores(jsonl(tmp_path, "o.jsonl", records))
+    assert found["instance"].tolist() == ["0", "3"]
+    assert found["score"].tolist() == [0.5, 0.25]
+    docs = [doc_record(n, "q", n / 2) for n in range(3)]
+    path = jsonl(tmp_path, "samples_sums_2026-01-01T10-00-00.1.jsonl", docs)
+    assert table(path).iloc[:, 0].to_dict() == {"sums/0": 0.5}
+
+
+@pytest.mark.parametrize("kind", ["promptfoo", "lm_eval", "csv"])
+def test_items_without_identity_are_read_from_one_file_only(tmp_path, kind):
+    paths = []
+    for place in range(2):
+        folder = tmp_path / f"m{place}"
+        if kind == "promptfoo":
+            records = [answer(n, None, provider=f"m{place}", vars={}) for n in range(3)]
+            paths.append(jsonl(folder, "o.jsonl", records))
+        elif kind == "lm_eval":
+            name = "samples_sums_2026-01-01T10-00-00.1.jsonl"
+            paths.append(jsonl(folder, name, [doc_record(n, None) for n in range(3)]))
+        else:
+            folder.mkdir()
+            paths.append(folder / "scores.csv")
+            paths[-1].write_text(f"a{place},b{place}\n1.5,2\n2,3\n3.5,1\n")
+    with pytest.raises(racer.ScoresError, match="no names of items, only places in the file"):
+        racer.read_scores(*paths)
+    assert len(table(paths[0])) == 3
+
+
+def test_a_file_for_each_model_is_named_by_records_or_else_by_the_file(tmp_path):
+    for name in ("m1", "m2"):
+        records = [answer(n, q, provider=name) for n, q in enumerate(QUESTIONS)]
+        jsonl(tmp_path / "foo", f"{name}.jsonl", records)
+        same = [answer(n, q) for n, q in enumerate(QUESTIONS)]
+        jsonl(tmp_path / "same", f"{name}.jsonl", same)
+    assert list(table(tmp_path / "foo")) == ["m1", "m2"]
+    assert list(table(tmp_path / "same")) == ["m1", "m2"]
+
+
+UP, DOWN, ASKED = True, False, None
+
+
+@pytest.mark.parametrize(
+    ("kind", "metric", "higher", "larger"),
+    [
+        *[("promptfoo", name, {}, UP) for name in ("", "wit", "score", "accuracy", "x")],
+        *[("promptfoo", name, {}, DOWN) for name in ("latency", "cost_usd", "error rate")],
+        *[("lm_eval", name, {}, UP) for name in ("acc", "acc_norm", "exact_match", "bleu", "f1")],
+        *[("lm_eval", name, {}, DOWN) for name in ("word_perplexity", "ter", "brier_score")],
+        *[("lm_eval", name, {}, ASKED) for name in ("mc9", "likelihood_diff")],
+        *[("lm_eval", "mc9", {"mc9": said}, said) for said in (UP, DOWN, ASKED)],
+        *[("lm_eval", name, {"acc": UP, "ppl": DOWN}, name == "acc") for name in ("acc", "ppl")],
+        *[("lm_eval", "acc", {"acc": DOWN}, DOWN), ("lm_eval", "acc", {"acc": None}, UP)],
+        *[("lm_eval", "acc", {"acc": "yes"}, UP), ("lm_eval", "mc9", {"acc": UP}, ASKED)],
+    ],
+)
+def test_which_way_is_up_by_the_file_or_its_score(tmp_path, kind, metric, higher, larger):
+    """Compared, and raced on, without a flag: the right way up, or asked about."""
+    for place, model in enumerate(("low", "high")):
+        rows = [(n, q, place + n / 10, model) for n, q in enumerate(QUESTIONS)]
+        if kind == "promptfoo":
+            named = [answer(n, q, v, provider=m, namedScores={metric: v}) for n, q, v, m in rows]
+            jsonl(tmp_path, f"{model}.jsonl", named)
+        else:
+            docs = [doc_record(n, q, metrics=[metric], **{metric: v}) for n, q, v, _ in rows]
+            jsonl(tmp_path / model, "samples_sums_2026-01-01T10-00-00.1.jsonl", docs)
+            results = tmp_path / model / "results_2026-01-01T10-00-00.1.json"
+            results.write_text(json.dumps({"higher_is_better": {"sums": higher}}))
+    score = ["--score", metric] * bool(metric)
+    done = [typed(command, tmp_path, *score, "--json") for command in ("compare", "race")]
+    assert [one.exit_code for one in done] == [2 if larger is None else 0] * 2, done[1].output
+    if larger is None:
+        assert all("are larger scores better?" in one.stderr for one in done)
+        return
+    compared, raced = (json.loads(one.stdout) for one in done)
+    assert compared["maximize"] == larger
+    assert raced["best"] == ("high" if larger else "low")
+
+
+def test_scores_of_which_larger_and_smaller_are_better_are_not_put_together(csv):
+    paths = csv("item,accuracy\nx,1\ny,2\n", "a.csv"), csv("item,error\nx,1\ny,2\n", "b.csv")
+    with pytest.raises(racer.ScoresError, match=r"a\.csv: larger .* but smaller .*b\.csv"):
+        racer.read_scores(*paths)
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_what_excel_leaves_empty_is_left_out_of_csv(csv, mark):
+    text = "data,a,b\nx,0.5,1\n,,\ny,0.25,2\n"
+    wider = "\n".join(f",{line},," for line in [*text.splitlines(), ",,", " ,,"])
+    for form in (text, wider):
+        assert table(csv(form.replace(",", mark))).to_dict("index") == {
+            "x": {"a": 0.5, "b": 1.0},
+            "y": {"a": 0.25, "b": 2.0},
+        }
 
 
 @pytest.mark.parametrize(
@@ -256,7 +409,7 @@ def test_the_page_runs_and_prints_what_it_says(monkeypatch, tmp_path, capsys):
     door_pages.run("racer.race(")
     assert [capsys.readouterr().out] == door_pages.blocks("text")
     lines = [line for block in door_pages.blocks("sh") for line in block.splitlines()]
-    shown = [line for line in lines if "--" in line and " -- " not in line]
+    shown = [line for line in lines if line.startswith("racer ") and " -- " not in line]
     assert len(shown) == 3
     for line in shown:
         done = typed(*line.split()[1:])
@@ -354,7 +507,7 @@ def test_labels_that_look_like_numbers_stay_as_they_are(csv):
     large = csv("id,a,b\n9007199254740993,1,2\n9007199254740992,2,3\n5,3,4\n")
     assert list(table(large).index) == ["9007199254740993", "9007199254740992", "5"]
     folds = csv("task,fold,a,b\nx,1.1,1,2\nx,1.10,3,2\n")
-    assert table(folds).loc["x", "a"] == 2.0
+    assert table(folds, fold="fold").loc["x", "a"] == 2.0
 
 
 def test_labels_that_are_whole_floats_are_the_same_as_whole_numbers(csv):
@@ -383,3 +536,11 @@ def test_a_label_that_is_missing_is_refused(csv):
     for gap in ("", "nan"):
         with pytest.raises(racer.ScoresError, match="column 'task' has no value in row 1"):
             racer.read_scores(csv(f"task,a,b\n1,1,2\n{gap},3,4\n"))
+
+
+def test_a_cell_of_more_than_100_letters_is_no_number(csv):
+    """A pattern that is tried from each digit would take a quarter of an hour."""
+    assert table(csv(f"item,a,b\nx,1,0.{'1' * 98}\n")).loc["x", "b"] == pytest.approx(1 / 9)
+    with pytest.raises(racer.ScoresError, match=r"0\.1+\.\.\.1+' in row 0.*not a number") as error:
+        racer.read_scores(csv(f"item,a,b\nx,1,0.{'1' * 100_000}\n"))
+    assert len(str(error.value)) < 400

@@ -111,13 +111,10 @@ def test_budgets_bind():
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
-        ({"repetitions": 0}, SettingError, "repetitions=0"),
         ({"budget": Budget(seconds=9)}, SettingError, "no seconds go by .* give evaluations only"),
         ({"budget": Budget(spend=9)}, SettingError, "no money is spent; give evaluations only"),
-        ({"seed": -1}, SettingError, "seed=-1"),
         ({"blocks": None}, SettingError, "give a number of blocks"),
         ({"blocks": 0}, SettingError, "blocks=0"),
-        ({"select": "best"}, SettingError, "select='best'"),
         ({"min_survivors": 4}, SettingError, "min_survivors=4"),
         ({"budget": 3}, BudgetError, "budget of 3"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import pytest
 
@@ -63,6 +64,7 @@ BASE = {"algo": "as", "heat": "medium", "n": 4, "x": 0.5}
     ],
     ids=str,
 )
+@pytest.mark.filterwarnings("ignore:.*is never true:racer.RacerWarning")
 def test_a_parameter_exists_when_its_condition_holds(condition, exists):
     space = space_when(condition)
     config = {**BASE, "child": 1} if exists else BASE
@@ -212,3 +214,41 @@ def test_arithmetic_that_fails_is_unknown():
         term = Arithmetic(operation, tuple(map(Literal, numbers)))
         assert not isinstance(term.value({}), int | float)
     assert not isinstance((Param("a") + 1).value({"a": "text"}), int | float)
+
+
+P = Param
+
+
+@pytest.mark.parametrize(
+    ("condition", "never"),
+    [
+        *[(P("n") > 9, True), (P("n") >= 9, False), (P("n") < 1, True), (P("n") == 2.5, True)],
+        *[(P("n").is_in([10, 11]), True), (~(P("n") <= 9), True), (P("big") > 10**6, True)],
+        *[(P("big") == 10**6, False), (P("x") > 1, True), (P("x") > 0.999, False)],
+        *[((P("x") > 0.6) & (P("x") < 0.5), True), ((P("x") > 0.5) & (P("x") < 0.6), False)],
+        *[(P("x") > P("y"), True), (P("y") > P("x") + 1.5, False), (P("x") + P("n") > 10, True)],
+        *[(P("x") + P("n") > 9.9, False), (P("n") % 3 == 3, True), (P("n") % 3 == 2, False)],
+        *[(P("x") * P("x") == 0.25, False), ((P("x") - P("n") == -1.5), False)],
+        *[((P("a") == "s") & (P("only_t") == 1), True), ((P("a") == "t") & (P("n") > 9), True)],
+        *[((P("a") == "t") & (P("only_t") == 1), False), ((P("n") > 9) | (P("n") < 0), True)],
+    ],
+    ids=str,
+)
+def test_what_can_never_be_true_is_warned_of(condition, never):
+    parameters = {
+        "n": Integer(1, 9),
+        "big": Integer(1, 10**6),
+        "x": Real(0, 1),
+        "y": Real(2, 3),
+        "a": Categorical(["s", "t"]),
+        "only_t": Integer(0, 1),
+        "child": Integer(0, 1),
+    }
+    above = {"only_t": {"a": "t"}}
+    for conditions, forbidden in (({**above, "child": condition}, []), (above, [condition])):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            Space(parameters, conditions=conditions, forbidden=forbidden)
+        assert [
+            ": it never exists" in str(c.message) or "nothing" in str(c.message) for c in caught
+        ] == ([True] if never else [])

@@ -1,7 +1,5 @@
 """Optuna's distributions in and out."""
 
-from __future__ import annotations
-
 import math
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """scikit-learn's distributions as a space."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

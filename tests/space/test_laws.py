@@ -14,6 +14,8 @@ from racer import Categorical, Integer, Real, Space
 from racer.core.pool import as_pool
 from racer.space.vectors import choice_counts, vectors_around
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*is never true:racer.RacerWarning")
+
 LAWS = settings(
     max_examples=12,
     deadline=None,

@@ -1,7 +1,5 @@
 """Parameters: what they refuse, by name, and which values they take."""
 
-from __future__ import annotations
-
 import math
 import sys
 

@@ -1,7 +1,5 @@
 """The space as a whole: configurations, forbidden combinations, sizes, storage, the hook."""
 
-from __future__ import annotations
-
 import copy
 import json
 import pickle

@@ -1,7 +1,5 @@
 """Around an elite: how far, and how probable."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

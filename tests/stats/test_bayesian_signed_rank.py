@@ -141,21 +141,6 @@ def test_frame():
     assert row["in_rope"] == result.indistinguishable
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"rope": -1.0}, "rope=-1.0"),
-        ({"rope": np.inf}, "rope=inf"),
-        ({"ignorance": -1.0}, "ignorance=-1.0"),
-        ({"draws": 5}, "draws=5"),
-        ({"seed": -1}, "seed=-1"),
-    ],
-)
-def test_bad_settings(settings, message):
-    with pytest.raises(SettingError, match=message):
-        run([1.0], **settings)
-
-
 def test_bad_losses():
     with pytest.raises(SettingError, match=r"l1=0.*> 0"):
         run([1.0]).prefer(l1=0)

@@ -430,8 +430,6 @@ def test_it_is_a_frame():
 def test_bad_input_is_refused():
     with pytest.raises(ScoresError, match="no column"):
         best_posterior(np.empty((3, 0)))
-    with pytest.raises(SettingError, match=r"correlation=1\.0"):
-        best_posterior([[1.0, 2.0]], correlation=1.0)
     with pytest.raises(SettingError, match=r"level=1\.5"):
         best_posterior([[1.0, 2.0]]).credible_set(1.5)
 
@@ -552,3 +550,47 @@ def test_failures_of_many_that_are_alike_have_an_end_of_digits():
     found = best_posterior(costs, covariances=[np.outer(side, side)]).probability_best
     assert found.sum() == pytest.approx(1.0)
     assert found[200:].sum() > 0.95
+
+
+def test_a_penalty_prices_failures_that_nobody_has_seen():
+    rng = np.random.default_rng(3)
+    times = np.exp(0.3 * rng.standard_normal((25, 4)) + np.array([-0.5, 0.0, 0.3, 0.3]))
+    certain = best_posterior(times, measure="log").probability_best
+    few = times.copy()
+    few[5:, 0] = np.nan  # of five cells, none failed
+    few[[3, 9, 14], 3] = few[[2, 7, 11, 20], 2] = np.inf
+    free = best_posterior(few, measure="log").probability_best
+    priced = best_posterior(few, measure="log", penalty=100.0).probability_best
+    assert certain[0] > 0.99
+    assert free[0] > 0.8 > priced[0] + 0.1
+    assert priced[1] > free[1] + 0.1  # slower, and none of 25 failed
+    assert priced[2:].max() < 0.05
+
+
+def test_without_failures_a_penalty_changes_little():
+    rng = np.random.default_rng(4)
+    times = np.exp(0.3 * rng.standard_normal((40, 5)) + 0.15 * np.arange(5))
+    free = best_posterior(times, measure="log").probability_best
+    priced = best_posterior(times, measure="log", penalty=10.0 * times.max()).probability_best
+    assert np.abs(free - priced).max() < 0.1
+
+
+def test_with_a_penalty_others_are_best_only_by_failing_less():
+    rng = np.random.default_rng(5)
+    times = np.exp(0.3 * rng.standard_normal((12, 3)))
+    priced = best_posterior(times, measure="log", among=[0], penalty=1.0).probability_best
+    times[[1, 4, 8], 0] = np.inf
+    failing = best_posterior(times, measure="log", among=[0], penalty=1000.0).probability_best
+    assert priced[0] > 0.9
+    assert failing[0] < 0.1
+
+
+@pytest.mark.parametrize("penalty", [0.0, -1.0, FAILED, "10"])
+def test_a_penalty_is_a_finite_positive_number(penalty):
+    with pytest.raises(SettingError, match="penalty"):
+        best_posterior([[1.0, 2.0]] * 3, measure="log", penalty=penalty)
+
+
+def test_a_penalty_is_of_logarithms():
+    with pytest.raises(SettingError, match="measure"):
+        best_posterior([[1.0, 2.0]] * 3, penalty=10.0)

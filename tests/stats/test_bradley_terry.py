@@ -207,20 +207,6 @@ class TestHardInput:
         with pytest.raises(ScoresError, match=message):
             bradley_terry(win_table(scores, names="abcd"))
 
-    @pytest.mark.parametrize(
-        ("settings", "message"),
-        [
-            ({"ties": "half"}, "ties='half'"),
-            ({"sigma_prior": "flat"}, r"sigma_prior='flat'.*'cauchy'"),
-            ({"sigma_scale": 0.0}, "sigma_scale=0.0"),
-            ({"draws": 10}, "draws=10"),
-            ({"seed": -1}, "seed=-1"),
-        ],
-    )
-    def test_bad_settings(self, settings, message):
-        with pytest.raises(SettingError, match=message):
-            bradley_terry(played(3, 5, seed=1)[0], **settings)
-
 
 def test_same_seed_same_answer_and_names_are_only_names():
     table, _ = played(4, 10, seed=4)

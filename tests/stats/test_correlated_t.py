@@ -1,7 +1,5 @@
 """The Bayesian correlated t-test against its formula, with SciPy's t."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

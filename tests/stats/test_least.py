@@ -1,7 +1,5 @@
 """The probability of being the least: by integration and by counting, and digits that hold."""
 
-from __future__ import annotations
-
 import math
 from unittest import mock
 

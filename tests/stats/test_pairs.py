@@ -1,7 +1,5 @@
 """Many pairs at once: the same numbers as of each pair by itself."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import studentized_range

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from racer.errors import ScoresError, SettingError
+from racer.errors import ScoresError
 from racer.stats import bayesian_sign_test, sign_test
 from racer.stats.sign import probability_indistinguishable
 
@@ -48,11 +48,6 @@ class TestSignTest:
         result = sign_test([3.0] * 4, [3.0] * 4, alternative=alternative)
         assert result.p_value == 1.0
         assert (result.n_better, result.n_worse, result.n_ties) == (0, 0, 4)
-
-    @pytest.mark.parametrize("alternative", ["less", "greater", "", None])
-    def test_unknown_alternative(self, alternative):
-        with pytest.raises(SettingError, match=f"alternative={alternative!r}.*'better'"):
-            sign_test([1.0], [2.0], alternative=alternative)
 
     @LAW
     @given(samples())
@@ -252,16 +247,6 @@ class TestThreeWay:
         assert forth.worse == pytest.approx(back.better, abs=1e-12)
         assert forth.indistinguishable == pytest.approx(back.indistinguishable, abs=1e-12)
 
-    @pytest.mark.parametrize("epsilon", [-0.01, 0.5, 1, np.nan])
-    def test_epsilon_out_of_range(self, epsilon):
-        with pytest.raises(SettingError, match=r"epsilon=.*below 0.5"):
-            bayesian_sign_test([1.0], [2.0], epsilon=epsilon)
-
-    @pytest.mark.parametrize("strength", [-1.0, np.inf, np.nan])
-    def test_strength_out_of_range(self, strength):
-        with pytest.raises(SettingError, match=r"strength=.*finite number >= 0"):
-            bayesian_sign_test([1.0], [2.0], strength=strength)
-
 
 class TestIndistinguishable:
     """What a race asks of many pairs at once, with the prior against the claim."""
@@ -313,10 +298,6 @@ class TestIgnorance:
     )
     def test_losses(self, better, worse, l1, preferred):
         assert bayesian_sign_test(*pairs(better, worse)).prefer(l0=1, l1=l1) == preferred
-
-    def test_out_of_range(self):
-        with pytest.raises(SettingError, match="ignorance=-1"):
-            bayesian_sign_test([1.0], [2.0], ignorance=-1)
 
 
 class TestInterval:

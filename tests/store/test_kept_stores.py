@@ -9,6 +9,7 @@ from contextlib import closing
 
 import pytest
 from kept_stores import CONTESTS, KEPT, content
+from stored import counted_anew
 
 import racer
 from racer.store.load import check_store
@@ -73,7 +74,7 @@ def test_it_is_resumed_bit_for_bit_whatever_is_lost_of_it(kept, lost):
         concluded = ["verdicts", "ending", *(["candidates"] if kept.stem == "tuning" else [])]
         for table in concluded if lost != "nothing" else ():
             connection.execute(f"DELETE FROM {table}")
-        connection.commit()
+        counted_anew(connection)
     CONTESTS[kept.stem](kept.parent)
     assert rounded(content(kept)) == expected
     assert check_store(kept).problems == []

@@ -67,7 +67,9 @@ def test_what_the_file_cannot_hold(tmp_path):
 def test_processes_of_single_evaluations_are_no_workers(tmp_path):
     """Under a limit each evaluation has its own, of which a report would name a thousand."""
     path, pool = tmp_path / "run.db", [{"x": 1}, {"x": 3}]
-    limited = racer.race(pool, evaluate, [1, 2], budget=12, seed=1, timeout=20, store=path)
+    limited = racer.race(
+        pool, evaluate, [1, 2], budget=12, seed=1, limits=racer.Limits(20), store=path
+    )
     assert racer.load(path).provenance["workers"] is None
     assert limited.provenance["workers"] is None
     racer.race(pool, evaluate, [1, 2], budget=12, seed=1, store=tmp_path / "free.db")

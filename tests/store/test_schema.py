@@ -178,11 +178,3 @@ def test_a_setting_that_makes_no_sense_is_named(stores, name, value, says):
     written_anew(path, lambda parts, _: parts["settings"].update({name: json.dumps(value)}))
     with pytest.raises(racer.StoreError, match=says):
         racer.load(path)
-
-
-def test_each_row_is_packed_and_unpacked_as_it_was():
-    row = schema.OutcomeRow(
-        *(3, 1, 2, "failed", None, '{"a": 1.0}', 0.25, 0.5, "h:1", "a\0b\0", 1, 2.0)
-    )
-    for one in (row, row._replace(value=-0.0, metrics=None, spend=None, message="")):
-        assert schema.unpacked(schema.packed(one)) == one

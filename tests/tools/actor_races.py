@@ -1,7 +1,5 @@
 """A race for actors of a cluster that is made up, and its result without them."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from executors import said

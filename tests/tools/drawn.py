@@ -1,7 +1,5 @@
 """Pictures as they are seen: where their texts are, and whether these can be read."""
 
-from __future__ import annotations
-
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 

@@ -40,26 +40,28 @@ def said(result):
 def check_result(executor, path):
     """Check that a race, a tuning and a resume give the result of one process."""
     race = racer.race(POOL, objective(), [1.0, 2.0], **SETTINGS)
-    found = racer.race(POOL, objective(), [1.0, 2.0], executor=executor, **SETTINGS)
+    found = racer.race(POOL, objective(), [1.0, 2.0], n_jobs=executor, **SETTINGS)
     assert said(found) == said(race)
     short = SETTINGS | {"budget": 60}
-    racer.race(POOL, objective(), [1.0, 2.0], executor=executor, store=path, **short)
-    resumed = racer.resume(path, objective(), budget=150, executor=executor, ahead=0)
+    racer.race(POOL, objective(), [1.0, 2.0], n_jobs=executor, store=path, **short)
+    resumed = racer.resume(
+        path, objective(), budget=150, n_jobs=racer.Workers(executor=executor, ahead=0)
+    )
     assert said(resumed) == said(race)
     one, other = (
-        racer.tune(SPACE, objective(), [1.0, 2.0], executor=given, **SETTINGS)
-        for given in (None, executor)
+        racer.tune(SPACE, objective(), [1.0, 2.0], n_jobs=given, **SETTINGS)
+        for given in (1, executor)
     )
     assert said(one) == said(other)
 
 
 def check_limits(executor):
     """Check that limits hold in its workers."""
-    once = {"deterministic": True, "first_test": 1, "budget": 2, "executor": executor}
+    once = {"deterministic": True, "first_test": 1, "budget": 2, "n_jobs": executor}
     with pytest.warns(racer.RacerWarning, match="is set aside"):
-        result = racer.race(range(2), lambda c, i, s: hang(), [0], **once, timeout=0.5)
+        result = racer.race(range(2), lambda c, i, s: hang(), [0], **once, limits=racer.Limits(0.5))
     assert result.failures["status"].tolist() == ["timeout"] * 2
-    result = racer.race(range(2), lambda c, i, s: c, [0], **once, timeout=600)
+    result = racer.race(range(2), lambda c, i, s: c, [0], **once, limits=racer.Limits(600))
     assert result.failures.empty
 
 
@@ -87,7 +89,7 @@ def check_interrupt(executor, folder, running):
     thread.start()
     try:
         with pytest.raises(racer.RaceInterrupted):
-            racer.race(range(4), evaluate, executor=executor, **SETTINGS)
+            racer.race(range(4), evaluate, n_jobs=executor, **SETTINGS)
         assert list(ended.iterdir()) == []
     finally:
         release.touch()

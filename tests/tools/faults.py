@@ -10,8 +10,6 @@ makes that one fail. (They are those that strace sees, but for the sync of a dir
 result SQLite does not look at.)
 """
 
-from __future__ import annotations
-
 import _sqlite3
 import ctypes
 import errno

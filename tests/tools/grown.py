@@ -3,8 +3,6 @@
 It stands in for a later version of racer: what is written against this one must not notice.
 """
 
-from __future__ import annotations
-
 import sys
 from dataclasses import field, make_dataclass
 

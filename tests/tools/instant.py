@@ -1,7 +1,5 @@
 """An event loop without waiting, for tests of coroutines."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import contextmanager
 

@@ -5,8 +5,6 @@ Made anew with each version of racer, whose stores are then added to tests/data/
     python tests/tools/kept_stores.py tests/data/stores
 """
 
-from __future__ import annotations
-
 import math
 import sqlite3
 import sys

@@ -1,7 +1,5 @@
 """Estimators that kill their process, hang in it or fill it: workers load them by name."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path

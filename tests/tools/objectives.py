@@ -1,7 +1,5 @@
 """Objectives that worker processes import by name."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -7,8 +7,6 @@ It takes part in a study with RacingPruner ("pruner"), or drives races in it ("r
 it kills itself, without a word to the study, in its evaluation of that number.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,12 +1,10 @@
 """Playing races without running anything."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np
 
-from racer import Outcome
+from racer import Outcome, Race
 from racer.deciders import (
     DECIDERS,
     BayesianBest,
@@ -89,6 +87,14 @@ def play(race, evaluate, order=None):
 def eliminated(result):
     """Return the eliminations of a result, as events: a frame of them takes far longer."""
     return result._eliminations
+
+
+def play_table(costs, decider, *, seed=1, **settings):
+    """Race over a table of costs, one row per block, and return the result."""
+    running = Race(range(costs.shape[1]), decider=decider, seed=seed, **settings)
+    while cells := running.ask():
+        running.tell_block(costs[cells[0].block, list(running.alive)])
+    return running.result()
 
 
 def content(result):

@@ -1,9 +1,8 @@
 """Processes of a test: who is alive, who is below whom, and waiting for it to change."""
 
-from __future__ import annotations
-
 import contextlib
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -42,6 +41,15 @@ def descendants(pid):
 def noted(folder):
     """Return the processes that left a file with their number as its name."""
     return [int(path.name) for path in Path(folder).iterdir() if path.name.isdigit()]
+
+
+def python(*arguments, exits=0, **more):
+    """Return what a Python did whose exit code is the one that is named; None is any."""
+    words = [sys.executable, *map(str, arguments)]
+    given = {"capture_output": True, "text": True, "timeout": 250, **more}
+    done = subprocess.run(words, check=False, **given)
+    assert exits in {None, done.returncode}, done.stdout + done.stderr
+    return done
 
 
 def wait_for(condition, seconds=120.0):

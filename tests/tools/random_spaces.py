@@ -1,7 +1,5 @@
 """Spaces at random: bounds and conditions that depend on other parameters, what is forbidden."""
 
-from __future__ import annotations
-
 from hypothesis import reject
 from hypothesis import strategies as st
 

@@ -501,6 +501,8 @@ def settings_of(kind, number, *, driven=False):
     rules["budget"] = budget_of(limit, name, evaluations)
     rules |= {"seed": number, "decider": DECIDERS.get(name)}
     rules = {key: value for key, value in rules.items() if value is not None}
+    if elites := rules.pop("elites", None):
+        rules["search"] = racer.Search(elites=elites)
     world = World(2 * number + is_race, shifts, **luck, timed=timed)
     return name, world, subject, None if n is None else list(range(n)), rules
 

@@ -1,7 +1,5 @@
 """Optuna's studies: their databases, which Optuna leaves open, their trials, a sampler for races."""
 
-from __future__ import annotations
-
 from contextlib import contextmanager
 
 import numpy as np

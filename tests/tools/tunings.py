@@ -1,7 +1,5 @@
 """Spaces, objectives, and playing runs of races without running anything."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

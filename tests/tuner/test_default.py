@@ -20,8 +20,7 @@ def tuned(space=SPACE, evaluate=evaluate, **settings):
     return racer.tune(space, evaluate, range(10), **({"budget": 120, "seed": 1} | settings))
 
 
-def test_the_default_is_in_the_first_race_and_on_held_out_instances(tmp_path):
-    path = tmp_path / "run.db"
+def test_the_default_is_in_the_first_race_and_on_held_out_instances(path):
     result = tuned(test_instances=HELD_OUT, store=path)
     assert result.default_index == 0
     assert result.configs[0] == SPACE.default
@@ -80,14 +79,16 @@ def test_larger_may_be_better_and_values_below_zero_have_no_percentage(sign, wha
 
 
 def test_so_many_elites_as_asked_for_are_evaluated_on_held_out_instances(tmp_path):
-    result = tuned(test_instances=HELD_OUT, test_elites=1, store=tmp_path / "run.db")
+    result = tuned(
+        test_instances=HELD_OUT, search=racer.Search(test_elites=1), store=tmp_path / "run.db"
+    )
     held_out = {candidate for _, candidate, _ in result.held_out.cells()}
     assert held_out == {result.best_index, 0}
     again = racer.resume(tmp_path / "run.db", evaluate)
     assert again.tests.equals(result.tests)
 
     with pytest.raises(racer.SettingError, match="test_elites=2 without test_instances: give"):
-        tuned(test_elites=2)
+        tuned(search=racer.Search(test_elites=2))
 
 
 WHOLE = Space({"x": racer.Integer(1, 9)}, default={"x": 9})

@@ -1,7 +1,5 @@
 """The order of candidates by blocks of which only some cells are known."""
 
-from __future__ import annotations
-
 import zlib
 
 import numpy as np

@@ -41,7 +41,7 @@ def test_elites_cover_the_front(front):
 
 def test_more_elites_where_more_can_be_told_apart():
     assert len(tuned(Pareto("error", "dollars"), budget=2000).survivors) == 12
-    assert len(tuned(Pareto("error", "dollars"), elites=4).survivors) == 4
+    assert len(tuned(Pareto("error", "dollars"), search=racer.Search(elites=4)).survivors) == 4
 
 
 @pytest.mark.parametrize(("second", "ended"), [(0.0, "all-equal"), (1.0, "budget")])
@@ -76,7 +76,7 @@ def test_the_best_is_the_likeliest_of_those_evaluated_most_often(objective, seed
         price = (1 - config["x"]) ** 2 + config["y"]
         return dict(zip(HOW, np.array([config["x"], price]) + noise, strict=True))
 
-    tests = {"test_instances": [1], "test_elites": 1}
+    tests = {"test_instances": [1], "search": racer.Search(test_elites=1)}
     result = tuned(objective, evaluate, budget=200, seed=seed, **tests)
     chances, compared = result.probability_best, {*result.compared}
     assert len(compared) < len(result.configs)

@@ -25,7 +25,7 @@ def played(tuning, evaluate=None, space=None, instances=None, **settings):
     ("budget", "elites"), [(10, None), (37, 1), (90, 2), (100, 7), (599, None)]
 )
 def test_it_spends_the_budget_exactly(tuning, budget, elites):
-    result, _ = played(tuning, budget=budget, elites=elites)
+    result, _ = played(tuning, budget=budget, search=racer.Search(elites=elites))
     assert result.evaluations == len(result.scores) == budget
     assert result.best is not None
     assert elites in (None, len(result.elites))
@@ -67,7 +67,9 @@ def test_the_best_is_evaluated_on_as_many_blocks_as_a_test_takes(tuning):
         return 5.0 * (cell.candidate > 0) + tuning.noisy(cell)
 
     initial = [{"x0": 0.0, "x1": 0.0}]
-    result, _ = played(tuning, evaluate, budget=40, first_test=9, elites=1, initial=initial)
+    result, _ = played(
+        tuning, evaluate, budget=40, first_test=9, search=racer.Search(elites=1), initial=initial
+    )
     assert result.best_index == 0
     assert len(result.known.of(0)) >= 9
     assert result.elites == (0,)
@@ -107,7 +109,7 @@ def test_it_is_the_same_after_a_resume_and_with_workers(tmp_path):
             whole.elites,
         )
     with ThreadPoolExecutor(2) as pool:
-        more = racer.tune(space, bowl, range(9), **SETTINGS, executor=pool, n_jobs=2)
+        more = racer.tune(space, bowl, range(9), **SETTINGS, n_jobs=racer.Workers(2, pool))
     assert (more.configs, more.best, more.elites) == (whole.configs, whole.best, whole.elites)
 
 

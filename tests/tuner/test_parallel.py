@@ -16,13 +16,17 @@ from racer.tuner import CandidatesAdded, RaceCompleted
 
 pytestmark = pytest.mark.filterwarnings("ignore::racer.errors.RacerWarning")
 SPACE = racer.Space({"x": racer.Real(0.0, 5.0), "y": racer.Categorical(["a", "b"])})
-IN_THREADS = {"executor": ThreadPoolExecutor(4), "n_jobs": 4}
+IN_THREADS = {"n_jobs": racer.Workers(4, ThreadPoolExecutor(4))}
 LEAST = 4_000  # evaluations, with which several races are under way at once
 BUDGET = 600  # where `early` lets them be; with fewer, there are no races in series
 
 
 def evaluate(config, instance, seed):
     return (config["x"] - 2.0) ** 2 + (config["y"] == "b") + seed % 1000 * 1e-3
+
+
+def together(races):
+    return racer.Search(parallel_races=races)
 
 
 def tuned(evaluate=evaluate, budget=BUDGET, **settings):
@@ -45,7 +49,7 @@ def played(tuner, evaluate):
 def test_a_race_is_proposed_before_those_before_it_are_over(budget, at_once):
     """As many as given, from a budget on."""
     events = []
-    tuner = Tuner(FIVE, budget=budget, parallel_races=3, seed=1, callbacks=[events.append])
+    tuner = Tuner(FIVE, budget=budget, search=together(3), seed=1, callbacks=[events.append])
     played(tuner, lambda c, i, s: sum(v * v for v in c.values()) + s % 1000 * 1e-3)
     added, waiting = set(), []
     for event in events:
@@ -59,18 +63,18 @@ def test_a_race_is_proposed_before_those_before_it_are_over(budget, at_once):
 
 @pytest.mark.usefixtures("early")
 def test_the_number_of_races_at_once_is_part_of_the_result():
-    assert content(tuned(parallel_races=2)) != content(tuned())
-    assert content(tuned(parallel_races=1)) == content(tuned())
+    assert content(tuned(search=together(2))) != content(tuned())
+    assert content(tuned(search=together(1))) == content(tuned())
 
 
 @pytest.mark.usefixtures("early")
 @pytest.mark.parametrize("n_workers", [3, 40])
 def test_it_does_not_depend_on_the_workers(n_workers):
     alone = drive(
-        Tuner(FIVE, budget=BUDGET, parallel_races=3, seed=2), Clock(Objective("equal"), 1)
+        Tuner(FIVE, budget=BUDGET, search=together(3), seed=2), Clock(Objective("equal"), 1)
     )
     many = drive(
-        Tuner(FIVE, budget=BUDGET, parallel_races=3, seed=2),
+        Tuner(FIVE, budget=BUDGET, search=together(3), seed=2),
         Clock(Objective("log-normal"), n_workers),
     )
     assert many.scores["value"].tolist() == alone.scores["value"].tolist()
@@ -84,7 +88,9 @@ def test_more_workers_are_busy():
 
     def share(races):
         clock = Clock(Objective("exponential"), 64)
-        result = drive(Tuner(FIVE, budget=8_000, parallel_races=races, seed=0), clock)
+        result = drive(
+            Tuner(FIVE, budget=8_000, search=racer.Search(parallel_races=races), seed=0), clock
+        )
         assert result.unused.seconds < 0.1 * result.seconds
         return result.seconds / (64 * clock.now)
 
@@ -96,7 +102,7 @@ def test_more_workers_are_busy():
 def test_idle_workers_may_begin_whatever_a_race_goes_on_to_need():
     """All that are in on each next block: no worker waits where a forecast was wrong."""
     ended, unforeseen, ahead, before = [], [], None, 0
-    tuner = Tuner(FIVE, budget=BUDGET, parallel_races=3, seed=1, callbacks=[ended.append])
+    tuner = Tuner(FIVE, budget=BUDGET, search=together(3), seed=1, callbacks=[ended.append])
     while cells := tuner.ask():
         races = sum(isinstance(event, RaceCompleted) for event in ended)
         if ahead is not None and races == before:
@@ -114,7 +120,7 @@ def test_the_finish_has_one_round():
     """Many workers would wait twice for the slowest: all finalists get to know as many blocks."""
     ranges = []
     for at_once in (1, 2):
-        result = tuned(budget=1_600, parallel_races=at_once)
+        result = tuned(budget=1_600, search=together(at_once))
         finish = result.races.iloc[-1]
         assert finish.kind == "selection"
         counts = result.scores.groupby("candidate").size().nlargest(finish.candidates)
@@ -125,7 +131,7 @@ def test_the_finish_has_one_round():
 
 def test_all_candidates_that_were_proposed_are_raced():
     result = played(
-        Tuner(FIVE, budget=LEAST, parallel_races=3, seed=3), lambda c, i, s: c["a"] + s % 7
+        Tuner(FIVE, budget=LEAST, search=together(3), seed=3), lambda c, i, s: c["a"] + s % 7
     )
     assert set(result.scores["candidate"]) == set(range(len(result.configs)))
     assert result.evaluations == LEAST
@@ -133,10 +139,8 @@ def test_all_candidates_that_were_proposed_are_raced():
 
 @pytest.mark.usefixtures("early")
 def test_where_all_fail_nothing_waits_after_the_end():
-    tuner = Tuner(FIVE, budget=BUDGET, parallel_races=3, seed=1)
-    while cells := tuner.ask():
-        for cell in cells:
-            tuner.tell(cell, Outcome("failed", None, message="never"))
+    tuner = Tuner(FIVE, budget=BUDGET, search=together(3), seed=1)
+    play(tuner, lambda cell: None)
     result = tuner.result()
     assert result.ended == "all-failed"
     assert tuner.alive <= set(result.scores["candidate"])
@@ -144,32 +148,31 @@ def test_where_all_fail_nothing_waits_after_the_end():
 
 @pytest.mark.usefixtures("early")
 def test_after_a_crash_it_goes_on_to_the_same_result(tmp_path):
-    expected, path = tuned(parallel_races=2), tmp_path / "run.db"
+    expected, path = tuned(search=together(2)), tmp_path / "run.db"
 
     def crash(event):
         if isinstance(event, RaceCompleted) and event.race == 4:
             raise RuntimeError("power")
 
     with pytest.raises(RuntimeError, match="power"):
-        tuned(parallel_races=2, store=path, callbacks=[crash], **IN_THREADS)
+        tuned(search=together(2), store=path, callbacks=[crash], **IN_THREADS)
     found = racer.resume(path, evaluate)
     assert content(found) == content(expected)
     with pytest.raises(racer.StoreError, match="parallel_races is 3, but"):
-        tuned(parallel_races=3, store=path)
+        tuned(search=together(3), store=path)
 
 
 @pytest.mark.usefixtures("early")
-def test_a_larger_budget_goes_on(tmp_path):
-    path = tmp_path / "run.db"
-    tuned(parallel_races=2, store=path)
+def test_a_larger_budget_goes_on(path):
+    tuned(search=together(2), store=path)
     more = racer.resume(path, evaluate, budget=700)
     assert more.evaluations == 700
-    assert content(more) == content(tuned(parallel_races=2, budget=[BUDGET, 700]))
+    assert content(more) == content(tuned(search=together(2), budget=[BUDGET, 700]))
 
 
 def test_one_rejected_while_it_waits_is_not_raced_again():
     """An elite of two races that are under way, which the first finds to be forbidden."""
-    tuner, rejected, again = Tuner(FIVE, budget=LEAST, parallel_races=3, seed=1), {}, set()
+    tuner, rejected, again = Tuner(FIVE, budget=LEAST, search=together(3), seed=1), {}, set()
     while cells := tuner.ask():
         races = len(tuner.result().completed_races)
         for cell in cells:
@@ -193,9 +196,9 @@ def test_several_metrics():
         return {"cost": evaluate(config, instance, seed), "time": config["x"]}
 
     given = {"metrics": {"cost": "min", "time": "min"}, "objective": racer.Pareto("cost", "time")}
-    found = tuned(both, parallel_races=2, **given)
+    found = tuned(both, search=together(2), **given)
     assert len(found.survivors) > 2
-    again = tuned(both, parallel_races=2, **IN_THREADS, **given)
+    again = tuned(both, search=together(2), **IN_THREADS, **given)
     assert content(found) == content(again)
 
 
@@ -208,4 +211,4 @@ def test_several_metrics():
 )
 def test_where_it_cannot_be_it_is_refused(given, message):
     with pytest.raises(racer.SettingError, match=f"parallel_races=2 with {message}"):
-        tuned(parallel_races=2, **given)
+        tuned(search=together(2), **given)

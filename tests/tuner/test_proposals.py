@@ -1,7 +1,5 @@
 """Children: around the elites, different from all that is there, and within the space."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -25,6 +25,7 @@ from racer import (
     RaceEnded,
     RacerWarning,
     Real,
+    Search,
     Space,
     Tuner,
     tune,
@@ -86,7 +87,7 @@ def assert_sound(result, space, instances, *, deterministic, budget):
     instances=st.sampled_from([None, 1, 3, 8, 40]),
     deterministic=st.booleans(),
     decider=st.sampled_from(ONE_NUMBER),
-    elites=st.sampled_from([None, None, 1, 4, 7]),
+    search=st.sampled_from([None, None, Search(1), Search(4), Search(7)]),
     first_test=st.sampled_from([1, 2, 5, 7]),
     each_test=st.sampled_from([1, 3]),
     n_initial=st.sampled_from([0, 0, 1, 15]),
@@ -131,7 +132,7 @@ def test_every_run_spends_its_budget_and_not_more(
 
 def test_what_does_not_pay_for_a_block_of_a_race_ends_the_races(tuning, in_series):
     """Seven elites and a new candidate: the first block costs more than is left."""
-    settings_ = {"deterministic": True, "elites": 7, "first_test": 1, "each_test": 3}
+    settings_ = {"deterministic": True, "search": Search(elites=7), "first_test": 1, "each_test": 3}
     tuner = Tuner(
         *(tuning.mixed(), ["i0", "i1", "i2"]),
         **{"budget": 25, "seed": 220696, "decider": "anytime", "maximize": True, **settings_},
@@ -450,7 +451,11 @@ def test_a_budget_of_seconds_that_ends_while_everything_fails(tuning, seconds):
 @pytest.mark.parametrize("seed", range(12))
 def test_a_budget_of_seconds_that_does_not_reach_the_first_test(tuning, seed):
     tuner = Tuner(
-        tuning.countable(2, 2), budget=Budget(seconds=0.1), first_test=7, elites=3, seed=seed
+        tuning.countable(2, 2),
+        budget=Budget(seconds=0.1),
+        first_test=7,
+        search=Search(elites=3),
+        seed=seed,
     )
     with pytest.warns(
         RacerWarning, match=r"before the first test of a race \(7 blocks\): no configuration can"

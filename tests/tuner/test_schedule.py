@@ -1,7 +1,5 @@
 """How many races, of how many candidates."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -18,6 +18,7 @@ from racer import (
     Race,
     Real,
     Runtime,
+    Search,
     SettingError,
     Space,
     Tuner,
@@ -96,17 +97,18 @@ def test_the_settings_of_a_run_make_it_again(tuning):
         "first_test": 9,
         "each_test": 2,
         "block_size": 2,
-        "elites": 2,
+        "search": Search(elites=2),
         "instance_order": "given",
         "runtime": None,
     }
     tuner = Tuner(tuning.reals(), list("abcd"), test_instances=["x", "y"], **given_)
-    assert set(given_) == set(tuner.settings)
+    assert {*given_} - {"search"} | {"elites"} == set(tuner.settings)
     assert tuner.settings["first_test"] == 9  # as given, though there are four instances
     settings = dict(tuner.description().settings)
     space, tests = Space.from_json(settings.pop("space")), settings.pop("test_instances")
     del settings["sampling"]  # of this version
-    again = Tuner(space, tuner.instances, test_instances=tests, **settings)
+    search = Search(settings.pop("elites"))
+    again = Tuner(space, tuner.instances, test_instances=tests, search=search, **settings)
     assert again.settings == tuner.settings
     tuning.play(tuner)
     tuning.play(again)
@@ -134,7 +136,7 @@ def test_nothing_happens_before_it_is_asked(tuning):
 
 
 def test_it_has_elites_and_no_min_survivors(tuning):
-    with pytest.raises(SettingError, match="a tuner has no min_survivors: give elites"):
+    with pytest.raises(SettingError, match="a tuner has no min_survivors: give search="):
         Tuner(tuning.reals(), budget=120, min_survivors=2)
 
 

@@ -62,7 +62,7 @@ def races() -> RaceResult:
         first_test=2,
         each_test=1,
         min_survivors=2,
-        retries=1,
+        limits=racer.Limits(retries=1),
         progress=False,
         callbacks=[watch],
     )
@@ -151,7 +151,7 @@ def compares(scores: Any) -> float:
     assert_type(found, racer.Comparison)
     assert_type(found.pairs, pd.DataFrame)
     assert_type(found.prose(), str)
-    racer.compare(scores, method="auto", alpha=0.1)
+    racer.compare(scores, method="auto", alpha=0.1, maximize=False)
     assert_type(found.plot(), Axes)
     racer.plots.simplex([[0.2, 0.3, 0.5]], ["a", "b", "c"])
     return test.tail_probability
@@ -209,10 +209,10 @@ def tunes(store: Path) -> TuneResult:
         deterministic=True,
         first_test=2,
         each_test=1,
-        elites=2,
+        search=racer.Search(elites=2),
         instance_order="given",
         test_instances=[Instance(1.0)],
-        retries=1,
+        limits=racer.Limits(retries=1),
         progress=False,
         callbacks=[watches],
     )

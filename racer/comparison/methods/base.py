@@ -94,6 +94,7 @@ def left_out(scores: Scores) -> list[str]:
 
 
 def encounters(
+    names: tuple[str, ...],
     costs: NDArray[np.float64],
     first: NDArray[np.intp],
     second: NDArray[np.intp],
@@ -101,31 +102,20 @@ def encounters(
 ) -> pd.DataFrame:
     """Return on how many data sets each `first` won, lost and tied with `second`, and effect sizes.
 
-    A row per pair; NaN: no data set in common. `ranks` are theirs, where they are known.
+    A row per pair, with their names; NaN: no data set in common. `ranks` are theirs, where they are known.
     """
     import pandas as pd  # noqa: PLC0415
 
     known, columns = ~np.isnan(costs), np.ascontiguousarray(costs.T)
-    wins = _both(columns, first, second, np.less)
-    losses = _both(columns, first, second, np.greater)
+    sides = list(zip(first.tolist(), second.tolist(), strict=True))
+    wins = np.array([(columns[i] < columns[j]).sum() for i, j in sides])
+    losses = np.array([(columns[i] > columns[j]).sum() for i, j in sides])
     met = (known.T.astype(np.float64) @ known.astype(np.float64))[first, second].astype(int)
     ranks = pair_ranks(costs, first, second) if ranks is None else ranks
     effects = ranks.effect_sizes()
-    return pd.DataFrame(
-        {"wins": wins, "losses": losses, "ties": met - wins - losses, "effect_size": effects}
-    )
-
-
-def _both(
-    columns: NDArray[np.float64], first: NDArray[np.intp], second: NDArray[np.intp], than: np.ufunc
-) -> NDArray[np.int64]:
-    """Return how often a comparison holds between rows of columns (m, n), for each pair."""
-    step = max(1, 1_048_576 // max(columns.shape[1], 1))
-    counts = np.empty(len(first), dtype=np.int64)
-    for at in range(0, len(first), step):
-        some = slice(at, at + step)
-        counts[some] = than(columns[first[some]], columns[second[some]]).sum(axis=1)
-    return counts
+    found = {"wins": wins, "losses": losses, "ties": met - wins - losses, "effect_size": effects}
+    better, worse = ([names[place] for place in side] for side in zip(*sides, strict=True))
+    return pd.DataFrame({"better": better, "worse": worse, **found})
 
 
 def places(pairs: Sequence[tuple[int, int]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -81,9 +81,7 @@ def friedman(scores: Scores, settings: Settings) -> Analysis:
     gap = 0.0 if name in _BY_RANKS else ranks.better - ranks.worse
     leads = (gap > 0) | ((gap == 0) & (test.mean_ranks[i] <= test.mean_ranks[j]))
     first, second = np.where(leads, (i, j), (j, i))
-    frame = encounters(used, first, second, ranks.turned(~leads))
-    frame.insert(0, "better", [names[place] for place in first.tolist()])
-    frame.insert(1, "worse", [names[place] for place in second.tolist()])
+    frame = encounters(names, used, first, second, ranks.turned(~leads))
     frame["rank_difference"] = test.mean_ranks[second] - test.mean_ranks[first]
     frame["p_value"] = p_values
     frame["decision"] = np.where(p_values <= settings.alpha, "better", "undecided").tolist()

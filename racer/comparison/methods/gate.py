@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import partial, wraps
+from functools import wraps
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from racer.comparison.data import OmnibusTest
 from racer.comparison.methods.base import as_index, behind
-from racer.stats.friedman import RankSums, centred, iman_davenport_df
+from racer.stats.friedman import RankSums, iman_davenport_df
 from racer.stats.ranks import ranks_of
 from racer.stats.sign_flips import all_alike, signs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
     from racer.comparison.methods.base import Analysis, Settings
     from racer.comparison.scores import Scores
+    from racer.stats.sign_flips import Signs
 
 _LEAST, _FLIPS = 1000, 10_000  # flips, as many as fit: all there are of up to 14 data sets
-_CHUNK = 64  # pairs at a time
+_CHUNK, _CELLS = 64, 1 << 22  # pairs, and their differences, at a time
 
 
 def gated(
@@ -57,26 +58,22 @@ def gated(
     return behind_gate
 
 
-def _flips(scores: Scores, settings: Settings) -> NDArray[np.float64]:
+def _flips(scores: Scores, settings: Settings) -> Signs:
     """Return sign flips of the data sets, (k, n), enough for p-values at the level.
 
     They go to data sets in the order of their ranks, as the order of a table means nothing.
     """
     n, m = scores.costs.shape
-    # as many as take some seconds, and their signs some 200 MB
+    # as many as take some seconds
     fit = min(20_000_000, 3_000_000_000 // (m * (m - 1) // 2)) // n
     # at least five flips are at or below the level
     k = max(_LEAST, min(_FLIPS, fit), math.ceil(5 / settings.alpha))
     by_name = sorted(range(m), key=scores.algorithms.__getitem__)
     order = np.lexsort(_ranks(scores)[:, by_name].T)
-    flips = np.empty((min(k, 2 ** min(n - 1, 60)), n))
-    flips[:, order] = signs(n, k, settings.seed)
-    return flips
+    return signs(np.argsort(order), k, settings.seed)
 
 
-def omnibus_test(
-    scores: Scores, settings: Settings, flips: NDArray[np.float64] | None = None
-) -> OmnibusTest:
+def omnibus_test(scores: Scores, settings: Settings, flips: Signs | None = None) -> OmnibusTest:
     """Test "all perform alike" by sign flips of ranks; a missing score has the middle rank."""
     ranks = _ranks(scores)
     n, m = ranks.shape
@@ -93,7 +90,7 @@ def pairs_differ(
     scores: Scores,
     i: NDArray[np.intp],
     j: NDArray[np.intp],
-    flips: NDArray[np.float64],
+    flips: Signs,
     alpha: float,
 ) -> NDArray[np.bool_]:
     """Return which pairs (k,) differ in ranks, by a step-down of the largest statistic over flips.
@@ -107,12 +104,12 @@ def pairs_differ(
     size = np.empty(len(i))
     largest = np.zeros(len(flips))  # statistic of the weaker pairs, flip by flip
     p_values = np.empty(len(i))
-    differences = partial(_differences, ranks, known)
-    for at in _chunks(np.arange(len(i))):
-        size[at] = np.abs(differences(i[at], j[at]).sum(axis=0))
+    some = range(0, len(i), min(_CHUNK, max(1, _CELLS // len(ranks))))[1:]
+    for at in np.split(np.arange(len(i)), some):
+        size[at] = np.abs(_differences(ranks, known, i[at], j[at]).sum(axis=0))
     order = np.argsort(size, kind="stable")
-    for at in _chunks(order):
-        flipped = np.abs(flips @ differences(i[at], j[at]))
+    for at in np.split(order, some):
+        flipped = np.abs(flips @ _differences(ranks, known, i[at], j[at]))
         flipped[:, 0] = np.maximum(flipped[:, 0], largest)
         flipped = np.maximum.accumulate(flipped, axis=1)
         p_values[at] = (flipped >= size[at] * (1.0 - 1e-9)).mean(axis=0)
@@ -120,12 +117,6 @@ def pairs_differ(
     p_values[order[::-1]] = np.maximum.accumulate(p_values[order[::-1]])
     least = 0.5 ** (len(ranks) - 1)
     return (size > 0.0) & (p_values <= max(alpha, least) * (1.0 + 1e-9))
-
-
-def _chunks(places: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
-    """Yield a few places at a time."""
-    for start in range(0, len(places), _CHUNK):
-        yield places[start : start + _CHUNK]
 
 
 def _differences(
@@ -139,12 +130,7 @@ def _differences(
 
 def _ranks(scores: Scores) -> NDArray[np.float64]:
     """Return centred ranks (n, m); a missing score has the middle rank, 0."""
-    ranks = np.zeros_like(scores.costs)
-    for row, cost, known in zip(ranks, scores.costs, scores.known, strict=True):
-        row[known] = _centred_ranks(cost[known])
-    return ranks
-
-
-def _centred_ranks(costs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the ranks of known costs (k,), measured from their middle."""
-    return centred(ranks_of(costs[None]))[0] if len(costs) else costs
+    _, levels = np.unique(scores.costs, return_inverse=True)  # NaN is the last
+    ranks = ranks_of(levels.reshape(scores.costs.shape).astype(np.float64))
+    middle = (scores.known.sum(axis=1, keepdims=True) + 1) / 2.0
+    return np.where(scores.known, ranks - middle, 0.0)

@@ -48,10 +48,8 @@ def hierarchical(scores: Scores, settings: Settings) -> Analysis:
         first, second = (i, j) if result.estimate >= 0.0 else (j, i)
         sides.append((first, second))
         rows.append(_row(result, settings.alpha, turned=first == j))
-    named = pd.DataFrame(
-        [(names[a], names[b]) for a, b in sides], columns=pd.Index(["better", "worse"])
-    )
-    frame = pd.concat([named, encounters(scores.costs, *places(sides)), pd.DataFrame(rows)], axis=1)
+    met = encounters(names, scores.costs, *places(sides))
+    frame = pd.concat([met, pd.DataFrame(rows)], axis=1)
     frame = frame.sort_values("estimate", ascending=False, kind="stable", ignore_index=True)
     decimals = _decimals(frame[["low", "high"]].to_numpy())
     units = dict.fromkeys(("estimate", "low", "high"), decimals)

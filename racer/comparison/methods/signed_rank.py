@@ -44,10 +44,7 @@ def signed_rank(scores: Scores, settings: Settings) -> Analysis:
         first, second = (i, j) if result.estimate >= 0.5 else (j, i)
         sides.append((first, second))
         rows.append(_row(result, settings.alpha, turned=first == j))
-    named = pd.DataFrame(
-        [(names[a], names[b]) for a, b in sides], columns=pd.Index(["better", "worse"])
-    )
-    frame = pd.concat([named, encounters(costs, *places(sides)), pd.DataFrame(rows)], axis=1)
+    frame = pd.concat([encounters(names, costs, *places(sides)), pd.DataFrame(rows)], axis=1)
     frame = frame.sort_values("estimate", ascending=False, kind="stable", ignore_index=True)
     if settings.control is None:
         standing = np.nanmean(theta, axis=1)

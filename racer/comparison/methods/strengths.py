@@ -40,8 +40,7 @@ def _pairs(
     met: pd.DataFrame,
 ) -> pd.DataFrame:
     """Return the pairs asked for, with counts and decisions."""
-    frame = frame.drop(columns="delta")
-    frame = pd.concat([frame[["better", "worse"]], met, frame.iloc[:, 2:]], axis=1)
+    frame = pd.concat([met, frame.drop(columns=["better", "worse", "delta"])], axis=1)
     frame["decision"] = [
         decide(probability, in_rope if rope else 0.0, settings.alpha)
         for probability, in_rope in frame[["probability", "in_rope"]].to_numpy().tolist()
@@ -86,7 +85,7 @@ def by_bradley_terry(scores: Scores, settings: Settings) -> Analysis:
     result = bradley_terry(table, seed=settings.seed)
     frame = result.to_frame(rope=(0.5 - rope, 0.5 + rope))
     i, j = as_index(frame, names)
-    met = encounters(scores.costs, i, j)
+    met = encounters(names, scores.costs, i, j)
     for name, count in (("wins", table.wins[i, j]), ("losses", table.wins[j, i])):
         met[name] = count.astype(int)
     met["ties"] = table.ties[i, j].astype(int)
@@ -131,7 +130,7 @@ def by_plackett_luce(scores: Scores, settings: Settings) -> Analysis:
     rope, names = half_width(settings), scores.algorithms
     result = plackett_luce(scores.costs, names=names, seed=settings.seed)
     frame = result.pairs(rope=(0.5 - rope, 0.5 + rope))
-    met = encounters(scores.costs, *as_index(frame, names))
+    met = encounters(names, scores.costs, *as_index(frame, names))
     top = min(3, len(names) - 1)
     ranking = result.to_frame(top=top).drop(columns="probability")
     ranking.attrs[DECIMALS] = _BY_WEIGHT

@@ -177,8 +177,7 @@ def _facts(comparison: ComparisonData) -> list[str]:
     folds = f" ({comparison.n_folds} folds)" if comparison.n_folds > 1 else ""
     facts = [
         f"{counted(len(comparison.algorithms), 'algorithm')} on "
-        f"{comparison.basis}{folds}; "
-        f"{'larger' if comparison.maximize else 'smaller'} is better"
+        f"{comparison.basis}{folds}; {comparison.direction}"
         + (f"; control {comparison.control}" if comparison.control else "")
     ]
     if comparison.omnibus is not None:

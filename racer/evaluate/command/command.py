@@ -9,6 +9,7 @@ import select
 import shlex
 import shutil
 import signal
+from collections import Counter
 from collections.abc import Collection, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -36,7 +37,7 @@ from racer.evaluate.objective import Misbehaved
 from racer.evaluate.outcome import Cell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from racer.evaluate.command.process import Ran
     from racer.evaluate.command.timing import Timed
@@ -47,6 +48,7 @@ __all__ = [
     "check_some",
     "failing_code",
     "is_not_started",
+    "on_common_code",
     "on_success_codes",
 ]
 
@@ -124,7 +126,7 @@ class Command:
 
     See Also
     --------
-    racer.race : ``timeout=`` and ``memory=`` limit the program and all that it starts.
+    racer.Limits : ``timeout`` and ``memory`` limit the program and all that it starts.
 
     Examples
     --------
@@ -476,10 +478,22 @@ def is_not_started(message: str) -> bool:
 
 def on_success_codes(code: int) -> str:
     """Return advice for a program that always ends with this exit code."""
-    sat = f"set success_codes = {[*_OF_SAT]}"
-    add = f"add {code} to success_codes" + (", by default [0]" if code else "")
-    advice = sat if code in _OF_SAT else add
+    advice = f"add {code} to success_codes"
+    if code in _OF_SAT:
+        advice = f"set success_codes = {[*_OF_SAT]} (--success-codes 10,20)"
+    elif code:
+        advice += f", by default [0] (--success-codes 0,{code})"
     return f"if exit code {code} is a success, {advice}"
+
+
+def on_common_code(messages: Iterable[str], n: int) -> str:
+    """Return advice if nine tenths of `n` evaluations failed with one exit code; else nothing."""
+    codes = Counter(map(failing_code, messages))
+    del codes[None]
+    for code, times in codes.most_common(1):
+        if code is not None and times > 1 and times >= 0.9 * n:
+            return f"{times} of {n} runs ended with exit code {code}: {on_success_codes(code)}"
+    return ""
 
 
 def check_some(evaluate: object, configs: Sequence[Any]) -> None:

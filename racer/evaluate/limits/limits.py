@@ -16,10 +16,10 @@ import sys
 import time
 from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from racer._checks import is_real, whole
+from racer._checks import is_real, suggesting, whole
 from racer.errors import SettingError
 from racer.evaluate.limits.linux import (
     anonymous_bytes,
@@ -41,47 +41,84 @@ if TYPE_CHECKING:
 
     from racer.evaluate.outcome import Status
 
+__all__ = ["Limits"]
+
 _LONGEST = 1e9  # seconds
 # an idle evaluation is stopped this many seconds, plus this many bounds, after its start
 _START, _WALL = 1.0, 10.0
 
 
-class Limits(NamedTuple):
-    """Limits of one evaluation: seconds of wall time, bytes beyond the inherited; or None."""
+@suggesting
+@dataclass(frozen=True)
+class Limits:
+    """What an evaluation may take, and how often it is tried again.
+
+    Parameters
+    ----------
+    timeout : float, optional
+        Seconds of wall time. With this or `memory` each evaluation runs in a process of its own
+        (not on Windows), which is killed with all that it started. The call of a coroutine is
+        cancelled instead.
+    memory : int, optional
+        Bytes that an evaluation may hold beyond its inherited memory (on Linux).
+    retries : int
+        Number of further attempts of a cell that fails, within the same evaluation; a cell that
+        reached a limit is not tried again.
+
+    Raises
+    ------
+    SettingError
+        A limit that is not positive, or too large.
+
+    Examples
+    --------
+    >>> import racer
+    >>> racer.Limits(timeout=60, retries=1)
+    Limits(timeout=60.0, memory=None, retries=1)
+    """
 
     timeout: float | None = None
     memory: int | None = None
+    retries: int = 0
+
+    def __post_init__(self) -> None:
+        if self.timeout is not None:
+            if not (is_real(self.timeout) and 0 < self.timeout <= _LONGEST):
+                raise SettingError(
+                    f"timeout={reprlib.repr(self.timeout)}: give seconds, a number > 0, at most "
+                    f"{_LONGEST:g}"
+                )
+            object.__setattr__(self, "timeout", float(self.timeout))
+        if self.memory is not None:
+            object.__setattr__(self, "memory", whole(self.memory, "memory (bytes)", least=2**20))
+        object.__setattr__(self, "retries", whole(self.retries, "retries", least=0))
+
+    @classmethod
+    def of(cls, given: Limits | None) -> Limits:
+        """Return the limits, none for None; SettingError for another object."""
+        if not isinstance(given, Limits | None):
+            raise SettingError(f"limits={reprlib.repr(given)}: give racer.Limits(timeout=60)")
+        return given or cls()
+
+    def forked(self, *, timed: bool) -> Limits | None:
+        """Return the limits if evaluations need processes of their own, else None.
+
+        SettingError if those are unsupported here. `timed`: run time is the cost.
+        """
+        if self.timeout is None and self.memory is None and not timed:
+            return None
+        if not hasattr(os, "fork"):
+            raise SettingError(
+                "timeout, memory and runtime need os.fork, which this system does not have: leave "
+                "them out"
+            )
+        if self.memory is not None and not knows_memory():
+            raise SettingError("memory needs /proc, as on Linux: leave it out (timeout works)")
+        return self
 
 
 deadline: ContextVar[tuple[float, float] | None] = ContextVar("deadline", default=None)
 """In an evaluation that reports its own end: the deadline (monotonic) and the timeout."""
-
-
-def limits_for(
-    timeout: float | None, memory: int | None, *, timed: bool = False, forked: bool = True
-) -> Limits | None:
-    """Return the limits, None without any; SettingError if one is wrong.
-
-    `forked`: evaluations need processes of their own; SettingError if those are unsupported here.
-    """
-    if timeout is None and memory is None and not timed:
-        return None
-    if timeout is not None and not (is_real(timeout) and 0 < timeout <= _LONGEST):
-        raise SettingError(
-            f"timeout={reprlib.repr(timeout)}: give seconds, a number > 0, at most {_LONGEST:g}"
-        )
-    if memory is not None:
-        whole(memory, "memory (bytes)", least=2**20)
-    if forked and not hasattr(os, "fork"):
-        raise SettingError(
-            "timeout=, memory= and runtime= need os.fork, which this system does not have: leave "
-            "them out"
-        )
-    if forked and memory is not None and not knows_memory():
-        raise SettingError("memory= needs /proc, as on Linux: leave it out (timeout= works)")
-    return Limits(
-        None if timeout is None else float(timeout), None if memory is None else int(memory)
-    )
 
 
 def _answer(
@@ -136,8 +173,8 @@ def limited(
     start = time.monotonic()
     until = (start + limits.timeout, limits.timeout) if tells and limits.timeout else None
     child = Child(functools.partial(_answer, attempt, me, pipe, warned, until))
-    # an evaluation that reports its own end has half a second for it
-    patience = 0.5 if tells else 0.0
+    # a program's evaluation reports its own timeout, with the output: five seconds, on a busy machine
+    patience = 5.0 if tells else 0.0
     watched = _Watched(child, limits, start, own, before, patience, bound)
     try:
         while (outcome := watched.look()) is None:
@@ -196,7 +233,8 @@ class _Watched(NamedTuple):
 
     def _exceeded(self, seconds: float) -> Outcome | None:
         """Return the outcome if a limit is exceeded, None if the evaluation may continue."""
-        child, (timeout, memory), before = self.child.pid, self.limits, self.before
+        child, before = self.child.pid, self.before
+        timeout, memory = self.limits.timeout, self.limits.memory
         if self.bound is not None and _took(child, seconds, before) >= self.bound:
             return Outcome("capped", self.bound, seconds=self.bound)
         if timeout is not None and seconds >= self.time_limit:

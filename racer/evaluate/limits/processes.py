@@ -282,7 +282,7 @@ def close_own_files(but: int) -> None:
     """Close inherited file descriptors in an evaluation's process, which could corrupt them."""
     stores = set()
     for path in _STORES:
-        for end in ("", "-wal", "-shm", "-journal", ".lock"):
+        for end in ("", "-journal", ".lock"):
             with suppress(OSError):
                 status = os.stat(path + end)  # noqa: PTH116
                 stores.add((status.st_dev, status.st_ino))

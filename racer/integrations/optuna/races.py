@@ -57,8 +57,9 @@ if TYPE_CHECKING:
     from racer.core.objective import Metric
     from racer.core.objective import Objective as Aims
     from racer.deciders.decider import Decider, Goal
+    from racer.evaluate.limits.limits import Limits
     from racer.evaluate.objective import Objective
-    from racer.evaluate.workers import Workers
+    from racer.evaluate.workers import Pool
     from racer.racing.state import Evidence as TestEvidence
     from racer.run.progress import Progress
 
@@ -101,7 +102,7 @@ class Races:
     """Races in series; recorded outcomes are not evaluated again."""
 
     record: StudyRecord
-    workers: Workers
+    workers: Pool
     instances: tuple[Any, ...]
     suggest: Callable[[BaseTrial], Any]
     budget: int
@@ -367,9 +368,7 @@ def race_study(
     first_test: int | None = None,
     trials: int = 1,
     elites: int | None = None,
-    timeout: float | None = None,
-    memory: int | None = None,
-    retries: int = 0,
+    limits: Limits | None = None,
     progress: bool = False,
 ) -> Evidence:
     """Race the trials of a study, some at a time, until the budget is spent.
@@ -436,8 +435,8 @@ def race_study(
         give as many as there are workers.
     elites : int, optional
         Maximum number of elites in a race. None: 3, and for a front 3 for each metric.
-    timeout, memory, retries
-        Limits of an evaluation, as in `racer.race`.
+    limits : Limits, optional
+        Of an evaluation, as in `racer.race`.
     progress : bool
         Show where the races stand, as in `racer.race`; candidates are trials, by number.
 
@@ -491,10 +490,10 @@ def race_study(
         "decider": judge,
         "first_test": whole(first_test, "first_test", least=1),
     }
-    limits = Budget.of(budget)
-    if limits.evaluations is None or limits.has_share:
+    given = Budget.of(budget)
+    if given.evaluations is None or given.has_share or given.wall is not None:
         raise BudgetError("race_study counts evaluations: give budget= as a whole number")
-    evaluations = limits.evaluations
+    evaluations = given.evaluations
     if evaluations < 2 * len(items):
         raise BudgetError(
             f"budget of {evaluations} evaluations: two trials x {len(items)} instances are "
@@ -506,9 +505,7 @@ def race_study(
         (),
         items,
         n_jobs=n_jobs,
-        timeout=timeout,
-        memory=memory,
-        retries=retries,
+        limits=limits,
         parameters=tuple(suggest) if isinstance(suggest, Mapping) else None,
     )
     record = StudyRecord(study, settings, items, seed, aim)
@@ -539,7 +536,7 @@ def _usual(goal: Goal | None) -> Decider:
     return BayesianFront(0.9) if usual == "bayesian-front" else as_decider(usual)
 
 
-def _display(study: Study, record: StudyRecord, budget: int, workers: Workers) -> Progress:
+def _display(study: Study, record: StudyRecord, budget: int, workers: Pool) -> Progress:
     """Return the progress display."""
     from racer.run.progress import Progress  # noqa: PLC0415  (Rich, only where needed)
     from racer.run.progress_state import Subject  # noqa: PLC0415

@@ -19,10 +19,11 @@ from racer.evaluate.workers import outcomes_of, workers_for
 from racer.integrations.sklearn.calls import Place, by_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from racer.evaluate.limits.limits import Limits
     from racer.evaluate.outcome import CellKey
-    from racer.evaluate.workers import Workers
+    from racer.evaluate.workers import Pool
     from racer.integrations.sklearn.calls import Desk, Evaluate, Fit, Measurements
 
 Fold = tuple[Any, Any]  # positions to train on, and to test on
@@ -96,7 +97,7 @@ class Fits(OnlyNeeded):
         folds: OneFold,
         refit: Any,
         n_jobs: int,
-        how: Mapping[str, Any],
+        limits: Limits,
         *,
         is_recorded: bool,
         context: Any = None,
@@ -105,11 +106,11 @@ class Fits(OnlyNeeded):
         self.folds = folds
         self._refit = refit
         self._n_jobs = n_jobs
-        self.how = how  # its limits
+        self.limits = limits
         self._is_recorded = is_recorded
         self._context, self._numbers = context, count()  # of scikit-learn's callbacks
         self.params: Callable[[Any], dict[str, Any]] = dict  # of a configuration
-        self._workers: Workers
+        self._workers: Pool
         self._cells: dict[CellKey, Cell] = {}  # submitted
         self.measured: dict[tuple[int, int], Measurements] = {}  # by candidate and fold
         self.known: dict[tuple[int, int], dict[str, float]] = {}  # the same, by scores' names
@@ -117,13 +118,13 @@ class Fits(OnlyNeeded):
     @property
     def are_elsewhere(self) -> bool:
         """Whether fits run in worker processes, those of the active backend."""
-        return self._n_jobs > 1 or bool(self.how["timeout"] or self.how["memory"])
+        return self._n_jobs > 1 or self.limits.forked(timed=False) is not None
 
     def employ(self, configs: Sequence[Any]) -> Self:
         """Choose the workers; ObjectiveError if they cannot be sent a candidate."""
         params = [self.params(config) for config in configs]
         self._workers = workers_for(
-            self.fit, params, None, n_jobs=self._n_jobs, isolated=True, **self.how
+            self.fit, params, None, n_jobs=self._n_jobs, isolated=True, limits=self.limits
         )
         return self
 

@@ -29,12 +29,14 @@ from racer.core.rules import Rules
 from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.named import as_decider
 from racer.errors import SettingError, warn
+from racer.evaluate.limits.limits import Limits
+from racer.evaluate.workers import Workers
 from racer.integrations.sklearn.calls import Desk
 from racer.integrations.sklearn.fits import ONE_SCORE_ONLY, Fits, OneFold
 from racer.integrations.sklearn.recorded import check_folds, fold_names
 from racer.integrations.sklearn.results import cv_results, first, warn_of_failures
 from racer.racing.race import Race
-from racer.run.job import Job, how_to_evaluate, opened
+from racer.run.job import Job, opened
 from racer.space.scikit import Named, arguments_of
 from racer.space.space import Space
 from racer.stats.correlated_t import check_correlation
@@ -152,12 +154,12 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
             self.return_train_score or isinstance(self.scoring, list | tuple | set | dict)
         ):
             raise SettingError(ONE_SCORE_ONLY)
-        how = how_to_evaluate(0, self.timeout, self.memory)
+        limits = Limits.of(self.limits)
         n_jobs = joblib.effective_n_jobs(self.n_jobs)
         correlation = self._correlation(folds)
         listed = self._fold_names(folds, *self.__dict__.pop("_data"))  # workers need no copy
         fit = desk.take(evaluate_candidates)
-        fits = Fits(fit, folds, self.refit, n_jobs, how, is_recorded=is_recorded, context=task)
+        fits = Fits(fit, folds, self.refit, n_jobs, limits, is_recorded=is_recorded, context=task)
         with fit.mapped() if fits.are_elsewhere else nullcontext():
             # P(best) is that of means on folds, which are correlated, wherever it is shown
             result = replace(self._run_contest(fits, listed, correlation), correlation=correlation)
@@ -214,10 +216,10 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
             del settings["min_survivors"]
         job = Job(
             fits.fit,
-            fits.how,
-            ahead=0,
+            fits.limits,
+            workers=Workers(ahead=0),
             progress=self._shows,
-            workers=lambda contest: fits.employ(contest.configs),
+            employ=lambda contest: fits.employ(contest.configs),
             rehearses=False,
         )
         with opened(self.store) as file:
@@ -313,10 +315,9 @@ class RacingSearchCV(RacedSearchCV):
         by the one that `refit` names, else by the first.
     pre_dispatch : int or str
         Has no effect: a worker gets a fit when it is free.
-    timeout : float, optional
-        Seconds that a fit and its scoring may take; then it is ended, and has failed.
-    memory : int, optional
-        Bytes that a fit may need beyond those of its worker (Linux).
+    limits : Limits, optional
+        Seconds that a fit and its scoring may take, and bytes beyond those of its worker (Linux);
+        then it is ended, and has failed.
     verbose : int
         1 shows the progress of the race on standard error, as `racer.race(.., progress=True)`
         does: which candidate is dropped after which fold, and why. 2 or more shows each fit as
@@ -377,8 +378,7 @@ class RacingSearchCV(RacedSearchCV):
         cv: Any = None,
         verbose: int = 0,
         pre_dispatch: int | str = "2*n_jobs",
-        timeout: float | None = None,
-        memory: int | None = None,
+        limits: Limits | None = None,
         random_state: Any = None,
         error_score: Any = np.nan,
         return_train_score: bool = False,
@@ -420,7 +420,7 @@ class TunedSearchCV(RacedSearchCV):
         Candidates that survive a race.
     decider, correlation, confidence, rope, first_test, cv, random_state, store
         As in `RacingSearchCV`.
-    scoring, n_jobs, refit, verbose, pre_dispatch, timeout, memory, error_score, return_train_score
+    scoring, n_jobs, refit, verbose, pre_dispatch, limits, error_score, return_train_score
         As in `RacingSearchCV`.
 
     Attributes
@@ -468,8 +468,7 @@ class TunedSearchCV(RacedSearchCV):
         cv: Any = None,
         verbose: int = 0,
         pre_dispatch: int | str = "2*n_jobs",
-        timeout: float | None = None,
-        memory: int | None = None,
+        limits: Limits | None = None,
         random_state: Any = None,
         error_score: Any = np.nan,
         return_train_score: bool = False,

@@ -1,7 +1,5 @@
 """E-processes of a pair by definition: bets by sizes of differences, and by signs alone."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

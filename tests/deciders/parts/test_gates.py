@@ -1,7 +1,5 @@
 """The gate that deciders ask first: its level where candidates differ from instance to instance."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """One candidate against many that have not seen the same blocks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

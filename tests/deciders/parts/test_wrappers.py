@@ -1,7 +1,5 @@
 """A protected candidate is not eliminated before its time, whoever decides."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

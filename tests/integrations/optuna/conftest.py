@@ -1,7 +1,5 @@
 """Studies that are quiet."""
 
-from __future__ import annotations
-
 import optuna
 import pytest
 from studies import databases_closed

@@ -1,7 +1,5 @@
 """Trials that violate a constraint: no opponents, no elites, not recommended."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Studies with several directions: raced to a front, or to what an objective seeks."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 

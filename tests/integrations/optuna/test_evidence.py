@@ -1,7 +1,5 @@
 """best_trials_by_evidence: who is best, how probably, and who else may be."""
 
-from __future__ import annotations
-
 import numpy as np
 import optuna
 import pytest

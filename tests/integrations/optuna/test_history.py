@@ -1,7 +1,5 @@
 """What finished trials say, as costs."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,13 +1,10 @@
 """What importing the plugin needs, and says where that is missing."""
 
-from __future__ import annotations
-
-import subprocess
-import sys
+from processes import python
 
 
 def run(code):
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    return python("-c", code, exits=None)
 
 
 def test_without_optuna_the_error_names_the_extra():

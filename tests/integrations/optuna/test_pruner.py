@@ -1,7 +1,5 @@
 """RacingPruner: whom it compares, when it prunes, and what it does not take for data."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import sys

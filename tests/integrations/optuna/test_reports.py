@@ -1,7 +1,5 @@
 """finish: a pruned trial ends with its mean."""
 
-from __future__ import annotations
-
 import math
 
 import optuna

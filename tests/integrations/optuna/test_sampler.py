@@ -1,7 +1,5 @@
 """RacingSampler: what it proposes from which trials, and in which order it is asked."""
 
-from __future__ import annotations
-
 import copy
 import math
 import pickle

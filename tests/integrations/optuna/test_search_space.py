@@ -1,7 +1,5 @@
 """Optuna's distributions as fractions of their ranges, and conditions learnt from trials."""
 
-from __future__ import annotations
-
 import math
 import warnings
 

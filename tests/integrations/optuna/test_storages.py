@@ -1,7 +1,5 @@
 """In memory, in a journal, in SQLite and in PostgreSQL: the same, with processes that are killed."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

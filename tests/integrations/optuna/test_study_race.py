@@ -1,12 +1,9 @@
 """race_study: whom it asks, evaluates and tells, and how it goes on after whatever stopped it."""
 
-from __future__ import annotations
-
 import functools
 import math
 import os
 import signal
-import subprocess
 import sys
 import warnings
 from contextlib import nullcontext
@@ -21,6 +18,7 @@ from optuna.storages import BaseStorage, InMemoryStorage
 from optuna.trial import TrialState
 from optuna_worker import Evaluate, suggest  # which workers can import
 from optuna_worker import InOrder as ByNumber
+from processes import python
 from studies import InOrder, in_races
 
 import racer
@@ -476,8 +474,7 @@ def evaluate(config, instance, seed):
 space = {"x": optuna.distributions.FloatDistribution(0, 1)}
 race_study(optuna.create_study(), evaluate, range(5), suggest=space, budget=99, seed=1)
 """
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert ran.returncode == 130
+    ran = python("-c", code, exits=130)
     assert "Traceback" not in ran.stderr
     (line,) = [line for line in ran.stderr.splitlines() if line.startswith("racer:")]
     assert "in memory and ends with this program; go on with the same call" in line

@@ -1,7 +1,5 @@
 """scikit-learn's callbacks are told of each fit of a search."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

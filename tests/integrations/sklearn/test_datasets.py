@@ -1,7 +1,5 @@
 """Folds of several data sets as instances, and what is evaluated on them."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

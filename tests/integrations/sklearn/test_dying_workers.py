@@ -1,7 +1,5 @@
 """A worker of scikit-learn's that dies costs one cell: the rest of the search goes on."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,13 +1,10 @@
 """One fold at a time, and what is needed to import any of it."""
 
-from __future__ import annotations
-
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from processes import python
 from sklearn.model_selection import GroupKFold, KFold
 
 from racer.integrations.sklearn.fits import OneFold
@@ -50,6 +47,6 @@ def test_a_worker_is_not_sent_the_folds_but_what_the_splitter_asks_for_is_known(
 
 def test_without_scikit_learn_the_error_names_the_extra():
     code = "import sys; sys.modules['sklearn'] = None; import racer.integrations.sklearn"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = python("-c", code, exits=None)
     assert "racer.integrations.sklearn needs scikit-learn" in done.stderr
     assert "pip install 'racer-tuning[sklearn]'" in done.stderr

@@ -14,6 +14,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import KFold
 
+from racer import Limits
 from racer.errors import ObjectiveError, SettingError
 from racer.integrations.sklearn import RacingSearchCV, TunedSearchCV
 
@@ -24,7 +25,7 @@ pytestmark = [
 
 ROWS = np.arange(8.0)[:, None]  # the training part of the last of two folds begins with row 0
 CLASSES = np.tile([True, False, True, True], 2)
-LIMITS = {"memory": 200_000_000}
+LIMITS = Limits(memory=200_000_000)
 
 
 def searched(estimator, **more):
@@ -35,12 +36,12 @@ def searched(estimator, **more):
 @pytest.mark.parametrize("n_jobs", [None, 2])
 @pytest.mark.parametrize(
     ("takes", "limits", "says"),
-    [("time", {"timeout": 10}, "took more than 10 s"), ("memory", LIMITS, "more than 200000000")],
+    [("time", Limits(10), "took more than 10 s"), ("memory", LIMITS, "more than 200000000")],
 )
 @pytest.mark.filterwarnings("ignore:One or more:UserWarning")
 def test_a_fit_beyond_a_limit_fails_alone(takes, limits, says, n_jobs):
     with pytest.warns(FitFailedWarning, match=f"1 fits failed out of a total of 4(.|\n)*{says}"):
-        search = searched(Greedy(takes=takes), n_jobs=n_jobs, **limits)
+        search = searched(Greedy(takes=takes), n_jobs=n_jobs, limits=limits)
     assert search.best_params_ == {"x": 1}
     found = [search.cv_results_[f"split{fold}_test_score"] for fold in range(2)]
     np.testing.assert_array_equal(found, [[0.75, 0.75], [0.75, np.nan]])
@@ -48,13 +49,13 @@ def test_a_fit_beyond_a_limit_fails_alone(takes, limits, says, n_jobs):
 
 def test_a_limit_is_an_error_where_errors_are_raised():
     with pytest.raises(ObjectiveError, match="more than 200000000"):
-        searched(Greedy(takes="memory"), error_score="raise", **LIMITS)
+        searched(Greedy(takes="memory"), error_score="raise", limits=LIMITS)
 
 
 @pytest.mark.filterwarnings("ignore:One or more:UserWarning")
 def test_a_tuning_has_limits_too():
     search = TunedSearchCV(
-        Greedy(takes="memory"), {"x": [1, 2]}, budget=4, cv=KFold(2), refit=False, **LIMITS
+        Greedy(takes="memory"), {"x": [1, 2]}, budget=4, cv=KFold(2), refit=False, limits=LIMITS
     )
     with pytest.warns(FitFailedWarning, match="more than 200000000"):
         search.fit(ROWS, CLASSES)
@@ -67,14 +68,16 @@ def test_fits_with_limits_do_not_meet_the_threads_of_this_process():
     data = np.random.default_rng(1).normal(size=(400, 2))
     model = HistGradientBoostingClassifier(max_iter=2)
     model.fit(data, data[:, 0] > 0)
-    search = RacingSearchCV(model, {"max_leaf_nodes": [3, 5]}, cv=2, refit=False, timeout=100)
+    search = RacingSearchCV(
+        model, {"max_leaf_nodes": [3, 5]}, cv=2, refit=False, limits=Limits(100)
+    )
     search.fit(data, data[:, 0] > 0)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
 @pytest.mark.parametrize(
     "settings",
-    [{"timeout": 0}, {"memory": 10}, {"timeout": "1"}, {"pre_dispatch": 0}, {"pre_dispatch": "x"}],
+    [{"limits": 60}, {"pre_dispatch": 0}, {"pre_dispatch": "x"}],
 )
 def test_settings_that_cannot_be_are_refused(settings):
     with pytest.raises(SettingError, match=next(iter(settings))):

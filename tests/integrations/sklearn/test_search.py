@@ -1,7 +1,5 @@
 """The searches as scikit-learn's users know them: what GridSearchCV does, on fewer fits."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import pickle
@@ -529,8 +527,7 @@ def test_settings_that_cannot_work_are_refused_before_a_fit(settings, says):
 
 
 @BOTH
-def test_a_search_goes_on_where_it_was_interrupted(search, tmp_path, monkeypatch):
-    path = tmp_path / "run.db"
+def test_a_search_goes_on_where_it_was_interrupted(search, tmp_path, path, monkeypatch):
     whole = search(store=tmp_path / "whole.db").fit(X, Y)
     kept = load(tmp_path / "whole.db")
     assert kept.probability_best == whole.result_.probability_best
@@ -576,15 +573,13 @@ def recorded_search(path, *, parameters=None, **settings):
         ({"estimator": DecisionTreeClassifier(random_state=1)}, "estimator: not the same"),
     ],
 )
-def test_a_store_refuses_what_would_mix_scores(other, says, tmp_path):
-    path = tmp_path / "run.db"
+def test_a_store_refuses_what_would_mix_scores(other, says, path):
     recorded_search(path)
     with pytest.raises(StoreError, match=says):
         recorded_search(path, **other)
 
 
-def test_scorers_without_a_digest_are_told_apart_by_their_text(tmp_path):
-    path = tmp_path / "run.db"
+def test_scorers_without_a_digest_are_told_apart_by_their_text(path):
 
     def loss(y, found):
         return (y != found).mean()

@@ -3,11 +3,10 @@
 import contextlib
 import io
 import os
-import subprocess
-import sys
 import warnings
 
 import pytest
+from processes import python
 
 CODE = """
 import warnings
@@ -35,13 +34,7 @@ print(best_posterior(costs).probability_best.round(6).tolist())
 
 
 def printed(**processor):
-    done = subprocess.run(
-        [sys.executable, "-c", CODE],
-        env={**os.environ, **processor},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = python("-c", CODE, env={**os.environ, **processor})
     return done.stdout
 
 

@@ -54,8 +54,8 @@ def refusals():
     """Return the errors of what needs Unix; an empty text where it works."""
     found = {}
     for name, given in {
-        "timeout": {"timeout": 5},
-        "memory": {"memory": 2**30},
+        "timeout": {"limits": racer.Limits(5)},
+        "memory": {"limits": racer.Limits(memory=2**30)},
         "runtime": {"runtime": racer.Runtime(2.0)},
     }.items():
         found[name] = _error(
