@@ -101,9 +101,13 @@ class Failing:
         self.weights = likely[keep] / likely[keep].sum()
         self._by_cell = [found[i] for i in keep]
 
-    def __call__(self, points: Floats, numbers: Indices | None = None) -> Floats:
-        """Return probabilities (k, places) of points; `numbers` are their places in what is known."""
-        out = np.full((len(points), self._n), self.rate)
+    def __call__(self, points: Floats, numbers: Indices | None = None) -> tuple[Floats, Floats]:
+        """Return probabilities (k, places) of points, and the prices (k,) of what is chance in them.
+
+        `numbers` are their places in what is known. Whether it fails on an instance is a doubt that
+        an evaluation may end as far as that is a property of both, and costs nothing.
+        """
+        out, cost = np.full((len(points), self._n), self.rate), np.zeros(len(points))
         for first in range(0, len(points), _AT_ONCE):
             part = slice(first, first + _AT_ONCE)
             alike: dict[float, Floats] = {}
@@ -115,12 +119,13 @@ class Failing:
                 if law.length not in alike:
                     alike[law.length] = likeness(points[part], self._points, law.length)
                 k = alike[law.length]
-                out[part] += weight * (law.alike * (k @ total)[:, None] + law.both * (k @ by_cell))
+                own = law.alike * (k @ total)[:, None] + law.both * (k @ by_cell)
                 if numbers is not None:
                     mine = numbers[part]
-                    known = np.where(mine >= 0, total[mine], 0.0)
-                    out[part] += weight * law.own * known[:, None]
-        return np.clip(out, 0.0, 1.0)
+                    own += law.own * np.where(mine >= 0, total[mine], 0.0)[:, None]
+                out[part] += weight * own
+                cost[part] += weight * (1.0 - law.signal) * PRICE * own.mean(axis=1)
+        return np.clip(out, 0.0, 1.0), cost
 
 
 def likeness(one: Floats, other: Floats, length: float) -> Floats:
@@ -134,15 +139,6 @@ def likeness(one: Floats, other: Floats, length: float) -> Floats:
         single += np.exp(apart / np.float32(-length))
     both = np.exp(joint / np.float32(-length)) + single / np.float32(one.shape[1])
     return np.asarray(0.5 * both, dtype=np.float64)
-
-
-def price(failing: Floats, usual: float) -> Floats:
-    """Return what probabilities of failures (k, places) cost, in spreads of a block.
-
-    Only failing more often than is `usual`: below that, what is expected differs by noise alone.
-    """
-    share = np.maximum(failing - usual, 0.0).mean(axis=1)
-    return np.asarray(PRICE * share + FAR * sure(failing))
 
 
 def sure(failing: Floats) -> Indices:

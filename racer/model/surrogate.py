@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import scipy.linalg  # has a BLAS of its own, which `one_blas_thread` limits once it is loaded
 
-from racer.model.failing import price
+from racer.model.failing import FAR, sure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -199,7 +199,8 @@ class Guarded:
         return self._costs.lower_bound(features) + self._price(features)
 
     def _price(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
-        return price(self._failing(features), self._failing.rate)
+        failing, chance = self._failing(features)
+        return np.asarray(chance + FAR * sure(failing))
 
 
 def _triangular_solution(

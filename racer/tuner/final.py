@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racer.model.failing import PRICE, sure
+from racer.model.failing import sure
 from racer.racing.asktell import Asked
 from racer.seeding import rng_for
 
@@ -32,13 +32,9 @@ _AT_ONCE = 4  # evaluations of the leader, before it is looked at again
 
 def kept(ledger: Ledger, total: int) -> int:
     """Return how many of `total` evaluations the final stage needs now."""
-    if not has_stage(ledger):
+    if not has_stage(ledger) or not ledger.lost.is_partial:
         return 0
-    share, most = _UNSEEN
-    kept = min(ledger.plan.stream.n_instances or 0, round(share * total), most)
-    if ledger.lost.is_partial:
-        kept = round(_KEPT * total)
-    return kept + for_default(ledger, total)
+    return round(_KEPT * total) + for_default(ledger, total)
 
 
 def has_stage(ledger: Ledger) -> bool:
@@ -167,11 +163,10 @@ class FinalStage:
         """Return cells of the leader, of who would be better if it passes, and of the runners-up."""
         lead, n, pairs = self._lead, max(self._room // _ROUNDS, 1), list[tuple[int, int]]()
         pairs += self._doubt(lead, pairs)
-        share = PRICE * self._failing.mean(axis=1)
         ahead = self._score[lead]
         if sure(self._failing)[lead]:  # whoever passes is better
-            ahead = min(ahead, self._cost.max() + share.max())
-        gain = np.maximum(ahead - self._cost - share.min(), 0.0)
+            ahead = min(ahead, self._cost.max())
+        gain = np.maximum(ahead - self._cost, 0.0)
         gain *= (1.0 - self._failing).prod(axis=1)
         gain[lead] = 0.0
         for k in (-gain).argsort(kind="stable")[: 2 * n].tolist():

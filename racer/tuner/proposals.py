@@ -145,8 +145,10 @@ class Proposals:
         order = candidates[costs.argsort(kind="stable")].tolist()
         self.branches.note(order, [self._branches_of[c] for c in order])
 
-    def failing(self, about: Sequence[int], lost: Lost) -> NDArray[np.float64]:
-        """Learn how probably candidates fail; return it of some, (k, places)."""
+    def failing(
+        self, about: Sequence[int], lost: Lost
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Learn how probably candidates fail; return it of some, (k, places), and its price (k,)."""
         if self._failing is None or self._failing.n_cells != len(lost.failed):
             self._seen, at = np.unique(lost.candidates, return_inverse=True)
             some = at, lost.places, lost.failed, lost.n_places

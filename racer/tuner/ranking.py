@@ -8,7 +8,7 @@ import numpy as np
 
 from racer.core.table import with_success
 from racer.model.effects import effects
-from racer.model.failing import FAR, price, sure
+from racer.model.failing import FAR, sure
 from racer.results.base import goes_by_means, likeliest, n_blocks_of, posterior_of
 from racer.results.likeness import likeness
 from racer.results.metrics import Metrics
@@ -30,7 +30,7 @@ _RECENT = 500  # candidates that are learnt from, beside those still in
 class Outlook(NamedTuple):
     """What is expected of candidates: costs, their standard errors (k,); failures (k, places).
 
-    `score` is the cost and the price of failures, together.
+    Costs are with the price of failures by chance; `score` with that of the others as well.
     """
 
     cost: NDArray[np.float64]
@@ -72,7 +72,7 @@ class Ranking:
         costs = ledger.known.all_costs(about, instance)
         if runtime is not None:
             costs = np.where(np.isinf(costs), np.inf, runtime.as_costs(costs))
-        failing = self._failing(about)
+        failing, chance = self._failing(about)
         if (penalty := ledger.lost.penalty) is not None:
             costs = np.where(costs == penalty, np.inf, costs)
         fails = sure(failing)
@@ -89,8 +89,8 @@ class Ranking:
         cost, sd = np.where(passes, 0.0, FAR), np.ones(len(about))
         cost[asked] = self._proposals.learn(learnt, known, np.array(about)[asked].tolist())
         sd[passes] = np.sqrt(known.variance)
-        score = cost + price(failing, float(ledger.lost.failed.mean()))
-        return Outlook(cost[at], sd[at], failing[at], score[at])
+        cost += chance
+        return Outlook(cost[at], sd[at], failing[at], (cost + FAR * fails)[at])
 
     def _about(self, candidates: Sequence[int]) -> list[int]:
         """Return the candidates that are learnt from: the latest, and some."""
@@ -106,11 +106,13 @@ class Ranking:
             return None
         return length - sum(not known.is_usable(b) for b in range(self._ledger.blocks_used))
 
-    def _failing(self, about: Sequence[int]) -> NDArray[np.float64]:
-        """Return how probably candidates fail, (k, instances or blocks)."""
+    def _failing(
+        self, about: Sequence[int]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return how probably candidates fail, (k, instances or blocks), and its price (k,)."""
         lost = self._ledger.lost
         if not lost.failed.any():
-            return np.zeros((len(about), lost.n_places))
+            return np.zeros((len(about), lost.n_places)), np.zeros(len(about))
         return self._proposals.failing(about, lost)
 
     def fastest_first(self, elites: tuple[int, ...]) -> tuple[int, ...]:
