@@ -60,9 +60,6 @@ if TYPE_CHECKING:
     from racer.run.calls import race as race
     from racer.run.calls import tune as tune
     from racer.run.resume import resume as resume
-    from racer.scenario.bundle import Verification as Verification
-    from racer.scenario.bundle import bundle as bundle
-    from racer.scenario.bundle import verify as verify
     from racer.scenario.score_files import read_scores as read_scores
     from racer.space.expressions import Param as Param
     from racer.space.numeric import Integer as Integer
@@ -117,19 +114,16 @@ _HOME = {
     "Throttled": "racer.evaluate.pace",
     "TuneResult": "racer.results.tuning",
     "Tuner": "racer.tuner.tuner",
-    "Verification": "racer.scenario.bundle",
     "Within": "racer.core.objective",
     "Workers": "racer.evaluate.workers",
     "ablation": "racer.run.ablation",
     "bench": "racer.run.bench",
-    "bundle": "racer.scenario.bundle",
     "compare": "racer.comparison.compare",
     "load": "racer.store.load",
     "race": "racer.run.calls",
     "read_scores": "racer.scenario.score_files",
     "resume": "racer.run.resume",
     "tune": "racer.run.calls",
-    "verify": "racer.scenario.bundle",
 }
 _ROOMS = ("deciders", "plots", "simulate", "space", "stats", "tuner")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import reprlib
 import secrets
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 MOST_BYTES = 16_000_000
 """Size of the largest file that is read as text."""
 
-_LARGEST = 10**10  # bytes of a file whose hash is taken
 SQLITE = b"SQLite format 3\0"
 _BESIDE_A_STORE = ("-journal", ".lock")
 
@@ -136,11 +134,3 @@ def _check_replaceable(target: Path, given: str, *, is_new: bool) -> None:
             raise FileExistsError(
                 errno.EEXIST, f"{store!r} is a store, or another database: give another name", given
             )
-
-
-def sha256_of(path: StrPath) -> str:
-    """Return the SHA-256 of a regular file; OSError for another kind of file, or a larger one."""
-    with open(_opened(path), "rb") as file:
-        if os.fstat(file.fileno()).st_size > _LARGEST:
-            raise OSError(errno.EFBIG, f"it is larger than {_LARGEST / 1e6:g} MB", os.fspath(path))
-        return hashlib.file_digest(file, "sha256").hexdigest()

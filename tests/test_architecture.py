@@ -17,6 +17,7 @@ ROOT = TESTS.parent / "racer"
 ORDER = (
     "errors",
     "_checks",
+    "_entry",
     "_files",
     "seeding",
     "_numerics",
@@ -42,7 +43,16 @@ ORDER = (
     "scenario",
     "cli",
 )
-STATS_MAY_IMPORT = {"errors", "_checks", "_numerics", "seeding", "failures", "plots", "stats"}
+STATS_MAY_IMPORT = {
+    "errors",
+    "_checks",
+    "_entry",
+    "_numerics",
+    "seeding",
+    "failures",
+    "plots",
+    "stats",
+}
 OUTSIDE = {
     *("os", "signal", "subprocess", "multiprocessing", "threading", "socket", "shutil"),
     *("tempfile", "pathlib", "sqlite3", "time", "datetime", "joblib", "rich", "click"),
@@ -54,6 +64,7 @@ MAY_TOUCH_OUTSIDE = (
         "plots._canvas",  # bytes of a picture, in memory
         "render.html",
         "evaluate.attempt",
+        "evaluate.process_state",
         "evaluate.workers",
         "evaluate.loky",
         "evaluate.coroutines",

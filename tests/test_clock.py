@@ -11,6 +11,7 @@ FILES = [path for path in TESTS.rglob("*.py") if path != Path(__file__).resolve(
 # in programs that tests write, too; in an event loop whose clock jumps, nothing waits
 SLEEP = re.compile(r"(?<!def )\bsleep(\(|\W{1,4}\d)")
 IN_A_LOOP = re.compile(r"\basyncio\.sleep\((0\))?")
+TOOK = re.compile(r"\.(seconds|wall|cpu|busy)\b(?!\()")
 CLOCKS = {"time", "monotonic", "perf_counter", "process_time", "thread_time"}
 
 
@@ -40,12 +41,39 @@ def clock_lines(tree):
 
 
 def asserted(source):
-    """Return the numbers of lines that assert what a clock says."""
-    asserts = (node for node in ast.walk(parsed(source)) if isinstance(node, ast.Assert))
-    return [number for node in asserts for number in clock_lines(node)]
+    """Return the numbers of lines that assert what a clock says, or what was computed from it."""
+    tree = parsed(source)
+    assigned = (node for node in ast.walk(tree) if isinstance(node, ast.Assign))
+    read = {ast.unparse(a.targets[0]) for a in assigned if any(clock_lines(a.value))}
+    return [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assert)
+        and (any(clock_lines(node)) or read & {ast.unparse(name) for name in ast.walk(node.test)})
+    ]
 
 
-@pytest.mark.parametrize("lines", [unexplained, asserted])
+def measured(source):
+    """Return the numbers of lines that assert how long something took, without a comment on or above.
+
+    Seconds that the test itself has told, or a clock of its own, are as good as any number.
+    """
+    lines = source.splitlines()
+    return [
+        node.lineno
+        for node in (ast.walk(ast.parse(source)) if TOOK.search(source) else ())
+        if isinstance(node, ast.Assert)
+        and any(
+            isinstance(inner, ast.Compare)
+            and any(isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for op in inner.ops)
+            and any(TOOK.search(ast.unparse(side)) for side in (inner.left, *inner.comparators))
+            for inner in ast.walk(node)
+        )
+        and not any("#" in line for line in lines[node.lineno - 2 : node.lineno])
+    ]
+
+
+@pytest.mark.parametrize("lines", [unexplained, asserted, measured])
 def test_whoever_sleeps_or_reads_a_clock_says_why_and_nobody_asserts_what_it_says(lines):
     found = {
         f"{path.relative_to(TESTS)}:{number}"
@@ -60,3 +88,6 @@ def test_the_rules_find_what_they_are_for():
     assert unexplained(source) == [1, 5, 6]
     assert unexplained("# why\ntime.sleep(1)\nawait asyncio.sleep(0)\n") == []
     assert asserted("began = time.time()\nassert time.time() - began < 3\n") == [2]
+    assert asserted("took = time.monotonic() - 1\nassert took < 3\n") == [2]
+    assert measured("assert result.seconds < 3\nassert a.seconds == 3\n") == [1]
+    assert measured("# told\nassert result.seconds < 3\n") == []

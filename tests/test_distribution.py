@@ -142,3 +142,17 @@ def test_actions_are_pinned_by_commit():
     used = re.findall(r"uses: (.*)", workflows)
     assert len(used) >= 2
     assert [one for one in used if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[\d.]+", one)] == []
+
+
+def test_what_ci_and_a_release_install_is_pinned():
+    pinned = (ROOT / ".ci/constraints.txt").read_text(encoding="utf-8").lower()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    for needed in (*project["dependencies"], *extras["test"], *extras["dev"], *extras["docs"]):
+        name = re.match(r"[\w-]+", needed)[0].lower()
+        assert name == "racer-tuning" or re.search(rf"^{name}==", pinned, re.MULTILINE), name
+    tools = (ROOT / ".ci/release-tools.txt").read_text(encoding="utf-8")
+    pins = [line for line in tools.split("\n") if "==" in line]
+    assert len(pins) > 4
+    assert all(f"{line}\n    --hash=sha256:" in tools for line in pins)
+    assert "--require-hashes" in (ROOT / ".ci/release").read_text(encoding="utf-8")

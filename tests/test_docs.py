@@ -103,7 +103,7 @@ def test_values_named_in_comments_are_right():
     assert checked == 2
 
 
-@pytest.mark.parametrize("page", ["hydra", "trackers", "bundle"])
+@pytest.mark.parametrize("page", ["hydra", "trackers"])
 def test_the_page_of_a_door_is_short(page):
     text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     assert 100 < len(text.split()) <= 300

@@ -317,3 +317,24 @@ def test_damage_in_small():
     done = CliRunner().invoke(damage.main, ["-n", "30", "--seed", "7"])
     assert done.exit_code == 0, done.output
     assert "**all**" in done.output
+
+
+@pytest.mark.thorough
+def test_kills_in_small():
+    """Large: python scripts/study.py kills; here each contest is killed once."""
+    pytest.importorskip("sklearn")
+    found = subprocess.run(
+        [
+            sys.executable,
+            str(Path(__file__).parents[1] / "scripts/study.py"),
+            "kills",
+            "-n",
+            "20",
+            "--each",
+            "1",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 0, found.stdout + found.stderr

@@ -173,7 +173,10 @@ def _silent(contest: Callable[..., str], folder: Path, seed: int) -> str:
         return contest(folder, seed)
 
 
-_CAPPED: dict[str, Any] = {"runtime": racer.Runtime(20.0, slack=1.0), "timeout": 60.0}
+_CAPPED: dict[str, Any] = {
+    "runtime": racer.Runtime(20.0, slack=1.0),
+    "limits": racer.Limits(timeout=60.0),
+}
 _AIMS: dict[str, Any] = {"metrics": {"error": "min", "size": "min"}, "decider": None}
 _AIMS["objective"] = racer.Pareto("error", "size")
 _MONEY: dict[str, Any] = {"metrics": {"error": "min"}, "budget": racer.Budget(spend=45.0)}

@@ -136,6 +136,18 @@ def tell(message: str) -> None:
     say(in_terminal(message), err=True)
 
 
+def confirm(question: str) -> None:
+    """Ask a question; Abort unless the answer is yes, ClickException where nobody can answer."""
+    try:
+        is_yes = click.confirm(question, err=True)
+    except (click.Abort, RuntimeError, OSError, ValueError) as error:
+        if isinstance(error, click.Abort) and sys.stdin.isatty():  # Ctrl-C
+            raise
+        raise click.ClickException("it asks, and nobody can answer here: give --yes") from None
+    if not is_yes:
+        raise click.Abort
+
+
 def in_terminal(message: str) -> str:
     """Return a message for standard error, broken between words if that is a terminal."""
     return folded(message, shutil.get_terminal_size().columns) if is_watched() else message

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 _COMMANDS = {
     "ablation": "racer.cli.stores:ablation",
     "bench": "racer.cli.bench:bench_command",
-    "bundle": "racer.cli.bundle:bundle",
     "check": "racer.cli.stores:check",
     "check-scenario": "racer.cli.scenarios:check_scenario",
     "compare": "racer.cli.compare:compare_command",
@@ -32,7 +31,6 @@ _COMMANDS = {
     "resume": "racer.cli.stores:resume",
     "show": "racer.cli.stores:show",
     "tune": "racer.cli.scenarios:tune",
-    "verify": "racer.cli.bundle:verify",
     "watch": "racer.cli.stores:watch",
 }
 

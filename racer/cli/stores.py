@@ -21,6 +21,7 @@ from racer.cli.answer import (
     NAME,
     Whole,
     answer_width,
+    confirm,
     forms,
     give,
     json_of,
@@ -456,7 +457,7 @@ def _program_of(store: str, call: str, *, yes: bool) -> tuple[Command, dict[str,
     if not yes and not recorded.is_ours:
         begun = f"{one_line(store)} was begun by another user, or elsewhere."
         say(f"{begun}\n{shown_program(stored)}", err=True)
-        click.confirm("Run it?", abort=True, err=True)
+        confirm("Run it?")
     return Command(**stored), settings
 
 

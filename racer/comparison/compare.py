@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 import pandas as pd
 
-from racer._checks import check_fraction, choice, counted, flag, is_one_of, is_real, suggests
+from racer._checks import check_fraction, choice, counted, flag, is_one_of, is_real
+from racer._entry import entry
 from racer._numerics import as_costs
 from racer.comparison.columns import Columns
 from racer.comparison.data import UNPAIRED, Design, LocalRope, Method, Posthoc
@@ -46,7 +47,7 @@ METHODS: dict[str, Callable[[Scores, Settings], Analysis]] = {
 }
 
 
-@suggests
+@entry
 def compare(
     scores: pd.DataFrame | ArrayLike,
     method: Method | None = None,

@@ -6,6 +6,7 @@ from collections import deque
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain, count, groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -62,7 +63,7 @@ def in_random_order(cells: Iterable[Cell]) -> Iterator[Cell]:
 
     A machine that becomes slower or faster would else favour whoever comes first on each block.
     """
-    for _, group in groupby(cells, lambda cell: (cell.held_out, cell.block)):
+    for _, group in groupby(cells, attrgetter("held_out", "block")):
         some = list(group)
         order = rng_for(some[0].seed, "order").permutation(len(some)) if len(some) > 1 else [0]
         yield from (some[i] for i in order)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from racer.errors import SettingError
 from racer.evaluate.objective import generator_kind, is_coroutine_function
+from racer.evaluate.process_state import watched_by_user
 
 if TYPE_CHECKING:
     from racer.deciders.decider import Drop
@@ -354,4 +355,4 @@ def check_callbacks(callbacks: Sequence[Callback]) -> tuple[Callback, ...]:
                 f"callbacks=[{callback!r}]: it is {kind}, of which a call runs nothing: give a "
                 "plain function"
             )
-    return tuple(callbacks)
+    return tuple(map(watched_by_user, callbacks))

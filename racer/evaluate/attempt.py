@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import os
-import platform
 import random
 import signal
 import threading
 import time
 from collections.abc import Mapping
-from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
-from functools import cache, partial
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import joblib
 import numpy as np
-import numpy.random  # loaded when first used, and that would be in each child
 from joblib.externals.loky import reusable_executor
 
+from racer._entry import called_in, users_mode
 from racer.evaluate.command.command import Command
 from racer.evaluate.limits.limits import Limits, limited
 from racer.evaluate.limits.linux import cpu_seconds
@@ -33,6 +32,7 @@ from racer.evaluate.objective import (
     without_spend,
 )
 from racer.evaluate.outcome import Cell, Outcome, bounded
+from racer.evaluate.process_state import here, settings_put_back, undisturbed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
@@ -105,8 +105,9 @@ def _called(evaluate: Any, cell: Cell) -> Any:
     if isinstance(evaluate, Command):
         return evaluate.run(cell)
     if cell.bound is not None and takes_bound(evaluate):
-        return evaluate(cell.config, cell.instance, cell.seed, bound=cell.bound)
-    return evaluate(cell.config, cell.instance, cell.seed)
+        called: Any = evaluate
+        return undisturbed(partial(called, bound=cell.bound), cell.config, cell.instance, cell.seed)
+    return undisturbed(evaluate, cell.config, cell.instance, cell.seed)
 
 
 def evaluate_cell(
@@ -153,27 +154,6 @@ def _with_command(evaluate: Objective, cell: Cell, outcome: Outcome) -> str:
     return outcome.message
 
 
-@cache
-def here() -> str:
-    """Return the name of this process, unique among the machines of a cluster."""
-    return f"{platform.node()}:{os.getpid()}"
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=here.cache_clear)
-
-
-@contextmanager
-def generators_put_back() -> Iterator[None]:
-    """Put the legacy random generators, which are seeded for each cell, back on exit."""
-    before = random.getstate(), np.random.get_state()  # noqa: NPY002
-    try:
-        yield
-    finally:
-        random.setstate(before[0])
-        np.random.set_state(before[1])  # noqa: NPY002
-
-
 def watched(
     evaluate: Objective, cells: Sequence[Cell], limits: Limits
 ) -> Generator[Outcome, None, None]:
@@ -217,10 +197,12 @@ class Task:
     driver: str
     is_own_pool: bool = False  # the pool of the worker belongs to the driver
     nested: tuple[Any, int | None] | None = None  # joblib backend and n_jobs within evaluations
+    error_mode: dict[str, Any] = field(default_factory=users_mode)  # NumPy's
 
     def __call__(self, cell: Cell) -> Outcome:
         """Evaluate a cell in a worker, which leaves Ctrl-C to the driver."""
         with ExitStack() as stack:
+            stack.enter_context(called_in(self.error_mode))
             if self.nested is not None:
                 backend, n_jobs = self.nested
                 stack.enter_context(joblib.parallel_config(backend=backend, n_jobs=n_jobs))
@@ -235,6 +217,8 @@ class Task:
                 if not self.is_own_pool:
                     stack.callback(signal.signal, number, before)
         if self.limits is None:
+            if in_main_thread and not in_driver:
+                stack.enter_context(settings_put_back())
             interruptible = in_main_thread and in_driver
             return evaluate_cell(
                 self.evaluate, cell, retries=self.retries, reraise_interrupt=interruptible

@@ -10,12 +10,14 @@ from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Self
 
+from racer._entry import as_user
 from racer.errors import ObjectiveError
 from racer.evaluate.attempt import FINAL, judged
 from racer.evaluate.executor import SPARE, never
 from racer.evaluate.limits.limits import took_more_than
 from racer.evaluate.objective import Misbehaved, describe
 from racer.evaluate.pace import Pace, Throttled, pause_of, trouble_of
+from racer.evaluate.process_state import end_fork_of, here
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -190,11 +192,12 @@ class Coroutines:
 
     async def _called(self, call: _Call) -> tuple[Any, BaseException | None]:
         """Call the objective once; return its answer or its exception."""
-        cell = call.cell
+        cell, process = call.cell, here()
         self._n_running += 1
         try:
             async with asyncio.timeout(self._timeout) as limit:
-                return await self._evaluate(cell.config, cell.instance, cell.seed), None
+                with as_user():
+                    return await self._evaluate(cell.config, cell.instance, cell.seed), None
         except BaseException as error:
             if call.is_cancelled or isinstance(error, KeyboardInterrupt):
                 raise
@@ -202,6 +205,7 @@ class Coroutines:
                 return None, _TimeoutExceeded("timeout", took_more_than(self._timeout))
             return None, error
         finally:
+            end_fork_of(process)
             self._n_running -= 1
 
     def _refused(self, begun: float, error: BaseException | None) -> float:

@@ -31,9 +31,9 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from racer.errors import ObjectiveError, SettingError, warn
-from racer.evaluate.attempt import here
 from racer.evaluate.objective import check_picklable, describe
 from racer.evaluate.outcome import Outcome
+from racer.evaluate.process_state import here
 from racer.evaluate.transport import Call, LoadTask, MissingTask, Transport
 
 if TYPE_CHECKING:

@@ -22,10 +22,11 @@ from joblib.externals.loky.process_executor import BrokenProcessPool, ShutdownEx
 from joblib.parallel import LokyBackend, SequentialBackend, ThreadingBackend, get_active_backend
 
 from racer.errors import SettingError, warn
-from racer.evaluate.attempt import Task, here
+from racer.evaluate.attempt import Task
 from racer.evaluate.executor import Futures, OnlyNeeded, Submitter, never
 from racer.evaluate.limits.processes import start_worker
 from racer.evaluate.objective import check_picklable
+from racer.evaluate.process_state import here
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterator, Mapping

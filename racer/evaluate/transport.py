@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import cloudpickle
 import joblib
 
-from racer.evaluate.attempt import here
+from racer.evaluate.process_state import here
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 from racer._checks import check_jobs, is_whole, suggesting, with_article
 from racer.errors import SettingError
-from racer.evaluate.attempt import WATCHER_DIED, Task, evaluate_cell, here, watched
+from racer.evaluate.attempt import WATCHER_DIED, Task, evaluate_cell, watched
 from racer.evaluate.command.command import Command
 from racer.evaluate.executor import SPARE, Futures, OnlyNeeded, Submitter, UserExecutor, never
 from racer.evaluate.limits.limits import Limits
 from racer.evaluate.loky import joblib_workers
 from racer.evaluate.objective import check_objective, is_coroutine_function, seeded
+from racer.evaluate.process_state import here
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence

@@ -7,6 +7,7 @@ returns the axes: ``ax.figure.savefig("picture.png")`` keeps it. In a figure of 
 layout "constrained" makes room for the legends and notes beside them.
 """
 
+from racer._entry import public_room
 from racer.plots.candidates import bars, boxes, courses
 from racer.plots.critical_difference import critical_difference
 from racer.plots.fronts import front
@@ -32,3 +33,5 @@ __all__ = [
     "sampling",
     "simplex",
 ]
+
+public_room(vars())

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from racer._checks import is_whole
+from racer._entry import entries
 from racer.core.blocks import in_random_order
 from racer.core.events import RaceEnded, check_callbacks
 from racer.core.prices import with_spend
@@ -143,6 +144,7 @@ Outcomes = Any  # a list of outcomes in the order of the cells; finite values, (
 Flow = Generator[Asked, Outcomes, None]
 
 
+@entries
 class AskTell(ABC):
     """A contest by `ask` and `tell`: no clock, no files, no processes.
 
@@ -156,6 +158,9 @@ class AskTell(ABC):
         self._notes = Notes()
         self._asked = _NOTHING
         self._running: Flow | BaseException | None = None  # or the error that ended it
+
+    def __init_subclass__(cls) -> None:
+        entries(cls)
 
     kind: ClassVar[Kind]
     rules: Rules
@@ -191,8 +196,8 @@ class AskTell(ABC):
             An error, as of the decider, ended the contest before.
         """
         self._begin()
-        told = self._asked.told
-        return tuple(cell for cell in self._asked.shuffled if cell.key not in told)
+        cells, told = self._asked.shuffled, self._asked.told
+        return tuple([cell for cell in cells if cell.key not in told] if told else cells)
 
     def ahead(self, blocks: int, known: Early | None = None) -> Iterator[Cell]:
         """Yield cells that may be asked for after these, of up to so many blocks, block by block.
@@ -260,8 +265,8 @@ class AskTell(ABC):
         for outcome in outcomes:
             check_outcome(outcome, self.rules.metric_names)
         counted = [*map(self._counted, required, outcomes)]  # before any of them is told
-        told = self._asked.told | dict(zip((c.key for c in required), counted, strict=True))
-        self._advance([told[key] for key in self._asked.by_key])
+        told, new = self._asked.told, dict(zip(map(id, required), counted, strict=True))
+        self._advance([new.get(id(cell)) or told[cell.key] for cell in self._asked.cells])
 
     def _counted(self, cell: Cell, outcome: Outcome) -> Outcome:
         """Return an outcome as it counts for a cell; an error if it cannot be of it."""

@@ -272,13 +272,6 @@ class Race(AskTell):
             return None
         return asked.block, asked.candidates
 
-    def tell_row(self, row: Row) -> None:
-        """Tell all cells that are `requested`, as a row that has been checked before.
-
-        It is for races without run times, prices and metrics, and with any scores.
-        """
-        self._advance(row)
-
     def _checked_values(self, told: Any) -> NDArray[np.float64]:
         try:
             values = np.array(told, dtype=np.float64)
@@ -357,10 +350,7 @@ class Race(AskTell):
             yield block
 
     def _record(self, asked: Request, told: Any) -> Row:
-        """Put outcomes, values or a row into the table; return the row of the block."""
-        if isinstance(told, Row):
-            self._account.seconds += math.fsum(() if told.seconds is None else told.seconds)
-            return self._noted(asked, self._table.append(told))
+        """Put outcomes or values into the table; return the row of the block."""
         account = self._account
         if isinstance(told, list):
             account.seconds += math.fsum([outcome.seconds for outcome in told])

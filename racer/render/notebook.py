@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from racer._entry import entries
 from racer.render.escape import escape_html as escape
 from racer.render.sections import Bold, Code, Grid, Section
 from racer.render.text import as_text
@@ -18,6 +19,10 @@ __all__ = ["Displayed", "as_html"]
 
 class Displayed:
     """Text for `print` and HTML for notebooks, of the pieces that a class returns."""
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        entries(cls)
 
     def _pieces(self) -> Iterable[Piece]:
         """Return the HTML."""

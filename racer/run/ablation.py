@@ -7,7 +7,8 @@ import reprlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from racer._checks import is_whole, suggests, whole
+from racer._checks import is_whole, whole
+from racer._entry import entry
 from racer._files import as_path
 from racer.core.budget import Budget
 from racer.errors import BudgetError, CandidateError, SettingError, StoreError
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["ablation"]
 
 
-@suggests
+@entry
 def ablation(
     of: TuneResult | str | PathLike[str],
     evaluate: Objective,

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racer._checks import flag, suggests, whole
+from racer._checks import flag, whole
+from racer._entry import entry
 from racer.core.events import BlockCompleted
 from racer.core.pool import as_instances
 from racer.deciders.faster import FasterRace
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["bench"]
 
 
-@suggests
+@entry
 def bench(
     programs: Mapping[str, Program] | Sequence[Line],
     instances: Sequence[Any] | None = None,

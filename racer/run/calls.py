@@ -6,7 +6,7 @@ import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from racer._checks import suggests
+from racer._entry import entry
 from racer.evaluate.limits.limits import Limits
 from racer.evaluate.workers import Workers
 from racer.run.job import Job
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["race", "tune"]
 
 
-@suggests
+@entry
 def race(
     candidates: Sequence[Any],
     evaluate: Objective,
@@ -225,7 +225,7 @@ def race(
     return result
 
 
-@suggests
+@entry
 def tune(
     space: Space,
     evaluate: Objective,

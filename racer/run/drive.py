@@ -17,11 +17,11 @@ from racer.core.contest import ContestResult, Unused
 from racer.core.events import Ended, RaceEnded
 from racer.core.prices import NO_SPEND
 from racer.errors import ObjectiveError, RaceInterrupted, warn
-from racer.evaluate.attempt import generators_put_back
 from racer.evaluate.command.command import on_common_code
 from racer.evaluate.limits.processes import not_for_evaluations
 from racer.evaluate.objective import check_useful
 from racer.evaluate.outcome import bounded, check_outcome
+from racer.evaluate.process_state import process_put_back
 from racer.evaluate.workers import number_of
 from racer.results.base import Result
 from racer.run.deadline import Deadline
@@ -101,7 +101,7 @@ def drive(
             if store is not None:
                 stack.enter_context(stop)
                 stack.enter_context(not_for_evaluations(store.path))
-            stack.enter_context(generators_put_back())
+            stack.enter_context(process_put_back())
             stack.enter_context(workers)
             loop.run()
             if store is not None:

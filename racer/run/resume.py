@@ -6,7 +6,7 @@ import os
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from racer._checks import suggests
+from racer._entry import entry
 from racer.core.budget import Budget
 from racer.errors import SettingError, StoreError, warn
 from racer.evaluate.limits.limits import Limits
@@ -15,7 +15,6 @@ from racer.run.job import Job
 from racer.store.contest import (
     IN_SECONDS,
     contest_from_store,
-    decode_setting,
     is_used_up,
     recorded_budgets,
 )
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["resume"]
 
 
-@suggests
+@entry
 def resume(
     store: str | PathLike[str],
     evaluate: Objective,
@@ -143,10 +142,7 @@ def resume(
             "prices": prices,
         }
         given = {name: value for name, value in given.items() if value is not None}
-        limits = {
-            field.name: decode_setting(file.path, field.name, recorded.settings[field.name])
-            for field in fields(Limits)
-        }
+        limits = {field.name: recorded.settings[field.name] for field in fields(Limits)}
         job = Job(
             evaluate,
             Limits(**limits),

@@ -1,5 +1,6 @@
 """Races on costs that are drawn or recorded: nothing runs, and the truth is known."""
 
+from racer._entry import public_room
 from racer.simulate.answers import answers
 from racer.simulate.play import Play, play
 from racer.simulate.worlds import (
@@ -30,3 +31,5 @@ __all__ = [
     "answers",
     "play",
 ]
+
+public_room(vars())

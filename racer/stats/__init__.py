@@ -5,6 +5,7 @@ best, ties share the average. NaN means "unknown": paired tests delete the pair,
 block, and every result has the number left out.
 """
 
+from racer._entry import public_room
 from racer.stats.best import BestPosterior, best_posterior
 from racer.stats.bradley_terry_model import BradleyTerryResult, Waic, bradley_terry
 from racer.stats.correlated_t import CorrelatedTResult, correlated_t_test
@@ -93,3 +94,5 @@ __all__ = [
     "signed_rank_test",
     "win_table",
 ]
+
+public_room(vars())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import fields as fields_of
 from importlib.metadata import version
 from types import MappingProxyType
@@ -109,15 +110,9 @@ def _check_difference(path: str, name: str, old: Any, new: Any) -> None:
         return
     if name in MAY_LACK and old is None:
         raise _begun_without(path, name, shown_apart(new, old)[0])
-    if name == "space":
-        try:
-            place, new, old = _where_they_differ(new, old)
-            name += place
-        except (KeyError, TypeError, StopIteration):  # what is recorded is not a space
-            pass
-    elif (fields := _fields(new)) and _fields(old).keys() == fields.keys():
-        place, new, old = _where_they_differ(fields, _fields(old))
-        name += place
+    if name in ("space", "runtime"):
+        with suppress(KeyError, TypeError, StopIteration):  # what is recorded is not a space
+            name, new, old = _where_they_differ(name, new, old)
     limits = [_fields(value).get("limit", value) for value in (new, old)]
     raise OtherStoreError(
         *(
@@ -140,17 +135,19 @@ def _fields(encoded: Any) -> dict[str, Any]:
     return encoded["fields"] if is_record(encoded, "Runtime") else {}
 
 
-def _where_they_differ(new: Any, old: Any, place: str = "") -> tuple[str, Any, Any]:
-    """Return the place of the first difference between two spaces, and the values there."""
-    if place == "['parameters']":
+def _where_they_differ(name: str, new: Any, old: Any) -> tuple[str, Any, Any]:
+    """Return the place of the first difference in two spaces or records, and the values there."""
+    if _fields(new) and _fields(old):
+        new, old = _fields(new), _fields(old)
+    if name == "space['parameters']":
         named = [{item["name"]: item for item in items} for items in (new, old)]
         if list(named[0]) != list(named[1]):
-            return place, list(named[0]), list(named[1])
+            return name, list(named[0]), list(named[1])
         new, old = named
     if not isinstance(new, dict) or not isinstance(old, dict) or list(new) != list(old):
-        return place, new, old
-    name = next(name for name in new if not same(new[name], old[name]))
-    return _where_they_differ(new[name], old[name], f"{place}[{name!r}]")
+        return name, new, old
+    part = next(part for part in new if not same(new[part], old[part]))
+    return _where_they_differ(f"{name}[{part!r}]", new[part], old[part])
 
 
 def _same_function(old: str, new: str) -> bool:

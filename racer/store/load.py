@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from racer._entry import entry
 from racer._files import as_path
 from racer.core.events import Ended
 from racer.errors import RacerError, StoreError
@@ -17,7 +18,7 @@ from racer.store.jsonable import is_plain
 from racer.store.reader import open_to_read, sense_made_of
 from racer.store.replay import Recorder, replay
 from racer.store.result import is_result_of, result_in
-from racer.store.schema import VerdictRow
+from racer.store.schema import FIRST_MESSAGE, STATUSES, VerdictRow
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -46,6 +47,7 @@ class Recorded(NamedTuple):
     is_ours: bool = False
 
 
+@entry
 def load(store: str | PathLike[str]) -> AnyResult:
     """Return the result of a race, a tuning or an ablation from its store, without running anything.
 
@@ -213,16 +215,19 @@ def _fill(report: Report, reader: Reader, quick: bool) -> None:
     setup = reader.setup
     report.kind = setup.kind
     report.settings = seen_settings(reader, setup)
-    report.candidates = (
-        reader.count_candidates() if setup.kind == "tuning" else len(setup.candidates)
-    )
+    report.candidates = len(setup.candidates)
+    if setup.kind == "tuning":
+        ((report.candidates,),) = reader.rows("SELECT count(DISTINCT candidate) FROM outcomes")
     report.instances = None if setup.instances is None else len(setup.instances)
     report.resume = reader.how_to_resume()
     ending = reader.ending()
     report.ended = None if ending is None else ending.ended
 
     _ = reader.eliminated()
-    (report.statuses, report.seconds, report.failure) = reader.statuses()
+    for status, n, seconds in reader.rows(STATUSES):
+        report.statuses[status] = n
+        report.seconds += seconds
+    report.failure = next((message for (message,) in reader.rows(FIRST_MESSAGE)), "")
     report.evaluations = report.statuses.total()
 
     if (why := why_not_replayed(reader)) is not None:

@@ -11,7 +11,6 @@ import shutil
 import sqlite3
 import stat
 import struct
-from collections import Counter
 from contextlib import closing, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +18,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from racer.core.events import Ended
-from racer.errors import StoreError
+from racer.errors import RaceStateError, StoreError
+from racer.evaluate.outcome import Outcome, check_outcome
 from racer.evaluate.recorded import SCORES
 from racer.space.stored import not_kept
 from racer.store import schema
@@ -27,6 +27,8 @@ from racer.store.jsonable import is_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from racer.evaluate.outcome import CellKey
 
 SEARCH = "racer.integrations.sklearn.calls.Fit"
 """The objective of a search of scikit-learn."""
@@ -73,7 +75,8 @@ _WHAT_TO_DO = {
 def explained(path: str) -> Iterator[None]:
     """Turn errors of SQLite and of the file system into a StoreError that names the file."""
     try:
-        yield
+        with sense_made_of(path):
+            yield
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", None) or ""
         advice = next((text for code, text in _WHAT_TO_DO.items() if name.startswith(code)), "")
@@ -82,21 +85,6 @@ def explained(path: str) -> Iterator[None]:
         raise StoreError(
             f"store {path!r}: {error}: see that file and directory can be read and written"
         ) from error
-    except UnicodeError as error:
-        raise damaged(path, f"its text cannot be read ({error})") from error
-    except MemoryError as error:
-        raise StoreError(
-            f"store {path!r}: there is not enough memory to read it, or a size in it is damaged; "
-            "the file is unchanged"
-        ) from error
-
-
-def damaged(path: str, what: str) -> StoreError:
-    """Return the error for damage that SQLite does not see."""
-    return StoreError(
-        f"store {path!r}: {what}: it is damaged, or was changed by hand, and was left as it is: "
-        "put a copy in its place"
-    )
 
 
 @contextmanager
@@ -108,13 +96,22 @@ def sense_made_of(path: str) -> Iterator[None]:
         raise damaged(path, "the records are nested too deeply") from error
     except MemoryError as error:
         raise StoreError(
-            f"store {path!r}: there is not enough memory for its settings, if they "
-            "are not damaged; the file is unchanged"
+            f"store {path!r}: there is not enough memory to read it, or a size in it is damaged; "
+            "the file is unchanged"
         ) from error
     except (OverflowError, UnicodeError) as error:
         raise damaged(path, f"its records make no sense ({error})") from error
 
 
+def damaged(path: str, what: str) -> StoreError:
+    """Return the error for damage that SQLite does not see."""
+    return StoreError(
+        f"store {path!r}: {what}: it is damaged, or was changed by hand, and was left as it is: "
+        "put a copy in its place"
+    )
+
+
+_SCHEMA = "SELECT type, name, ifnull(sql, '') FROM sqlite_master"
 _ALWAYS = {"racer", "evaluate", "retries", "timeout", "memory"}
 
 
@@ -151,8 +148,8 @@ class Reader:
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             self.damaged(f"settings, candidates or instances cannot be read ({error!r})")
         self._check_names(setup)
-        for name, fits in schema.FITS.items():
-            if name in setup.settings and not fits(setup.settings[name]):
+        for name, kind in schema.KIND_OF.items():
+            if name in setup.settings and not schema.fits(setup.settings[name], kind):
                 self.damaged(f"its {name} makes no sense")
         return setup
 
@@ -168,17 +165,16 @@ class Reader:
         kind: object = setup.kind
         if not isinstance(kind, str) or kind not in schema.ARGUMENTS:
             self.damaged(f"it holds a contest of the kind {setup.kind!r}")
-        sampling = {"sampling"} if setup.kind == "tuning" else set()
-        needed = _ALWAYS | sampling | {*schema.ARGUMENTS[setup.kind]}
-        needed -= {"candidates", "instances", *schema.MAY_LACK}
-        needed |= {"instance_order"} if setup.kind == "tuning" else set()
+        of_tuning = {"sampling", "instance_order"} if setup.kind == "tuning" else set()
+        needed = _ALWAYS | {*schema.ARGUMENTS[setup.kind]}
+        needed = needed - {"candidates", "instances", *schema.MAY_LACK} | of_tuning
         if missing := needed - setup.settings.keys():
             self.damaged(f"its settings lack {', '.join(sorted(missing))}")
         if others := setup.settings.keys() - needed - {*schema.OF_EVALUATIONS, *schema.MAY_LACK}:
             self.damaged(f"its settings have {', '.join(sorted(others))}, which are not known")
 
-    def outcomes(self) -> Iterator[schema.OutcomeRow]:
-        """Yield the outcomes in order of block and candidate, held-out ones last; see `check`."""
+    def outcomes(self) -> Iterator[tuple[CellKey, Outcome]]:
+        """Yield cells and outcomes in order of block and candidate, held-out ones last; see `check`."""
         before = None
         with explained(self.path):
             for *values, _, _ in self.connection.execute(schema.ROWS["outcomes"]):
@@ -187,7 +183,17 @@ class Reader:
                 if key == before:
                     self.damaged(f"candidate {row.candidate} on block {row.block} is in it twice")
                 before = key
-                yield row
+                yield (bool(row.held_out), row.block, row.candidate), self.outcome_of(row)
+
+    def outcome_of(self, row: schema.OutcomeRow) -> Outcome:
+        """Return the outcome of a row; StoreError if it makes no sense."""
+        parts: dict[str, Any] = dict(zip(schema.OF_OUTCOME, row[2:10], strict=True))
+        try:
+            parts["metrics"] = None if row.metrics is None else json.loads(row.metrics)
+            check_outcome(outcome := Outcome(**parts))
+        except (ValueError, RaceStateError) as error:
+            self.damaged(f"an outcome on block {row.block} makes no sense ({error})")
+        return outcome
 
     def check(self) -> tuple[int, int]:
         """Return the number of outcomes and the last checksum; StoreError unless all are as written.
@@ -226,26 +232,10 @@ class Reader:
     def result(self) -> str | None:
         """The result in a file that is byte by byte as the last run left it, else None."""
         for text, digest in self.rows("SELECT result, digest FROM results"):
-            if isinstance(digest, bytes) and isinstance(text, str):
-                image = self.connection.serialize()
-                if digest == digest_of(image, digest, text):
-                    return text
+            is_one = isinstance(digest, bytes) and isinstance(text, str)
+            if is_one and digest == digest_of(self.connection.serialize(), digest):
+                return str(text)
         return None
-
-    def count_candidates(self) -> int:
-        """Return how many candidates have an outcome."""
-        ((n,),) = self.rows("SELECT count(DISTINCT candidate) FROM outcomes")
-        return int(n)
-
-    def statuses(self) -> tuple[Counter[str], float, str]:
-        """Return how many outcomes have which status, their seconds, and the first message."""
-        counts: Counter[str] = Counter()
-        seconds = 0.0
-        for status, n, took in self.rows(schema.STATUSES):
-            counts[status] = n
-            seconds += took
-        first = self.rows(schema.FIRST_MESSAGE)
-        return counts, seconds, first[0][0] if first else ""
 
     def verdicts(self) -> Iterator[schema.VerdictRow]:
         """Return the verdicts in order of block, each checked."""
@@ -303,13 +293,12 @@ class Reader:
 
     def check_schema(self) -> None:
         """Raise StoreError unless the tables are those of a store."""
-        found = self.rows("SELECT type, name, rootpage FROM sqlite_master")
-        tables = {name for kind, name, page in found if kind == "table" and page}
-        with explained(self.path):
-            for table, expected in schema.expected_columns().items():
-                if table not in tables or schema.columns(self.connection, table) != expected:
-                    self.damaged(f"its table {table!r} is not that of a store")
-        if any(kind == "trigger" for kind, _, _ in found):
+        found = {name: (kind, sql) for kind, name, sql in self.rows(_SCHEMA)}
+        for table, statement in schema.TABLES.items():
+            kind, sql = found.get(table, ("", ""))
+            if kind != "table" or schema.columns_of(sql) != schema.columns_of(statement):
+                self.damaged(f"its table {table!r} is not that of a store")
+        if any(kind == "trigger" for kind, _ in found.values()):
             self.damaged("it has triggers, which no store has")
 
     def check_pages(self, check: str) -> None:
@@ -431,10 +420,12 @@ def _copied(path: str, mode: str) -> sqlite3.Connection | None:
 _HEADER = 100  # bytes in which SQLite counts the changes of a file
 
 
-def digest_of(image: bytes, digest: bytes, text: str) -> bytes:
-    """Return the SHA-256 of a database, in which that of a result stands for `digest`."""
-    own = hashlib.sha256(text.encode()).digest()
-    return hashlib.sha256(image[_HEADER:].replace(digest, own, 1)).digest()
+NO_DIGEST = bytes(32)
+
+
+def digest_of(image: bytes, digest: bytes) -> bytes:
+    """Return the SHA-256 of a database, in which zeros stand for `digest`."""
+    return hashlib.sha256(image[_HEADER:].replace(digest, NO_DIGEST, 1)).digest()
 
 
 def no_race_in(path: str) -> StoreError:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from itertools import chain
-from sys import intern
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,11 +12,8 @@ import numpy as np
 from racer.core.contest import Unused
 from racer.core.events import BlockCompleted, CandidatesAdded, Ended, RaceEnded
 from racer.core.prices import Prices
-from racer.core.table import Row
 from racer.errors import RacerWarning, RaceStateError, StoreError, warn
-from racer.evaluate.outcome import Outcome, bounded, check_outcome
-from racer.racing.asktell import under
-from racer.racing.race import Race
+from racer.evaluate.outcome import Outcome, bounded
 from racer.store.contest import VERSION, refuse_differences, set_up
 from racer.store.jsonable import decode, dumps, encode, same
 from racer.store.reader import sense_made_of
@@ -28,15 +23,12 @@ from racer.store.schema import CandidateRow, Ending, PriceRow, VerdictRow, is_pr
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from racer.core.contest import Contest
     from racer.core.events import Callback, Elimination, RaceCompleted
-    from racer.core.rules import Rules
     from racer.evaluate.objective import Objective
     from racer.evaluate.outcome import CellKey
     from racer.store.reader import Reader
-    from racer.store.schema import Conclusion, OutcomeRow
+    from racer.store.schema import Conclusion
     from racer.store.writer import Store
 
     Event = BlockCompleted | RaceEnded | CandidatesAdded | RaceCompleted
@@ -89,10 +81,12 @@ class Recorder:
             best = None if event.best is None else int(event.best)
             dropped = _dropped(event.eliminated) if event.eliminated else "[]"
             verdict = VerdictRow(event.block, best, dropped, evidence)
-            self._compare(f"block {event.block}", next(self._verdicts, None), verdict)
+            self._compare(
+                f"its verdict at block {event.block}", next(self._verdicts, None), verdict
+            )
         elif isinstance(event, RaceEnded):
             ending = Ending(event.ended.value, _dropped(event.eliminated))
-            self._compare("the end", self._ending, ending)
+            self._compare("its verdict at the end", self._ending, ending)
         elif isinstance(event, CandidatesAdded):
             self._compare_candidates(event)
         if not self.replaying or isinstance(event, RaceEnded):
@@ -103,15 +97,13 @@ class Recorder:
         for watcher in self._watchers:
             watcher(event)
 
-    def _compare(
-        self, place: str, recorded: VerdictRow | Ending | None, now: VerdictRow | Ending
-    ) -> None:
+    def _compare(self, what: str, recorded: Conclusion | None, now: Conclusion) -> None:
+        """Record what is new; StoreError if it is otherwise than recorded."""
         if recorded is None:
             self._record(now)
-        # of the rest, the evidence is not compared
-        elif recorded[:-2] != now[:-2] or not _agree(recorded.dropped, now.dropped):
+        elif not _agree(recorded, now):
             raise StoreError(
-                f"{self._where}: replayed, its verdict at {place} comes out otherwise: recorded is "
+                f"{self._where}: replayed, {what} comes out otherwise: recorded is "
                 f"{_told(recorded)}; now it is {_told(now)}. {self._hint}; the file was left as "
                 "it is"
             )
@@ -120,19 +112,10 @@ class Recorder:
 
     def _compare_candidates(self, event: CandidatesAdded) -> None:
         for number, config in enumerate(event.configs, event.first):
-            now = CandidateRow(number, dumps(encode(config)))
-            recorded = next(self._sampled, None)
-            if recorded is None:
-                self._record(now)
-                if self._prices is not None:
-                    price = self._prices.recorded_of(config)
-                    self._record(PriceRow(number, dumps(price)))
-            elif recorded != now:
-                raise StoreError(
-                    f"{self._where}: replayed, it samples otherwise: candidate {number} is "
-                    f"{recorded.value} in the record, and {now.value} now. {self._hint}; the "
-                    "file was left as it is"
-                )
+            now, recorded = CandidateRow(number, dumps(encode(config))), next(self._sampled, None)
+            self._compare(f"candidate {number}", recorded, now)
+            if recorded is None and self._prices is not None:
+                self._record(PriceRow(number, dumps(self._prices.recorded_of(config))))
 
     def all_came(self) -> bool:
         """Return True if all recorded verdicts and candidates have been reached."""
@@ -148,10 +131,13 @@ def _evidence(evidence: Mapping[str, Any]) -> str:
     return dumps(encode(plain))
 
 
-def _told(verdict: VerdictRow | Ending) -> str:
-    if isinstance(verdict, Ending):
-        return f"ended={verdict.ended!r}, dropped={verdict.dropped}"
-    return f"block={verdict.block}, best={verdict.best}, dropped={verdict.dropped}"
+def _told(row: Conclusion) -> str:
+    return ", ".join(f"{name}={value}" for name, value in _compared(row).items())
+
+
+def _compared(row: Conclusion) -> dict[str, Any]:
+    """Return the columns that must come out the same: all but the evidence."""
+    return {name: value for name, value in row._asdict().items() if name != "evidence"}
 
 
 def _dropped(eliminations: Iterable[Elimination]) -> str:
@@ -170,12 +156,14 @@ def _dropped(eliminations: Iterable[Elimination]) -> str:
     )
 
 
-def _agree(recorded: str, now: str) -> bool:
-    """Return True if two lists of drops are equal; probabilities may differ in the last digits."""
-    if recorded == now:
-        return True
+def _agree(recorded: Conclusion, now: Conclusion) -> bool:
+    """Return True if two rows are equal; probabilities may differ in the last digits."""
+    one, other = _compared(recorded), _compared(now)
+    drops = one.pop("dropped", "[]"), other.pop("dropped", "[]")
+    if one != other or drops[0] == drops[1]:
+        return one == other
     try:
-        pairs = zip(json.loads(recorded), json.loads(now), strict=True)
+        pairs = zip(*map(json.loads, drops), strict=True)
         return all(_same_drop(one, other) for one, other in pairs)
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError, RecursionError):
         return False
@@ -183,8 +171,7 @@ def _agree(recorded: str, now: str) -> bool:
 
 def _same_drop(one: dict[str, Any], other: dict[str, Any]) -> bool:
     p, q = (decode(drop.pop("probability")) for drop in (one, other))
-    close = math.isclose(p, q, rel_tol=1e-6, abs_tol=1e-12) or (math.isnan(p) and math.isnan(q))
-    return close and one == other
+    return one == other and bool(np.isclose(p, q, rtol=1e-6, atol=1e-12, equal_nan=True))
 
 
 class Prefetched(NamedTuple):
@@ -289,18 +276,17 @@ def _tell_all(contest: Contest[Any], reader: Reader) -> dict[CellKey, Outcome]:
 
     Of a cell that was evaluated with several bounds, the smallest comes first, as it did then.
     """
-    rows = reader.outcomes()
+    recorded = reader.outcomes()
     known: dict[CellKey, list[Outcome]] = {}
     untold: dict[CellKey, Outcome] = {}
-    last = (False, -1)  # the block up to which rows have been read
-    if isinstance(contest, Race) and _has_plain_costs(contest.rules):
-        rows, last = _tell_rows(contest, reader, rows, known)
+    last: CellKey = (False, -1, 0)  # up to which they have been read
     missing = False
     while not missing and (cells := contest.ask()):
         for cell in cells:
             key = cell.key
-            while last <= key[:2] and (row := next(rows, None)) is not None:
-                last = _read(reader, row, known)
+            while last[:2] <= key[:2] and (row := next(recorded, None)) is not None:
+                last, outcome = row
+                known.setdefault(last, []).append(outcome)
             outcomes = known.pop(key, [])
             while outcomes and bounded(outcomes[0], cell.bound) is None:
                 untold[key] = outcomes.pop(0)
@@ -315,97 +301,9 @@ def _tell_all(contest: Contest[Any], reader: Reader) -> dict[CellKey, Outcome]:
             more = outcomes if bounded(outcome, cell.bound) != outcome else outcomes[1:]
             if more:  # it says more than was asked for, or there are larger bounds
                 known[key] = more
-    for row in rows:
-        _read(reader, row, known)
+    for key, outcome in recorded:
+        known.setdefault(key, []).append(outcome)
     return untold | {key: outcomes[-1] for key, outcomes in known.items()}
-
-
-def _has_plain_costs(rules: Rules) -> bool:
-    """Return True if outcomes are told as they are recorded, whatever they are."""
-    special = (rules.runtime, rules.metric_names, rules.bounds, rules.prices)
-    return not rules.is_paid and all(setting is None for setting in special)
-
-
-def _tell_rows(
-    contest: Race,
-    reader: Reader,
-    outcomes: Iterator[OutcomeRow],
-    known: dict[CellKey, list[Outcome]],
-) -> tuple[Iterator[OutcomeRow], tuple[bool, int]]:
-    """Tell a race its complete blocks, one by one; return the remaining rows, and the last block.
-
-    Outcomes that are read, but belong to no complete block, are added to `known`.
-    """
-    last, row = (False, -1), next(outcomes, None)
-    while (asked := contest.requested) is not None:
-        block, candidates = asked
-        found: dict[int, OutcomeRow] = {}
-        while row is not None and not row.held_out and row.block <= block:
-            if row.block < block or row.candidate in found:
-                _read(reader, row, known)
-            else:
-                found[row.candidate] = row
-            row = next(outcomes, None)
-        last = (False, block)
-        told = [found.pop(candidate, None) for candidate in candidates.tolist()]
-        is_whole = None not in told
-        for other in (*found.values(), *(() if is_whole else filter(None, told))):
-            _read(reader, other, known)
-        if not is_whole:
-            break
-        contest.tell_row(_row_of(reader, block, candidates, told))  # type: ignore[arg-type]
-    return chain(() if row is None else (row,), outcomes), last
-
-
-def _row_of(
-    reader: Reader, block: int, candidates: NDArray[np.intp], told: Sequence[OutcomeRow]
-) -> Row:
-    """Return the row of a table that outcomes make; StoreError if they make no sense."""
-    others: dict[int, Outcome] = {}
-    _, _, tries, statuses, values, *more, seconds, workers, _, _, _ = zip(*told, strict=True)
-    are_plain = {*statuses} == {"ok"} and {*tries} == {1} and {*more[0], *more[1]} == {None}
-    for place, row in enumerate(() if are_plain else told):
-        if (row.status, row.attempts, row.metrics, row.spend) != ("ok", 1, None, None):
-            others[place] = _outcome(reader, row)
-    known, took = np.array(values, dtype=np.float64), np.array(seconds, dtype=np.float64)
-    have_none = [place for place, outcome in others.items() if outcome.value is None]
-    is_sound = np.isfinite(known) & (took >= 0.0) & (took < math.inf)
-    is_sound[have_none] = True  # their outcomes are checked
-    try:
-        for outcome in others.values():
-            check_outcome(under(None, outcome))
-    except RaceStateError as error:
-        reader.damaged(f"an outcome on block {block} makes no sense ({error})")
-    if not is_sound.all():
-        reader.damaged(f"an outcome on block {block} has a value or a time that makes no sense")
-    by = tuple(map(intern, workers))
-    return Row(block, candidates, known, took, others, by if any(by) else None)
-
-
-def _read(reader: Reader, row: OutcomeRow, known: dict[CellKey, list[Outcome]]) -> tuple[bool, int]:
-    """Add the outcome of a row; return where it belongs: held out or not, and its block."""
-    place = bool(row.held_out), row.block
-    known.setdefault((*place, row.candidate), []).append(_outcome(reader, row))
-    return place
-
-
-def _outcome(reader: Reader, row: OutcomeRow) -> Outcome:
-    """Return the outcome of a row, which is checked when it is told."""
-    status: Any = row.status
-    try:
-        metrics = None if row.metrics is None else json.loads(row.metrics)
-    except ValueError as error:
-        reader.damaged(f"the metrics of an outcome on block {row.block} make no sense ({error})")
-    return Outcome(
-        status,
-        row.value,
-        seconds=row.seconds,
-        message=row.message,
-        attempts=row.attempts,
-        worker=row.worker,
-        metrics=metrics,
-        spend=row.spend,
-    )
 
 
 def _sorted_out(
@@ -428,10 +326,6 @@ def _sorted_out(
             reader.damaged(
                 f"candidate {candidate} on block {block} is recorded, but there is no such cell"
             )
-        try:
-            check_outcome(outcome)
-        except RaceStateError as error:
-            reader.damaged(f"an outcome on block {block} makes no sense ({error})")
         told = None if held_out or contest.rules.runtime is None else known.of(candidate).get(block)
         if told is None:
             continue

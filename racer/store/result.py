@@ -8,30 +8,33 @@ from __future__ import annotations
 
 import json
 import math
-import operator
-from base64 import b64decode, b64encode
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import pairwise
+from sys import intern
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racer._checks import is_real, is_whole
 from racer.core.contest import Unused
 from racer.core.events import Elimination, Ended, RaceCompleted
 from racer.core.table import Row, Table
-from racer.errors import RaceStateError
-from racer.evaluate.outcome import Outcome, check_outcome
+from racer.errors import RaceStateError, StoreError
+from racer.evaluate.outcome import Outcome
+from racer.racing.asktell import under
 from racer.results.base import Result
 from racer.results.tuning import Origin, TuneResult
 from racer.store.contest import VERSION
 from racer.store.jsonable import decode
+from racer.store.schema import OutcomeRow, fits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
 
     from racer.core.contest import Contest
+    from racer.core.rules import Rules
     from racer.store.reader import Reader
 
 __all__ = ["LEAST", "content_of", "is_result_of", "result_in"]
@@ -40,10 +43,21 @@ LEAST = 5000
 """Outcomes of the smallest store that has its result: a smaller one is replayed at once."""
 
 _TABLES = ("known", "held_out")
-_PACKED = {"candidates": "<i8", "values": "<f8", "seconds": "<f8", "by": "<i8"}
+_VALUES = {
+    "leader": "int | None",
+    "survivors": "tuple[int, ...]",
+    "evaluations": "int",
+    "seconds": "float",
+    "spent": "float | None",
+}
 _REFUSED = (
-    *(UnicodeError, MemoryError, RecursionError, RaceStateError),
+    *(UnicodeError, MemoryError, RecursionError, RaceStateError, StoreError),
     *(AttributeError, KeyError, IndexError, TypeError, ValueError, OverflowError),
+)
+_CELLS = "SELECT held_out, block, candidate, value, seconds, worker FROM outcomes ORDER BY number"
+_MORE = (
+    "SELECT * FROM outcomes "
+    "WHERE status != 'ok' OR attempts != 1 OR metrics IS NOT NULL OR spend IS NOT NULL"
 )
 
 
@@ -51,15 +65,12 @@ def content_of(result: Any) -> str | None:
     """Return the text of a result; None of a small one, or one that JSON cannot hold."""
     if not isinstance(result, Result) or result.evaluations < LEAST:
         return None
+    if not _are_as_recorded(result.rules):
+        return None
     content: dict[str, Any] = {
         "racer": VERSION,
-        "leader": result.leader,
-        "survivors": result.survivors,
+        **{name: getattr(result, name) for name in _VALUES},
         "ended": result.ended.value,
-        "evaluations": result.evaluations,
-        "seconds": result.seconds,
-        "spent": result.spent,
-        "unused": result.unused._asdict(),
         "deterministic": result.stream.deterministic,
         "eliminations": [vars(gone) for gone in result._eliminations],  # noqa: SLF001  (no frame)
         "evidence": [(block, dict(evidence)) for block, evidence in result._evidence],  # noqa: SLF001
@@ -84,45 +95,29 @@ def result_in(reader: Reader, contest: Contest[Any]) -> Any:
 
 
 def is_result_of(reader: Reader, result: Any) -> bool:
-    """Return True if the result in a store, if any, is this one, but for rounding."""
+    """Return True if the result in a store, if any, is this one."""
     with suppress(*_REFUSED):
-        if reader.result is None or (content := json.loads(reader.result))["racer"] != VERSION:
+        if reader.result is None or json.loads(reader.result)["racer"] != VERSION:
             return True
-        unused = Unused(**content["unused"])
-        if unused.cells == result.unused.cells and math.isclose(
-            unused.seconds, result.unused.seconds, abs_tol=1e-9
-        ):
-            return content_of(replace(result, unused=unused)) == reader.result
+        return content_of(result) == reader.result
     return False
 
 
+def _are_as_recorded(rules: Rules) -> bool:
+    """Return True if the outcomes of a result are those recorded, whatever they are."""
+    special = (rules.runtime, rules.metric_names, rules.prices)
+    return not rules.needs_spend and all(setting is None for setting in special)
+
+
 def _of_table(table: Table) -> dict[str, Any]:
-    """Return the columns of a table, and what is more than a value."""
-    rows, names = table.rows, dict[str, int]()
-    workers = [row.workers or ("",) * len(row.values) for row in rows]
-    others = [
-        (number, place, {field.name: getattr(outcome, field.name) for field in fields(Outcome)})
-        for number, row in enumerate(rows)
-        for place, outcome in row.others.items()
-    ]
+    """Return which cells a table has; their outcomes are in the store."""
     return {
-        "blocks": [row.block for row in rows],
-        "sizes": [len(row.values) for row in rows],
-        **{
-            name: _packed(name, np.concatenate([getattr(row, name) for row in rows] or [[]]))
-            for name in ("candidates", "values", "seconds")
-        },
-        "by": _packed("by", [names.setdefault(name, len(names)) for by in workers for name in by]),
-        "workers": [*names],
-        "others": others,
+        "blocks": [row.block for row in table.rows],
+        "sizes": [len(row.candidates) for row in table.rows],
+        "candidates": [number for row in table.rows for number in row.candidates.tolist()],
         "repeated": sorted(table.repeated),
         "incomplete": sorted(table.incomplete),
     }
-
-
-def _packed(name: str, column: Any) -> str:
-    """Return a column of numbers as base64."""
-    return b64encode(np.asarray(column).astype(_PACKED[name]).tobytes()).decode()
 
 
 def _restored(content: Any, reader: Reader, contest: Contest[Any]) -> Any:
@@ -135,105 +130,106 @@ def _restored(content: Any, reader: Reader, contest: Contest[Any]) -> Any:
         more["origins"] = tuple(_made(Origin, origin) for origin in content["origins"])
         if len(more["origins"]) != len(configs):
             raise ValueError("another number of candidates")
-        _check(origin.parent for origin in more["origins"])
+        _numbers(origin.parent for origin in more["origins"])
     n = len(configs)
-    for name in _TABLES:
-        table = _table(content[name], n)
-        more[name] = Table.of_rows(*table, maximize=rules.maximize, runtime=rules.runtime)
+    cells = _Cells(reader, n)
+    for held_out, name in enumerate(_TABLES):
+        part = content[name]
+        aside = _numbers(part["repeated"]).tolist(), _numbers(part["incomplete"]).tolist()
+        rows = cells.rows(held_out, part)
+        more[name] = Table.of_rows(rows, *aside, maximize=rules.maximize)
     gone = tuple(_made(Elimination, elimination) for elimination in content["eliminations"])
-    _check((number for one in gone for number in (one.candidate, one.against)), n)
-    _check([content["leader"], *content["survivors"]], n)
-    unused = Unused(**content["unused"])
-    _check([content["evaluations"], unused.cells, *(block for block, _ in content["evidence"])])
-    took = [
-        content["seconds"],
-        unused.seconds,
-        *([] if content["spent"] is None else [content["spent"]]),
-    ]
+    _numbers((number for one in gone for number in (one.candidate, one.against)), n)
+    values = _checked(_VALUES, content)
+    _numbers([values["leader"], *values["survivors"]], n)
+    _numbers([values["evaluations"], *(block for block, _ in content["evidence"])])
     told = [part for _, evidence in content["evidence"] for part in evidence.values()]
-    if not all(map(is_real, took)) or not all(isinstance(x, str | float | int) for x in told):
+    if not all(isinstance(part, str | float | int) for part in told):
         raise TypeError("these are no numbers")
     is_deterministic = fresh.stream.deterministic or content["deterministic"] is True
     return replace(
         fresh,
         configs=configs,
-        leader=content["leader"],
-        survivors=tuple(content["survivors"]),
         ended=Ended(content["ended"]),
-        evaluations=content["evaluations"],
-        seconds=content["seconds"],
-        spent=content["spent"],
-        unused=unused,
+        unused=cells.unused(),
         stream=replace(fresh.stream, deterministic=is_deterministic),
         _eliminations=gone,
         _evidence=tuple((block, evidence) for block, evidence in content["evidence"]),
+        **values,
         **more,
     )
 
 
-_FITS: Mapping[str, Callable[[Any], bool]] = {
-    "int": is_whole,
-    "float": is_real,
-    "bool": lambda value: isinstance(value, bool),
-    "str": lambda value: isinstance(value, str),
-    "tuple[int, ...]": lambda value: isinstance(value, list) and all(map(is_whole, value)),
-    "Mapping[str, float]": lambda value: isinstance(value, dict),
-    "Status": lambda value: isinstance(value, str),
-}
+def _checked(kinds: Mapping[str, str], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of these names; TypeError for one of another type."""
+    if not all(fits(values[name], kind) for name, kind in kinds.items()):
+        raise TypeError("another type")
+    return {n: tuple(values[n]) if isinstance(values[n], list) else values[n] for n in kinds}
 
 
 def _made(cls: type[Any], values: Mapping[str, Any]) -> Any:
     """Return an instance of a class of plain fields, whose types are compared."""
-    for name, kind in cls.__annotations__.items():
-        if name == "_":  # KW_ONLY
-            continue
-        is_none = values[name] is None and kind.endswith(" | None")
-        if not is_none and not _FITS[kind.removesuffix(" | None")](values[name]):
-            raise TypeError(f"{name} is none")
-    return cls(**{n: tuple(v) if isinstance(v, list) else v for n, v in values.items()})
+    return cls(**_checked({n: k for n, k in cls.__annotations__.items() if n != "_"}, values))
 
 
-def _check(numbers: Any, end: float = math.inf) -> None:
-    """Raise TypeError or ValueError unless all are whole, from 0 and below `end`, or None."""
-    if not all(0 <= operator.index(number) < end for number in numbers if number is not None):
+def _numbers(given: Iterable[Any], end: float = math.inf) -> NDArray[np.int64]:
+    """Return whole numbers, from 0 and below `end`, None left out; ValueError for anything else."""
+    numbers = np.array([number for number in given if number is not None])
+    is_whole = numbers.ndim == 1 and numbers.dtype == np.int64
+    if len(numbers) and not (is_whole and numbers.min() >= 0 and numbers.max() < end):
         raise ValueError("out of range")
+    return numbers.astype(np.int64)
 
 
-def _table(columns: Any, n: int) -> tuple[list[Row], list[int], list[int]]:
-    """Return the rows of a table, and its blocks that repeat others, or are incomplete; checked."""
-    values, seconds, candidates, by = (
-        np.frombuffer(b64decode(columns[name]), _PACKED[name])
-        for name in ("values", "seconds", "candidates", "by")
-    )
-    sizes, blocks, names = columns["sizes"], columns["blocks"], columns["workers"]
-    repeated, incomplete = columns["repeated"], columns["incomplete"]
-    _check([*sizes, *blocks, *repeated, *incomplete])
-    ends = [0, *np.cumsum(sizes).tolist()]
-    others: list[dict[int, Outcome]] = [{} for _ in sizes]
-    failed = []
-    for row, place, entry in columns["others"]:
-        _check([row], len(sizes))
-        _check([place], sizes[row])
-        outcome = others[row][place] = _made(Outcome, entry)
-        check_outcome(outcome)
-        if outcome.value is None:
-            failed.append(ends[row] + place)
-    if (
-        not ends[-1] == len(values) == len(candidates) == len(seconds) == len(by)
-        or not ((seconds >= 0.0) & (seconds < math.inf)).all()
-        or not ((candidates >= 0) & (candidates < n)).all()
-        or not ((by >= 0) & (by < len(names))).all()
-        or not all(isinstance(name, str) for name in names)
-        or (sizes and min(sizes) == 0)
-        or np.isinf(values).any()
-        or np.flatnonzero(np.isnan(values)).tolist() != sorted(failed)
-    ):
-        raise ValueError("its columns make no table")
-    told = [names[i] for i in by.tolist()]
-    rows = [
-        Row(block, candidates[a:b], values[a:b], seconds[a:b], more, (*told[a:b],))
-        for block, (a, b), more in zip(blocks, pairwise(ends), others, strict=True)
-    ]
-    if not any(names):
-        rows = [row._replace(workers=None) for row in rows]
-    return rows, repeated, incomplete
+class _Cells:
+    """The recorded outcomes, by column; an error of `_REFUSED` if they make no sense."""
+
+    def __init__(self, reader: Reader, n: int) -> None:
+        *keys, values, seconds, self._workers = zip(*reader.rows(_CELLS), strict=True)
+        held_out, blocks, candidates = map(_numbers, keys, (2, math.inf, n))
+        self._of_block, self._of_held_out = n, n * (int(blocks.max()) + 1)
+        known = self._keys(held_out, blocks, candidates)
+        self._order = known.argsort()
+        self._sorted = known[self._order]
+        self._values, self._seconds = np.array(values, np.float64), np.array(seconds, np.float64)
+        self._others = dict[int, Outcome]()
+        self._is_used = np.zeros(len(known), dtype=np.bool_)
+        is_sound = np.isfinite(self._values) & (self._seconds >= 0.0) & (self._seconds < math.inf)
+        for *row, number, _ in reader.rows(_MORE):
+            outcome = reader.outcome_of(OutcomeRow._make(row))
+            self._others[number - 1] = under(None, outcome)
+            is_sound[number - 1] |= outcome.value is None
+        if not is_sound.all():
+            raise ValueError("a value or a time makes no sense")
+
+    def _keys(self, held_out: Any, blocks: Any, candidates: Any) -> NDArray[np.int64]:
+        return np.asarray(held_out * self._of_held_out + blocks * self._of_block + candidates)
+
+    def rows(self, held_out: int, part: Mapping[str, Any]) -> list[Row]:
+        """Return the rows of a table."""
+        blocks, sizes, candidates = (_numbers(part[n]) for n in ("blocks", "sizes", "candidates"))
+        keys = self._keys(held_out, blocks.repeat(sizes), candidates)
+        at = self._sorted.searchsorted(keys)
+        if keys.shape != candidates.shape or (self._sorted[at] != keys).any() or 0 in sizes:
+            raise ValueError("its cells are not those recorded")
+        order = self._order[at]
+        self._is_used[order] = True
+        values, seconds, places = self._values[order], self._seconds[order], order.tolist()
+        workers = [intern(self._workers[place]) for place in places]
+        ends = [0, *sizes.cumsum().tolist()]
+        return [
+            Row(
+                block,
+                candidates[a:b],
+                values[a:b],
+                seconds[a:b],
+                {i: self._others[p] for i, p in enumerate(places[a:b]) if p in self._others},
+                tuple(workers[a:b]) if any(workers[a:b]) else None,
+            )
+            for block, (a, b) in zip(blocks.tolist(), pairwise(ends), strict=True)
+        ]
+
+    def unused(self) -> Unused:
+        """Count the outcomes that are in none of the rows."""
+        seconds = self._seconds[~self._is_used].tolist()
+        return Unused(len(seconds), math.fsum(seconds))

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
-import math
-import sqlite3
+import re
 import struct
 import zlib
-from contextlib import closing
 from dataclasses import fields
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racer._checks import is_real, is_whole
 from racer.core.rules import Rules
-from racer.evaluate.command.command import Reads
-from racer.evaluate.command.protocols import Cost, ProtocolName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -104,23 +99,13 @@ _COMMAND = {"argv", "switches", "reads", "protocol", "cost", "cwd", "success_cod
 
 
 def _is_command(value: Any) -> bool:
-    """Return True for the settings of a `racer.Command`."""
+    """Return True for settings of a `racer.Command` that can be shown; it checks the others."""
     if not isinstance(value, dict) or not value.keys() <= _COMMAND:
         return False
     argv, switches = value.get("argv"), value.get("switches")
-    choices = (("reads", get_args(Reads)), ("cost", get_args(Cost)))
-    return (
-        (isinstance(argv, list) and bool(argv) and isinstance(switches, dict))
-        and all(isinstance(text, str) for text in (*argv, *switches.values(), value.get("cwd")))
-        and bool(argv[0])
-        and all(value.get(name) in allowed for name, allowed in choices)
-        and _are_codes(value.get("success_codes", [0]))
-        and value.get("protocol") in (None, *get_args(ProtocolName))
+    return (isinstance(argv, list) and bool(argv) and isinstance(switches, dict)) and all(
+        isinstance(text, str) for text in (*argv, *switches.values(), value.get("cwd"))
     )
-
-
-def _are_codes(value: Any) -> bool:
-    return isinstance(value, list) and all(is_whole(code) and 0 <= code <= 255 for code in value)
 
 
 def argument(name: str) -> str:
@@ -133,28 +118,39 @@ def is_record(value: Any, name: str) -> bool:
     return isinstance(value, dict) and value.get("!racer") == name
 
 
-def _at_least(least: float, *, whole: bool, or_none: bool = True) -> Callable[[Any], bool]:
-    is_number = is_whole if whole else is_real
-    return lambda value: (
-        (or_none and value is None) or (is_number(value) and least <= value < math.inf)
-    )
-
-
-FITS: Mapping[str, Callable[[Any], bool]] = {
-    "racer": lambda value: isinstance(value, str),
-    "evaluate": lambda value: isinstance(value, str),
-    "evaluate_source": lambda value: isinstance(value, str),
-    "command": _is_command,
-    "retries": _at_least(0, whole=True, or_none=False),
-    "timeout": _at_least(1e-300, whole=False),
-    "memory": _at_least(1, whole=True),
-    "jobs": lambda value: is_whole(value) and value != 0,
-    "seed": _at_least(0, whole=True, or_none=False),
-    "sampling": _at_least(0, whole=True, or_none=False),
-    "maximize": lambda value: isinstance(value, bool),
-    "runtime": lambda value: value is None or is_record(value, "Runtime"),
+_KINDS: Mapping[str, Callable[[Any], bool]] = {
+    "int": is_whole,
+    "float": is_real,
+    "positive": lambda value: is_real(value) and value > 0,
+    "bool": lambda value: isinstance(value, bool),
+    "str": lambda value: isinstance(value, str),
+    "tuple[int, ...]": lambda value: isinstance(value, list) and all(map(is_whole, value)),
+    "Command": _is_command,
+    "Runtime": lambda value: is_record(value, "Runtime"),
 }
-"""Types of settings that are used before a contest is made of them."""
+
+
+def fits(value: Any, kind: str) -> bool:
+    """Return True for a value from JSON of a type that is named as in annotations."""
+    is_none = value is None and kind.endswith(" | None")
+    return is_none or _KINDS[kind.removesuffix(" | None")](value)
+
+
+KIND_OF: Mapping[str, str] = {
+    "racer": "str",
+    "evaluate": "str",
+    "evaluate_source": "str",
+    "command": "Command",
+    "retries": "int",
+    "timeout": "positive | None",
+    "memory": "positive | None",
+    "jobs": "int",
+    "seed": "int",
+    "sampling": "int",
+    "maximize": "bool",
+    "runtime": "Runtime | None",
+}
+"""Types of settings that are used before a contest, or a program, is made of them."""
 
 _RULES = tuple(field.name for field in fields(Rules))
 _SAMPLED = (
@@ -198,19 +194,9 @@ ROWS = {
 }
 
 
-@functools.cache
-def expected_columns() -> Mapping[str, list[tuple[object, ...]]]:
-    """Return the columns that each table must have."""
-    with closing(sqlite3.connect(":memory:")) as connection:
-        for statement in TABLES.values():
-            connection.execute(statement)
-        return {table: columns(connection, table) for table in TABLES}
-
-
-def columns(connection: sqlite3.Connection, table: str) -> list[tuple[object, ...]]:
-    """Return name, type, whether it is not null, and place in the key of a table's columns."""
-    rows = connection.execute(f"PRAGMA table_info({table})")
-    return [(name, kind, not_null, key) for _, name, kind, not_null, _, key in rows]
+def columns_of(statement: str) -> list[str]:
+    """Return the words of a statement that creates a table, without its comments."""
+    return re.sub("--.*", "", statement).split()
 
 
 class Setup(NamedTuple):
@@ -237,6 +223,10 @@ class OutcomeRow(NamedTuple):
     message: str
     held_out: int
     bound: float
+
+
+OF_OUTCOME = OutcomeRow._fields[2:10]
+"""Columns that are fields of an `Outcome`."""
 
 
 class VerdictRow(NamedTuple):

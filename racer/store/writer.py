@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sqlite3
 import time
 from contextlib import ExitStack, closing, suppress
 from itertools import count
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from filelock import FileLock, Timeout
 
@@ -19,6 +19,7 @@ from racer.store import schema
 from racer.store.begun import mark_as_begun, was_begun_here
 from racer.store.jsonable import dumps
 from racer.store.reader import (
+    NO_DIGEST,
     OtherStoreError,
     Reader,
     connect,
@@ -29,13 +30,14 @@ from racer.store.reader import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from filelock import BaseFileLock
 
     from racer.evaluate.outcome import Cell, CellKey, Outcome
 
     Statement = tuple[str, tuple[Any, ...]]
+    _Mark = tuple[tuple[int, int], tuple[int, int], int]
 
 _ADD: dict[type, str] = {
     schema.VerdictRow: "INSERT INTO verdicts VALUES (?, ?, ?, ?, ?)",
@@ -43,6 +45,7 @@ _ADD: dict[type, str] = {
     schema.CandidateRow: "INSERT INTO candidates VALUES (?, ?)",
     schema.PriceRow: "INSERT INTO prices VALUES (?, ?, ?)",
 }
+_columns: Callable[[Outcome], tuple[Any, ...]] = attrgetter(*schema.OF_OUTCOME)
 _TOGETHER = 0.02  # seconds: outcomes that come faster share a commit
 _CHANGED, _MOVED = "changed", "moved, deleted or replaced"
 _clock = time.perf_counter
@@ -76,7 +79,7 @@ class Store:
         self._head = self._written = (0, 0)  # outcomes, and the checksum of the last one
         self._latest: dict[CellKey, Outcome] = {}  # which nobody else may know yet
         self._lock_file = Path(f"{self._file}.lock")
-        self._lock_place: tuple[int, int] | None = None
+        self._lock_mark: _Mark | None = None
         self._mark: _Mark | None = None  # of the file, as this has left it
 
     def __enter__(self) -> Self:
@@ -88,6 +91,8 @@ class Store:
             raise StoreError(
                 f"store {self.path!r}: there is no directory {str(folder)!r}; give the path of a file"
             )
+        with explained(self.path), suppress(FileNotFoundError):
+            os.stat(f"{self._file}-journal")  # noqa: PTH116  (an error if the name is too long)
         _ = contents_of(self._file)  # what is not a store gets no lock beside it
         with self._exit:
             self._lock()
@@ -117,7 +122,7 @@ class Store:
                 ) from None
         self._exit.callback(self._let_go, lock)
         with explained(self.path):
-            self._lock_place = _place(self._lock_file)
+            self._lock_mark = _mark_of(self._lock_file)
 
     def _check_place(self) -> None:
         """Refuse a folder that takes no file: there the lock cannot be held, whatever it says."""
@@ -196,12 +201,23 @@ class Store:
     def append(self, cell: Cell, outcome: Outcome) -> None:
         """Record the outcome of a cell; those of the last 20 ms may be on disk a little later."""
         self._latest = {cell.key: outcome}
-        self._head, statement = _next(self._head, cell.key, outcome, cell.bound or 0.0)
-        self._unwritten.append(statement)
+        self._queue(cell.key, outcome, cell.bound or 0.0)
         self._unwritten_seconds += outcome.seconds
         # what a kill loses has taken at most that long: whoever is slow is written at once
         if self._unwritten_seconds >= _TOGETHER or _clock() >= self._is_due_at:
             self.flush()
+
+    def _queue(self, key: CellKey, outcome: Outcome, bound: float = 0.0) -> None:
+        """Queue an outcome for the next commit."""
+        held_out, block, candidate = key
+        columns = (block, candidate, *_columns(outcome), int(held_out), bound)
+        row = schema.OutcomeRow._make(columns)
+        if outcome.metrics is not None:
+            plain = {name: float(value) for name, value in outcome.metrics.items()}
+            row = row._replace(metrics=dumps(plain))
+        n, before = self._head
+        self._head = n + 1, schema.checksum(row, before)
+        self._unwritten.append((schema.ADD_OUTCOME, (*row, *self._head)))
 
     def conclude(self, row: schema.Conclusion) -> None:
         """Queue a verdict, an ending, a candidate or its price, for the next commit."""
@@ -215,7 +231,8 @@ class Store:
     def flush(self) -> None:
         """Write the queued rows; when this returns they are on disk."""
         if self._unwritten:
-            statements, self._unwritten = [*self._unwritten, _counted(self._head)], []
+            counted = "UPDATE recorded SET outcomes = ?, checksum = ?", self._head
+            statements, self._unwritten = [*self._unwritten, counted], []
             self._write(statements)
             self._written = self._head
         self._is_due_at, self._unwritten_seconds = _clock() + _TOGETHER, 0.0
@@ -226,10 +243,9 @@ class Store:
         Its result, if one is given, is added, for whoever opens the file as it is now.
         """
         self.flush()
-        own = hashlib.sha256((result or "").encode()).digest()
         if result is not None:
             try:
-                more = ("INSERT INTO results VALUES (?, ?)", (result, own))
+                more = ("INSERT INTO results VALUES (?, ?)", (result, NO_DIGEST))
                 self._write([("DELETE FROM results", ()), more])
             except StoreChangedError:
                 raise
@@ -238,8 +254,7 @@ class Store:
         self._stop_if_changed(is_checked=True)
         if result is not None and (contents := contents_of(self._file)) is not None:
             with suppress(sqlite3.Error, MemoryError), closing(contents.connection) as copy:
-                image = copy.serialize()
-                digest = digest_of(image, own, result)
+                digest = digest_of(copy.serialize(), NO_DIGEST)
                 with self._connection.blobopen("results", "digest", 1) as blob:
                     blob.write(digest)
 
@@ -262,19 +277,9 @@ class Store:
                     raise self._changed(_CHANGED) from error
                 raise
             now = _mark_of(self._file)
-        if now is None or self._mark is None or now.place != self._mark.place:
+        if not _is_same(now, self._mark):
             raise self._changed(_MOVED)
         self._mark = now
-
-    def _stop_if_unlocked(self) -> None:
-        with explained(self.path):
-            place = _place(self._lock_file)
-        if place != self._lock_place:
-            raise StoreError(
-                f"store {self.path!r}: its lock {str(self._lock_file)!r} was removed or replaced, so "
-                "that another process may write to it as well, and this one has stopped: what it "
-                f"recorded is in the store; go on with {self.reader.how_to_resume()}"
-            )
 
     def _stop_if_changed(self, *, is_checked: bool = False) -> None:
         """Stop if the file is another one, or what others wrote to it has changed the outcomes.
@@ -282,16 +287,20 @@ class Store:
         `is_checked`: these are read, although nothing else may have written to it.
         """
         with explained(self.path):
-            now = _mark_of(self._file)
+            now, lock = _mark_of(self._file), _mark_of(self._lock_file)
         before, self._mark = self._mark, now
-        if now is None or before is None or now.place != before.place:
+        if now is None or before is None or not _is_same(now, before):
             raise self._changed(_MOVED)
-        self._stop_if_unlocked()
+        if not _is_same(lock, self._lock_mark):
+            raise StoreError(
+                f"store {self.path!r}: its lock {str(self._lock_file)!r} was removed or replaced, so "
+                "that another process may write to it as well, and this one has stopped: what it "
+                f"recorded is in the store; go on with {self.reader.how_to_resume()}"
+            )
         if (is_checked or now != before) and not self._is_whole():
             raise self._changed(_CHANGED)
-        if (
-            not is_checked and now[:3] != before[:3]
-        ):  # else it was linked, say, or its rights were changed
+        # else it was linked, say, or its rights were changed
+        if not is_checked and now[1] != before[1]:
             warn(
                 f"store {self.path!r} was written by something else while this race wrote to it; "
                 "all that was recorded is there"
@@ -325,17 +334,13 @@ class Store:
         )
         setup = self.reader.setup
         try:
-            with written(saved, is_new=True) as part, closing(connect(part, "rwc")) as connection:
-                connection.execute("BEGIN")
-                for statement in _definition(setup):
-                    connection.execute(*statement)
-                head = (0, 0)
-                for key, outcome in {**outcomes, **self._latest}.items():
-                    head, statement = _next(head, key, outcome)
-                    connection.execute(*statement)
-                connection.execute(*_counted(head))
-                connection.execute("COMMIT")
-        except (sqlite3.Error, OSError) as error:
+            with written(saved, is_new=True) as part:
+                with Store(part) as copy:
+                    copy.begin(setup)
+                    for key, outcome in {**outcomes, **self._latest}.items():
+                        copy._queue(key, outcome)
+                copy._lock_file.unlink()
+        except (StoreError, OSError) as error:
             return StoreError(
                 f"{why}: the records are in that file only, of which no copy can be made ({error})"
             )
@@ -352,59 +357,22 @@ def _is_of_disk(error: StoreError) -> bool:
     return not name.startswith(_ERRORS) and (bool(name) or isinstance(error.__cause__, OSError))
 
 
-class _Mark(NamedTuple):
-    """Identity and state of a file: different for another one, and after a change."""
-
-    place: tuple[int, int]  # device and number
-    size: int
-    written: int  # ns
-    changed: int
-
-
 def _mark_of(path: str | Path) -> _Mark | None:
-    """Return the mark of a file, None if there is none."""
+    """Return which file it is, what changes with its content, and with anything; None if none."""
     try:
         found = os.stat(path)  # noqa: PTH116
     except FileNotFoundError:
         return None
-    return _Mark((found.st_dev, found.st_ino), found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-
-
-def _place(path: Path) -> tuple[int, int] | None:
-    """Return the device and number of a file, None if there is none."""
-    mark = _mark_of(path)
-    return None if mark is None else mark.place
-
-
-def _next(
-    head: tuple[int, int], key: CellKey, outcome: Outcome, bound: float = 0.0
-) -> tuple[tuple[int, int], Statement]:
-    """Return number and checksum of an outcome that comes after another, and what records it."""
-    held_out, block, candidate = key
-    metrics = None
-    if outcome.metrics is not None:
-        metrics = dumps({name: float(value) for name, value in outcome.metrics.items()})
-    row = schema.OutcomeRow(
-        block,
-        candidate,
-        outcome.attempts,
-        outcome.status,
-        outcome.value,
-        metrics,
-        outcome.spend,
-        outcome.seconds,
-        outcome.worker,
-        outcome.message,
-        int(held_out),
-        bound,
+    return (
+        (found.st_dev, found.st_ino),
+        (found.st_size, found.st_mtime_ns),
+        found.st_ctime_ns,
     )
-    n, before = head
-    head = n + 1, schema.checksum(row, before)
-    return head, (schema.ADD_OUTCOME, (*row, *head))
 
 
-def _counted(head: tuple[int, int]) -> Statement:
-    return "UPDATE recorded SET outcomes = ?, checksum = ?", head
+def _is_same(mark: _Mark | None, other: _Mark | None) -> bool:
+    """Return True for two marks of one file."""
+    return mark is not None and other is not None and mark[0] == other[0]
 
 
 def _definition(setup: schema.Setup) -> list[Statement]:

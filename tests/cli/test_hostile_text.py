@@ -48,7 +48,6 @@ def _folder(tmp_path_factory):
     given = {"instances": [f"i{EVIL}", FORMULA], "seed": 1}
     path = folder / f"run{EVIL}.db"
     racer.tune(space, evaluate, budget=60, first_test=3, store=path, **given)
-    racer.bundle(path, folder / "run.zip")
     (folder / "table.csv").write_text(
         f"data set,{EVIL.replace(chr(13), '')},b{EVIL.replace(chr(13), '')}\n"
         + "".join(f"{i}{EVIL[:-2]},{i},{i + 1}\n" for i in range(9)),
@@ -127,9 +126,6 @@ COMMANDS = {
     "watch --page": ("watch", "{store}", "--once", "--page", "{folder}/watched" + EVIL + ".html"),
     "report": ("report", "{store}", "-o", "{folder}/page" + EVIL + ".html"),
     "export": ("export", "{store}", "--json", "--csv", "{folder}/tables" + EVIL),
-    "bundle": ("bundle", "{store}", "-o", "{folder}/bundle" + EVIL + ".zip"),
-    "verify": ("verify", "{folder}/run.zip"),
-    "verify, elsewhere": ("verify", "{folder}/run.zip", "--folder", EVIL, "--sha256", EVIL),
     "resume": ("resume", "{store}", "--budget", "70"),
     "resume, and run": ("resume", "{store}", "--budget", "62", "--yes", "-q"),
     "ablation": ("ablation", "{store}", "--yes", "-q", "--budget", "40"),

@@ -7,12 +7,13 @@ import shutil
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from typed import program
 from typed import typed as said
 
 import racer
-from racer.cli.answer import give, in_terminal
+from racer.cli.answer import confirm, give, in_terminal
 from racer.space.irace.table import read_configurations
 from racer.store.load import load_record
 
@@ -159,6 +160,16 @@ def test_resume_asks_unless_this_user_began_the_store(runner, tmp_path, monkeypa
         assert "evaluations" not in asked.stdout
     assert said("resume", "tuned.db", "--budget", 26, "-q", input="y\n").exit_code == 0
     assert "Run it?" in said("resume", "tuned.db", "--budget", 28, input="n\n").stderr
+
+
+@pytest.mark.parametrize("closed", [io.StringIO, None])
+def test_a_question_that_nobody_can_answer_is_refused(store, monkeypatch, tmp_path, closed):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "of another"))
+    monkeypatch.setattr("sys.stdin", closed and closed())
+    with pytest.raises(click.ClickException, match="give --yes"):
+        confirm("Run it?")
+    done = said("resume", store, "--budget", 32)  # at the end of its input
+    assert (done.exit_code, "give --yes" in done.stderr) == (1, True)
 
 
 def test_resume_and_ablation_use_the_recorded_jobs(runner, tmp_path, monkeypatch):

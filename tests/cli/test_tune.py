@@ -193,7 +193,7 @@ def test_a_wrong_value_is_wrong_usage(folder, option, is_in_file):
     assert not list(folder.glob("*.db"))
 
 
-@pytest.mark.parametrize("command", ["import-irace", "verify", "check-scenario"])
+@pytest.mark.parametrize("command", ["import-irace", "check-scenario"])
 def test_a_file_that_is_not_there_is_wrong_usage(folder, command):
     done = said(command, "none.txt")
     assert (done.exit_code, "'none.txt'" in done.stderr) == (2, True)

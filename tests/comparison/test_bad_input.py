@@ -51,6 +51,7 @@ ANSWERED = {
     "two algorithms": wide(RANDOM),
     "true and false": wide(RANDOM > 0),
     "many algorithms, few data sets": wide(np.random.default_rng(1).normal(size=(3, 7)), "ABCDEFG"),
+    "control characters in names": pd.DataFrame(RANDOM, columns=["a\x1b[2J", "b\r\n\u202e"]),
     "markup for names": pd.DataFrame(
         RANDOM, columns=["[bold]a|b_c$\\frac$&%#{}~^\\[/bold]", "<script>*`\n`*"]
     ),
@@ -73,6 +74,7 @@ def assert_said(comparison, *, drawn=True):
     texts = [str(comparison), comparison.to_markdown(), comparison.to_latex(), comparison.prose()]
     for text in texts:
         assert "nan" not in text.lower().replace("nanc", "")
+    assert comparison.prose().isprintable()
     if drawn:
         FigureCanvasAgg(comparison.plot().figure).draw()
 

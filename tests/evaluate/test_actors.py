@@ -12,9 +12,10 @@ import racer
 from racer import Outcome
 from racer.evaluate import actors
 from racer.evaluate.actors import Actors
-from racer.evaluate.attempt import Task, here
+from racer.evaluate.attempt import Task
 from racer.evaluate.engines import Evaluator
 from racer.evaluate.executor import Futures
+from racer.evaluate.process_state import here
 from racer.run.drive import drive
 
 

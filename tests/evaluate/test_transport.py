@@ -9,7 +9,8 @@ import pytest
 import racer
 from racer import Cell
 from racer.evaluate import transport
-from racer.evaluate.attempt import Task, here
+from racer.evaluate.attempt import Task
+from racer.evaluate.process_state import here
 from racer.evaluate.transport import LoadTask, MissingTask, Transport
 from racer.evaluate.workers import outcomes_of, workers_for
 

@@ -18,7 +18,7 @@ from processes import alive, noted, python, wait_for
 import racer
 from racer import Cell, ObjectiveError, Outcome, SettingError
 from racer.evaluate import workers as module
-from racer.evaluate.attempt import generators_put_back
+from racer.evaluate.process_state import process_put_back
 from racer.evaluate.workers import workers_for
 
 
@@ -27,7 +27,7 @@ def cells_for(configs, *, instance=None, seed=11):
 
 
 def outcomes_of(workers, cells):
-    with generators_put_back(), workers:
+    with process_put_back(), workers:
         outcomes = {c.candidate: outcome for c, outcome in module.outcomes_of(workers, cells)}
     return [outcomes.pop(cell.candidate) for cell in cells]
 

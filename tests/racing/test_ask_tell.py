@@ -290,6 +290,7 @@ def test_a_block_can_be_told_at_once_with_what_it_took(racing):
             one.tell(cell, Outcome("ok", values[cell.candidate], seconds=seconds))
         other.tell_block([values[c] for c in sorted(values)], seconds=math.fsum(took))
     assert racing.content(one.result()) == racing.content(other.result())
+    # as told
     assert one.result().seconds == other.result().seconds > 0
 
 

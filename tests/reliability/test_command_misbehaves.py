@@ -40,7 +40,6 @@ ROWS = {
     "is killed": ("echo 1; kill -9 $$", "killed", "the program was killed by SIGKILL"),
     "segfault": ("kill -SEGV $$", "killed", "the program was killed by SIGSEGV"),
     "reads": ("cat; echo 1", "ok", ""),
-    "leaves a daemon": ("sleep 600 & echo 1", "ok", ""),  # until it is killed
     "closes its outputs": ("echo 1; exec >&- 2>&-; sleep 0.1", "ok", ""),  # to end after them
 }
 
@@ -84,6 +83,16 @@ def test_each_misbehaviour_has_its_status_and_reason(script, name):
         assert outcome.message == ""
     else:
         assert "run me' 0 1\nstdout: " in outcome.message  # the command, to be pasted in a shell
+
+
+@pytest.mark.parametrize("limits", [{}, {"timeout": 600}])
+def test_a_daemon_that_it_leaves_is_killed(script, tmp_path, limits):
+    # until it is killed
+    command = racer.Command(script("run", f"sleep 600 & touch {tmp_path}/$!; echo 1"))
+    (outcome,) = outcomes(command, **limits)
+    assert (outcome.status, outcome.value) == ("ok", 1.0)
+    (daemon,) = noted(tmp_path)
+    assert wait_for(lambda: not alive(daemon))
 
 
 @pytest.mark.parametrize(("stream", "settings"), [("stdout", {}), ("stderr", {"timeout": 60})])

@@ -177,7 +177,6 @@ def test_each_misbehaviour_costs_its_own_cell_and_leaves_no_process(tmp_path, lo
     assert noted(tmp_path)
     assert not [pid for pid in noted(tmp_path) if alive(pid)]
     check(outcomes, lot)
-    assert lot is ENDING or all(outcome.seconds >= timeout for outcome in outcomes.values())
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

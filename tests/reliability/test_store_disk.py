@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -102,3 +103,12 @@ def test_where_no_store_can_be(name, tmp_path, stores, monkeypatch):
     with pytest.raises(racer.RacerError, match="give the path of a file"):
         racer.race(stores.POOL, stores.evaluate, **stores.SETTINGS, store=name)
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="names may be longer there")
+@pytest.mark.parametrize("length", [248, 251, 256])
+def test_a_name_that_is_too_long_leaves_no_file(tmp_path, length):
+    store = tmp_path / ("a" * length)
+    with pytest.raises(racer.StoreError, match="too long"):
+        racer.race([1, 2], lambda c, *_: c, budget=12, store=store)
+    assert not [*tmp_path.iterdir()]

@@ -187,6 +187,7 @@ def test_recorded_seconds_decide_after_a_resume_as_they_did(path, monkeypatch):
     given = {**SETTINGS, "budget": Budget(seconds=150.0)}
     first = racer.race(range(6), evaluate, range(50), store=path, **given)
     assert len(first.eliminations) > 2
+    # by these ticks
     assert 140.0 < first.seconds <= 155.0
     assert story(racer.load(path)) == story(first)
     with closing(sqlite3.connect(path)) as store:

@@ -31,7 +31,6 @@ def test_it_finds_a_good_configuration():
     result = tune(budget=600)
     assert result.evaluations == 600
     assert result.best["x"] ** 2 + result.best["y"] ** 2 < 0.3
-    assert result.seconds > 0
 
 
 def test_its_defaults_are_those_of_a_race():
@@ -211,6 +210,7 @@ def test_a_budget_of_seconds_is_not_overspent_by_the_first_block():
     )
     with pytest.warns(racer.RacerWarning, match="before the first test"):
         play(tuner, lambda cell: racer.Outcome("ok", 1.0, seconds=1.0))
+    # as told
     assert tuner.result().seconds <= 5.0
     assert tuner.ended is racer.Ended.BUDGET  # too early to say that all are equal
 

@@ -74,7 +74,7 @@ CALLED = {name: called for names, called in _CALLED.items() for name in names.sp
 MODULES = ("racer", "racer.stats", "racer.deciders", "racer.simulate", "racer.integrations.optuna")
 OF_SPACES = ("from_json", "from_irace", "read_irace", "read_pcs", "read_configspace")
 REST = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
-SKIPPED = ("verify", "read_scores", "finish")  # of files, and of a trial that Optuna made
+SKIPPED = ("read_scores", "finish")  # of files, and of a trial that Optuna made
 OF_RULES = {"Race": {"budget": 90}, "Tuner": {"budget": 90}, "compare": {"maximize": False}}
 GIVEN = ("budget", "instances", "source", "blocks")  # though they have a default
 

@@ -91,6 +91,7 @@ def test_more_workers_are_busy():
         result = drive(
             Tuner(FIVE, budget=8_000, search=racer.Search(parallel_races=races), seed=0), clock
         )
+        # by this clock
         assert result.unused.seconds < 0.1 * result.seconds
         return result.seconds / (64 * clock.now)
 

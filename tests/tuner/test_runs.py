@@ -429,6 +429,7 @@ def test_a_budget_of_seconds_is_nearly_used_up(tuning, seconds):
     tuning.play(tuner, seconds=lambda cell: 0.02 + 0.01 * (cell.candidate % 3))
     result = tuner.result()
     assert result.ended is Ended.BUDGET
+    # as played
     assert seconds - 0.1 <= result.seconds <= seconds + 0.05
     assert result.best is not None or seconds < 1
 
@@ -462,6 +463,7 @@ def test_a_budget_of_seconds_that_does_not_reach_the_first_test(tuning, seed):
     ):
         tuning.play(tuner, seconds=lambda cell: 0.01 * min(abs(tuning.noise(cell)), 1))
     assert tuner.result().best is None
+    # as played
     assert tuner.result().seconds <= 0.15
     assert tuner.ended is Ended.BUDGET
 

@@ -9,7 +9,7 @@ from racer._checks import counted
 from racer.comparison.render import prose
 from racer.comparison.render.tables import as_grid, letters, matrix_grid, pairs_grid, scores_grid
 from racer.errors import SettingError
-from racer.render.escape import escape_markdown
+from racer.render.escape import escape_markdown, one_line
 from racer.render.markup import bullets, latex_table, markdown_table
 from racer.render.text import folded, grid_text, narrowed
 
@@ -159,7 +159,7 @@ def as_latex(comparison: ComparisonData, added: Iterable[AddedSection]) -> str:
 
 
 def as_prose(comparison: ComparisonData) -> str:
-    """Return a paragraph for a paper."""
+    """Return a paragraph for a paper, as text in which no name breaks a line."""
     sentences = [
         prose.compared(comparison),
         *prose.all_alike(comparison),
@@ -169,7 +169,7 @@ def as_prose(comparison: ComparisonData) -> str:
         *comparison.notes,
         prose.computed(comparison),
     ]
-    return " ".join(sentences)
+    return one_line(" ".join(sentences))
 
 
 def _facts(comparison: ComparisonData) -> list[str]:

@@ -12,6 +12,7 @@ import time
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from racer.evaluate.limits.limits import deadline
 from racer.evaluate.limits.linux import dying_with, fork_unwarned
 from racer.evaluate.limits.processes import not_in_forks
 from racer.render import escape
@@ -76,7 +77,7 @@ def printable(data: bytes | str) -> str:
 def run(argv: Sequence[str], program: str, until: float = math.inf, cwd: str | None = None) -> Ran:
     """Run a program to its end, or until a time (monotonic), without input; OSError if none starts.
 
-    On Linux it ends with the thread that started it; processes left running are not waited for.
+    On Linux it ends with the thread that started it; processes that it leaves in its group are killed.
     """
     out, err = Printed(), Printed()
 
@@ -103,16 +104,20 @@ def run(argv: Sequence[str], program: str, until: float = math.inf, cwd: str | N
 def attended(
     argv: Sequence[str], follow: Callable[[subprocess.Popen[bytes]], T], **settings: Any
 ) -> T:
-    """Start a program and follow it; kill it if it still runs then, or at Ctrl-C."""
+    """Start a program and follow it; kill what still runs of its group then, or at Ctrl-C."""
     child: subprocess.Popen[bytes] | None = None
+    leads = deadline.get() is None  # else it is in a group that its watcher ends
     try:
         with DeferredSignals(), fork_unwarned():
-            child = subprocess.Popen(argv, **settings)  # noqa: S603  (what the user wants to run)
+            child = subprocess.Popen(argv, start_new_session=leads, **settings)  # noqa: S603  (what the user wants to run)
         return follow(child)
     finally:
         if child is not None:
             with child:  # closes its pipes, and waits
                 child.kill()
+            with suppress(OSError):  # nothing is left of it
+                if leads:
+                    os.killpg(child.pid, signal.SIGKILL)
 
 
 class DeferredSignals:

@@ -118,7 +118,7 @@ class Limits:
 
 
 deadline: ContextVar[tuple[float, float] | None] = ContextVar("deadline", default=None)
-"""In an evaluation that reports its own end: the deadline (monotonic) and the timeout."""
+"""In the process of an evaluation, whose watcher ends all of it: deadline (monotonic), timeout."""
 
 
 def _answer(
@@ -126,7 +126,7 @@ def _answer(
     watcher: int,
     pipe: int | None,
     warned: int | None,
-    until: tuple[float, float] | None,
+    until: tuple[float, float],
     writer: int,
 ) -> None:
     """Entry point of the evaluation subprocess: run it and send the outcome."""
@@ -171,7 +171,8 @@ def limited(
         give_back_free_memory()
         own = anonymous_bytes(me), resident_bytes(me)
     start = time.monotonic()
-    until = (start + limits.timeout, limits.timeout) if tells and limits.timeout else None
+    timeout = limits.timeout or math.inf
+    until = start + timeout, timeout
     child = Child(functools.partial(_answer, attempt, me, pipe, warned, until))
     # a program's evaluation reports its own timeout, with the output: five seconds, on a busy machine
     patience = 5.0 if tells else 0.0

@@ -10,6 +10,7 @@ except ModuleNotFoundError as error:
         name="optuna",
     ) from error
 
+from racer._entry import public_room
 from racer.integrations.optuna.evidence import Evidence, best_trials_by_evidence
 from racer.integrations.optuna.pruner import RacingPruner
 from racer.integrations.optuna.races import race_study
@@ -24,3 +25,5 @@ __all__ = [
     "finish",
     "race_study",
 ]
+
+public_room(vars())

@@ -12,6 +12,14 @@ from racer.core.objective import Aim
 from racer.core.table import Table
 from racer.errors import ScoresError, SettingError
 from racer.evaluate.outcome import Outcome
+from racer.integrations.optuna.attributes import (
+    FAILED,
+    SETTINGS,
+    VALUES,
+    checked,
+    recorded,
+    recorded_by_block,
+)
 from racer.integrations.optuna.reports import as_study, is_feasible, values_of
 from racer.results.metrics import Metrics
 from racer.stats.best import best_posterior
@@ -21,11 +29,6 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
     from racer.stats.best import BestPosterior
-
-SETTINGS = "racer:race_study"
-RACE = "racer:race"
-FAILED = "racer:failed:"
-VALUES = "racer:values:"
 
 
 def aim_of(study: Study, metrics: Any, objective: Any) -> Aim | None:
@@ -70,7 +73,7 @@ def settings_of(aim: Aim) -> dict[str, Any]:
 
 def recorded_aim(study: Study) -> Aim | None:
     """Return metrics and objective that a study has been raced with; None without."""
-    settings = study.user_attrs.get(SETTINGS, {})
+    settings = recorded(study, SETTINGS, {})
     if "metrics" not in settings:
         return None
     return Aim.of(dict(settings["metrics"]), settings["objective"])
@@ -78,20 +81,20 @@ def recorded_aim(study: Study) -> Aim | None:
 
 def outcomes_of_trial(trial: FrozenTrial, aim: Aim | None) -> dict[int, Outcome]:
     """Return the outcomes that a trial holds, by block."""
+    reasons = recorded_by_block(trial, FAILED)
     if aim is None:
         told = values_of(trial)
         outcomes = {b: Outcome("ok", value) for b, value in told.items() if not math.isnan(value)}
         failed = [block for block in told if block not in outcomes]
     else:
-        outcomes = {
-            int(key.removeprefix(VALUES)): Outcome("ok", value[aim.names[0]], metrics=value)
-            for key, value in trial.user_attrs.items()
-            if key.startswith(VALUES)
-        }
-        keys = (key for key in trial.user_attrs if key.startswith(FAILED))
-        failed = [int(key.removeprefix(FAILED)) for key in keys]
+        outcomes = {}
+        for block, value in recorded_by_block(trial, VALUES).items():
+            checked(trial, f"{VALUES}{block}", value, is_sound=value.keys() >= aim.metrics.keys())
+            outcomes[block] = Outcome("ok", value[aim.names[0]], metrics=value)
+        failed = [*reasons]
     for block in failed:
-        status, message = trial.user_attrs[f"{FAILED}{block}"]
+        name = f"{FAILED}{block}"
+        status, message = checked(trial, name, reasons.get(block))
         outcomes[block] = Outcome(status, None, message=message)
     return outcomes
 

@@ -14,7 +14,8 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, IntD
 from optuna.storages import BaseStorage, InMemoryStorage
 from optuna.trial import BaseTrial
 
-from racer._checks import flag, suggests, whole, with_article
+from racer._checks import flag, whole, with_article
+from racer._entry import entry
 from racer.core.blocks import Order
 from racer.core.budget import Budget
 from racer.core.pool import as_sequence
@@ -31,10 +32,10 @@ from racer.errors import (
     SettingError,
     warn,
 )
-from racer.evaluate.attempt import generators_put_back
 from racer.evaluate.command.command import check_some
 from racer.evaluate.objective import check_useful, is_no_number
 from racer.evaluate.outcome import Cell, Outcome, all_failed
+from racer.evaluate.process_state import process_put_back
 from racer.evaluate.workers import number_of, outcomes_of, workers_for
 from racer.integrations.optuna.evidence import Evidence, best_trials_by_evidence
 from racer.integrations.optuna.metrics import aim_of
@@ -352,7 +353,7 @@ def _is_of_storage(error: BaseException) -> bool:
     return any(isinstance(frame.f_locals.get("self"), BaseStorage) for frame in frames)
 
 
-@suggests
+@entry
 def race_study(
     study: Study,
     evaluate: Objective,
@@ -520,7 +521,7 @@ def race_study(
         *(record, workers, items, suggested, evaluations, settings, check_first, values, display)
     )
     try:
-        with generators_put_back(), display or nullcontext():
+        with process_put_back(), display or nullcontext():
             races.run()
     except KeyboardInterrupt:
         raise _interrupted(study, record) from None

@@ -24,14 +24,17 @@ from racer._numerics import as_costs, mean_of
 from racer.core.table import Row, Table
 from racer.deciders.parts.several import best_first
 from racer.errors import RaceStateError, SettingError
-from racer.integrations.optuna.metrics import (
+from racer.integrations.optuna.attributes import (
+    ASKED,
+    DRIVER,
+    ENDED,
     FAILED,
     RACE,
     SETTINGS,
     VALUES,
-    outcomes_of_trial,
-    settings_of,
+    recorded,
 )
+from racer.integrations.optuna.metrics import outcomes_of_trial, settings_of
 from racer.integrations.optuna.reports import is_feasible, is_maximized, report_mean
 from racer.seeding import check_seed
 from racer.store.jsonable import dumps, encode, same, shown
@@ -44,10 +47,6 @@ if TYPE_CHECKING:
 
     from racer.core.objective import Aim
     from racer.evaluate.outcome import Outcome
-
-_DRIVER = "racer:driver"
-_ASKED = "racer:asked"  # before the last ask: how many trials were in races, and which were bare
-_ENDED = "racer:sampler_ended"  # the sampler that has ended the study, and within what budget
 
 
 class StudyRecord:
@@ -64,9 +63,9 @@ class StudyRecord:
         # a study of our own: it is driven without a change to the user's
         self.study: optuna.Study = copy(study)
         self.n_blocks: int = len(instances)
-        recorded = study.user_attrs.get(SETTINGS, {})
-        if seed is None and "seed" in recorded:  # else a fresh one
-            seed = recorded["seed"]
+        known = recorded(study, SETTINGS, {})
+        if seed is None and "seed" in known:  # else a fresh one
+            seed = known["seed"]
         self.seed: int = check_seed(seed)
         self.aim = aim
         encoded = {name: encode(value) for name, value in settings.items()}
@@ -75,16 +74,16 @@ class StudyRecord:
         encoded["instances"] = [self.n_blocks, zlib.crc32(told.encode())]
         encoded["seed"] = self.seed
         for name, value in encoded.items():
-            if recorded and not same(value, recorded.get(name)):
+            if known and not same(value, known.get(name)):
                 raise SettingError(
                     f"study {study.study_name!r} has been raced with "
-                    f"{_difference(name, recorded.get(name), value)}: give the same again, or a "
+                    f"{_difference(name, known.get(name), value)}: give the same again, or a "
                     "new study"
                 )
-        if not recorded:
+        if not known:
             study.set_user_attr(SETTINGS, encoded)
         self._driver = str(check_seed(None))
-        study.set_user_attr(_DRIVER, self._driver)
+        study.set_user_attr(DRIVER, self._driver)
         self._handles: dict[int, optuna.Trial] = {}
         self._feasible: dict[int, bool] = {}
         trials = study.get_trials(deepcopy=False)
@@ -93,13 +92,13 @@ class StudyRecord:
         for number, trial in self._trials.items():
             for block, outcome in outcomes_of_trial(trial, aim).items():
                 self.table.add(block, [number], [outcome])
-        self._half_asked = _half_asked(trials, study.user_attrs.get(_ASKED))
+        self._half_asked = _half_asked(trials, recorded(study, ASKED))
         # the process that drove before may still report on these
         self._inherited = {n for n in self._trials if self.state(n) == TrialState.RUNNING}
 
     def check_driver(self) -> None:
         """Raise RaceStateError if another process has taken over the races of the study."""
-        if self.study.user_attrs.get(_DRIVER) != self._driver:
+        if recorded(self.study, DRIVER) != self._driver:
             raise RaceStateError(
                 f"another process has continued the races of study {self.study.study_name!r}: "
                 "this one stops, and nothing is lost; let one process at a time drive them"
@@ -116,7 +115,7 @@ class StudyRecord:
 
     def sampler_ended(self, budget: int) -> bool:
         """Return whether this sampler has ended the study, within a budget at least as large."""
-        name, within = self.study.user_attrs.get(_ENDED, ("", 0))
+        name, within = recorded(self.study, ENDED, ("", 0))
         return bool(name == type(self.study.sampler).__name__ and budget <= within)
 
     def in_race(self, race: int) -> list[int]:
@@ -124,7 +123,7 @@ class StudyRecord:
         return [
             n
             for n, t in self._trials.items()
-            if t.user_attrs.get(RACE) == race and (self.of(n) or not t.state.is_finished())
+            if recorded(t, RACE) == race and (self.of(n) or not t.state.is_finished())
         ]
 
     def state(self, number: int) -> TrialState:
@@ -195,13 +194,13 @@ class StudyRecord:
 
     def _ask_anew(self) -> int:
         bare = [t.number for t in _bare(self.study.get_trials(deepcopy=False))]
-        self.study.set_user_attr(_ASKED, [len(self._trials), bare])
+        self.study.set_user_attr(ASKED, [len(self._trials), bare])
         try:
             trial = self.study.ask()
         except Exception:
             with suppress(Exception):
                 if all(t.number in bare for t in _bare(self.study.get_trials(deepcopy=False))):
-                    self.study.set_user_attr(_ASKED, None)  # it failed before there was a trial
+                    self.study.set_user_attr(ASKED, None)  # it failed before there was a trial
             raise
         self._refresh(trial.number)
         try:
@@ -285,7 +284,7 @@ class StudyRecord:
         """Record that a sampler ends the study; RaceStateError if a trial ends from elsewhere."""
         name = type(self.study.sampler).__name__
         # Optuna's own works within `Study.optimize` only
-        vars(self.study)["stop"] = lambda: self.study.set_user_attr(_ENDED, [name, budget])
+        vars(self.study)["stop"] = lambda: self.study.set_user_attr(ENDED, [name, budget])
         try:
             yield
         except UpdateFinishedTrialError as error:

@@ -11,6 +11,7 @@ from optuna.study import Study, StudyDirection
 
 from racer._numerics import as_costs, mean_of
 from racer.errors import SettingError
+from racer.integrations.optuna.attributes import MEAN_STEP, recorded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,7 +24,6 @@ _SCALES = 1.5  # standard deviation of the logarithm of the scales of instances
 _ROUNDING = 1e-9  # of the largest value: costs that differ by less tie
 _TRIALS = 4  # the fewest from which running means are distinguished from values
 _STEPS_OF_A_CURVE = 8
-MEAN_STEP = "racer:mean_step"  # user attribute that names the step at which the mean is reported
 
 
 def as_study(study: object) -> Study:
@@ -54,7 +54,7 @@ def is_maximized(study: Study) -> bool:
 def values_of(trial: FrozenTrial) -> dict[int, float]:
     """Return the values that a trial reported, by instance, without the mean of `finish`."""
     values = trial.intermediate_values
-    mean_at = trial.user_attrs.get(MEAN_STEP)
+    mean_at = recorded(trial, MEAN_STEP)
     if mean_at not in values:
         return values
     return {step: value for step, value in values.items() if step != mean_at}
@@ -233,7 +233,7 @@ def report_mean(trial: optuna.Trial, known: FrozenTrial, step: int | None = None
     values = list(usable(known).values())
     if not values:
         return  # there is no mean: Optuna gives the trial no value
-    if known.user_attrs.get(MEAN_STEP) in known.intermediate_values:
+    if recorded(known, MEAN_STEP) in known.intermediate_values:
         return  # it stands there already
     if step is None:
         step = max(known.intermediate_values) + 1

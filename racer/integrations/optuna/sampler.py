@@ -12,7 +12,7 @@ from optuna.trial import TrialState
 
 from racer._checks import flag, whole
 from racer.errors import SettingError, warn
-from racer.integrations.optuna.metrics import RACE
+from racer.integrations.optuna.attributes import RACE
 from racer.integrations.optuna.model import History, Model, settled
 from racer.integrations.optuna.reports import is_maximized
 from racer.integrations.optuna.search_space import Axis

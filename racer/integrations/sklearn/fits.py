@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from racer.errors import SettingError
-from racer.evaluate.attempt import generators_put_back
 from racer.evaluate.executor import OnlyNeeded, never
 from racer.evaluate.outcome import Cell, Outcome
+from racer.evaluate.process_state import process_put_back
 from racer.evaluate.transport import unpacked
 from racer.evaluate.workers import outcomes_of, workers_for
 from racer.integrations.sklearn.calls import Place, by_name
@@ -187,7 +187,7 @@ class Fits(OnlyNeeded):
             Cell(fold, candidate, config, None, fold, held_out=True, instance_index=fold)
             for fold in folds
         ]
-        with generators_put_back(), self:
+        with process_put_back(), self:
             found = [*outcomes_of(self, cells)]
         return [
             (cell.block, math.nan if outcome.value is None else outcome.value)

@@ -23,6 +23,7 @@ from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import check_random_state
 
 from racer._checks import is_one_of, is_whole, whole
+from racer._entry import own_mode
 from racer.core.budget import Budget
 from racer.core.pool import canonical_key
 from racer.core.rules import Rules
@@ -131,6 +132,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         # docs/sklearn.md has what was measured
         return repeated(n_splits=5, n_repeats=4, random_state=self._seed())
 
+    @own_mode
     def _run_search(
         self, evaluate_candidates: Callable[..., dict[str, Any]], *, callback_ctx: Any = None
     ) -> None:

@@ -8,8 +8,8 @@ import pytest
 from optuna.distributions import FloatDistribution
 from optuna.trial import TrialState, create_trial
 
+from racer.integrations.optuna.attributes import MEAN_STEP
 from racer.integrations.optuna.model import History, costs_of
-from racer.integrations.optuna.reports import MEAN_STEP
 
 NAN, INF = math.nan, math.inf
 

@@ -1,0 +1,183 @@
+"""The process is the user's: what a script has set stays, what evaluate sets changes nothing."""
+
+import decimal
+import locale
+import os
+import pickle
+import random
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from wrong_calls import targets
+
+import racer
+
+
+def seterr(config, instance, seed):
+    np.seterr(all="raise")
+
+
+def filters(config, instance, seed):
+    warnings.simplefilter("error")
+
+
+def new_filters(config, instance, seed):
+    warnings.filters = []
+
+
+def precision(config, instance, seed):
+    decimal.getcontext().prec = 3
+
+
+def other_context(config, instance, seed):
+    decimal.setcontext(decimal.Context(prec=3))
+
+
+def other_locale(config, instance, seed):
+    locale.setlocale(locale.LC_ALL, "C.UTF-8" if locale.setlocale(locale.LC_CTYPE) == "C" else "C")
+
+
+def recursion_limit(config, instance, seed):
+    sys.setrecursionlimit(5000)
+
+
+def generators(config, instance, seed):
+    np.random.seed(1)  # noqa: NPY002
+    random.seed(1)
+
+
+def closed(config, instance, seed):
+    os.close(1)
+
+
+def replaced(config, instance, seed):
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 2)
+    os.close(null)
+
+
+HOSTILE = [
+    *(seterr, filters, new_filters, precision, other_context, other_locale, recursion_limit),
+    *(generators, closed, replaced),
+]
+
+
+def state():
+    """Return all that these objectives set."""
+    files = [os.fstat(n)[:3] if _is_open(n) else None for n in range(3)]
+    context = repr(decimal.getcontext().copy())
+    generated = random.getstate(), np.random.get_state()[1].tolist()  # noqa: NPY002
+    shared = [*warnings.filters], sys.getrecursionlimit(), locale.setlocale(locale.LC_ALL)
+    return files, context, generated, shared, np.geterr()
+
+
+def _is_open(number):
+    try:
+        return bool(os.fstat(number))
+    except OSError:
+        return False
+
+
+def raced(hostile, **settings):
+    """Return the result of a race whose costs are worse where something was changed."""
+    before = state()
+
+    def evaluate(config, instance, seed):
+        now = state()
+        found = [now[i] == before[i] for i in (1, 3, 4)]
+        hostile(config, instance, seed)
+        return config * 1e-300 + (not all(found)) + seed % 7 * 1e-301
+
+    return racer.race([1, 2, 3], evaluate, budget=60, seed=1, **settings)
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_what_evaluate_sets_is_put_back_and_changes_no_result(hostile, capfd):
+    raced(lambda *_: None)  # loads what a race needs, which may set filters of warnings, too
+    usual = raced(lambda *_: None)
+    before = state()
+    seen = []
+    found = raced(hostile, callbacks=[lambda _: seen.append(state())])
+    assert state() == before
+    assert seen
+    # a replaced descriptor is put back a millisecond later
+    now = (1, 3, 4) if hostile is replaced else (0, 1, 3, 4)
+    assert all(one[i] == before[i] for one in seen for i in now)
+    assert found.table.equals(usual.table)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_the_users_error_mode_is_that_of_evaluate_and_callbacks(n_jobs):
+    def evaluate(config, instance, seed):
+        mode = np.geterr()["over"]
+        np.seterr(all="ignore")
+        return config + seed % 7 + 10 * (mode != "raise")
+
+    seen = []
+    with np.errstate(all="raise"):
+        callbacks = [lambda _: seen.append(np.geterr()["over"])]
+        result = racer.race(
+            [1, 2, 3], evaluate, budget=30, seed=1, n_jobs=n_jobs, callbacks=callbacks
+        )
+    assert result.scores["value"].max() < 10
+    assert {*seen} == {"raise"}
+
+
+def test_a_tuning_of_tiny_costs_has_no_floating_point_error():
+    def evaluate(config, instance, seed):
+        np.seterr(all="raise")
+        return config["x"] * 1e-300 + seed % 7 * 1e-301
+
+    space = racer.Space({"x": racer.Real(0, 1)})
+    with np.errstate(all="raise"):
+        result = racer.tune(space, evaluate, budget=60, seed=1)
+        assert (len(result.failures), len(repr(result)) > 99) == (0, True)
+        assert racer.stats.nemenyi_critical_difference(3, 12) > 0
+
+
+@pytest.mark.thorough
+def test_no_public_call_has_a_floating_point_error_of_its_own(tmp_path):
+    with np.errstate(all="raise"):
+        for name, call, base, _ in targets(tmp_path):
+            try:
+                with warnings.catch_warnings(action="ignore"):
+                    call(**base)
+            except FloatingPointError as error:
+                pytest.fail(f"{name}: {error}")
+            except Exception:  # noqa: BLE001  (what an objective that ends the test raises)
+                pass
+            except BaseException as error:
+                if type(error).__name__ != "Evaluated":
+                    raise
+
+
+FORKS = """
+import os, sys, racer
+def evaluate(config, instance, seed):
+    if seed % 3 == 0 and os.fork() == 0 and {raises}:
+        raise SystemExit
+    return config + seed % 7
+async def later(config, instance, seed):
+    return evaluate(config, instance, seed)
+racer.race([1, 2, 3], {evaluate}, budget=30, seed=1)
+os.write(1, b"over\\n")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.parametrize(
+    ("raises", "evaluate"), [(False, "evaluate"), (True, "evaluate"), (False, "later")]
+)
+def test_a_fork_that_returns_drives_no_race(raises, evaluate):
+    code = FORKS.format(raises=raises, evaluate=evaluate)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=True)
+    assert done.stdout == b"over\n"
+
+
+@pytest.mark.parametrize("room", [racer.stats, racer.simulate, racer.plots])
+def test_public_functions_can_be_pickled(room):
+    for value in (getattr(room, name) for name in room.__all__):
+        assert pickle.loads(pickle.dumps(value)) is value
