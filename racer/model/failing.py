@@ -21,7 +21,7 @@ _PARTS = ((0.4, 0.4, 0.1, 0.1), (0.2, 0.2, 0.5, 0.1), (0.1, 0.8, 0.0, 0.1))
 _SIGNALS, _LENGTHS = (0.1, 0.3, 0.8, 0.98), (0.1, 0.3, 1.0)  # of the variance; of a range
 _LIKELY = 3.0  # log likelihood less than the best: laws that count
 _GROWTH = 1.5  # of the cells, until all laws are tried again
-PRICE = 50.0  # spreads of a block: of failing everywhere
+PRICE = 150.0  # spreads of a block: of failing everywhere, by chance
 FAR = 1e3  # the same, of each instance on which failing is more probable than not
 _AT_ONCE = 256  # configurations of which likeness stays within the processor's cache
 
@@ -72,7 +72,7 @@ class Failing:
         is_new = last is None or self.n_cells > _GROWTH * last.searched_at
         self.searched_at: int = self.n_cells if last is None or is_new else last.searched_at
         laws: Sequence[Law] = (*CHANCE, *_LAWS) if last is None or is_new else last.laws
-        self._fit(at, places, failed - self.rate, laws)
+        self._fit(at, places, np.asarray(failed - self.rate, dtype=np.float64), laws)
 
     def _fit(self, at: Indices, places: Indices, rest: Floats, laws: Sequence[Law]) -> None:
         """Keep the likely laws, with weights of cells (u, places) by which each predicts."""

@@ -17,7 +17,7 @@ from racer.errors import SettingError
 from racer.render.html import write_page
 from racer.results import page, pictures, summary
 from racer.results.ablation import AblationResult
-from racer.results.base import Result, goes_by_means
+from racer.results.base import Result, goes_by_means, likeliest
 from racer.results.baseline import Improvement, improvement, verdict_of_default
 from racer.results.likeness import likeness
 from racer.results.scores import scores_frame
@@ -113,7 +113,8 @@ class TuneResult(Result):
         instances like these it fails at most. None without a best.
     compared : tuple of int
         The candidates of which `best` is the best, and `probability_best` speaks; that of others is
-        0. They were evaluated on as many blocks as some elite, and wherever others fail. With
+        0. They were evaluated on as many blocks as some elite, and wherever others fail; where a
+        final stage chose among failing ones, no candidate that it found worse than `best`. With
         `racer.Pareto` all: `probability_front` speaks of each.
     shared_blocks : int
         How many blocks all elites have seen.
@@ -161,7 +162,7 @@ class TuneResult(Result):
     origins: tuple[Origin, ...]
     space: Space
     test_instances: tuple[Any, ...]
-    chosen: int | None = None
+    is_verified: bool = False  # the leader, by a final stage
 
     _survivor_label = "elites"
     _frame_names = (
@@ -174,11 +175,6 @@ class TuneResult(Result):
         """The best configuration, or None."""
         best: dict[str, Any] | None = super().best
         return best
-
-    @cached_property
-    def best_index(self) -> int | None:
-        """The choice of the final stage, or the candidate that is most probably the best."""
-        return super().best_index if self.chosen is None else self.chosen
 
     @property
     def elites(self) -> tuple[int, ...]:
@@ -199,7 +195,12 @@ class TuneResult(Result):
         if self.rules.is_front or self.leader is None:
             return super().compared
         found = compared(self.known, len(self.configs), self.survivors, self.stream)
-        return found if self.chosen is None else tuple(sorted({*found, self.chosen}))
+        if not self.is_verified:
+            return found
+        some = sorted({*found, self.leader})
+        while (other := likeliest(self._posterior_among(some), self.leader)) != self.leader:
+            some.remove(other)  # it may seem better, but failed where the leader did not
+        return tuple(some)
 
     def lineage(self, candidate: int) -> tuple[int, ...]:
         """Return a candidate, the one around which it was sampled, and so on back.

@@ -19,12 +19,6 @@ if TYPE_CHECKING:
     from racer.tuner.ranking import Ranking
 
 _KEPT = 0.15  # of the budget, where somebody failed who succeeded elsewhere
-_UNSEEN = (
-    0.03,
-    20,
-)  # of the budget, evaluations at most: else, for instances that are new to the leader
-_DEFAULT = (0.05, 10)  # of the budget, evaluations at least: for the default, beside the choice
-_BETTER = 2.0  # standard errors: the choice is better than the default
 _RISK = 0.01  # probability of a failure that is not worth an evaluation
 _ROUNDS = 20  # so many of the rest are asked for at once
 _AT_ONCE = 4  # evaluations of the leader, before it is looked at again
@@ -34,18 +28,12 @@ def kept(ledger: Ledger, total: int) -> int:
     """Return how many of `total` evaluations the final stage needs now."""
     if not has_stage(ledger) or not ledger.lost.is_partial:
         return 0
-    return round(_KEPT * total) + for_default(ledger, total)
+    return round(_KEPT * total)
 
 
 def has_stage(ledger: Ledger) -> bool:
     """Whether there is one: not for several metrics, or run times."""
     return ledger.plan.rules.goal is None and ledger.plan.rules.runtime is None
-
-
-def for_default(ledger: Ledger, total: int) -> int:
-    """Return how many of `total` evaluations the default needs beside the choice."""
-    share, least = _DEFAULT
-    return max(round(share * total), least) if ledger.plan.space.default is not None else 0
 
 
 class FinalStage:
@@ -60,19 +48,18 @@ class FinalStage:
         self._ledger, self._ranking = ledger, ranking
         self._rng = rng_for(ledger.plan.seed, "final")
         self._some = {*elites}
-        self._kept = for_default(ledger, ledger.evaluations + (ledger.left() or 0))
         self.order: tuple[int, ...] = tuple(elites)
 
     @property
     def _room(self) -> int:
-        return (self._ledger.left() or 0) - self._kept
+        return self._ledger.left() or 0
 
     def run(self) -> Flow:
         """Yield cells until a leader has stood, and the rest of the budget is spent."""
         self._look()
         leader: int | None = None
         while self._room > 0:
-            if leader is None and self._room > self._n_unseen(self._lead):
+            if leader is None and self._room > len(self._new(self._lead)):
                 pairs = self._challenge()
             else:
                 leader = self._pool[self._lead] if leader is None else leader
@@ -88,19 +75,6 @@ class FinalStage:
             if leader is not None and self._has_lost(leader):
                 leader = self._pool[self._lead]
         self._put_in_order(leader)
-
-    def verify(self, leader: int) -> Flow:
-        """Evaluate a leader on instances that are new to it, with half the room, until it fails."""
-        self._look()
-        share, most = _UNSEEN
-        room = min(max(self._room // 2, round(share * self._ledger.evaluations)), most)
-        while room > 0 and leader in self._pool and not self._ledger.lost.is_partial:
-            pairs = self._verify(self._pool.index(leader))[: min(room, self._room)]
-            if not (pairs := self._ledger.affordable(pairs)):
-                return
-            yield from _evaluate(self._ledger, pairs)
-            room -= len(pairs)
-            self._look()
 
     def _look(self) -> None:
         """Look at all candidates that succeeded: expected costs, failures, and both."""
@@ -139,9 +113,6 @@ class FinalStage:
         some = [b for b in range(self._failing.shape[1]) if self._place(b) not in seen]
         risk = self._failing[k].round(3)
         return sorted(some, key=lambda b: (-risk[self._place(b)], b >= used, b))
-
-    def _n_unseen(self, k: int) -> int:
-        return len(self._new(k))
 
     def _doubt(self, k: int, taken: Pairs) -> Pairs:
         """Return the cell on which a candidate most probably fails, if that is worth it."""
@@ -183,30 +154,6 @@ class FinalStage:
         """Return cells of the leader on instances that are new to it."""
         n = max(self._room // _ROUNDS, _AT_ONCE)
         return [(self._pool[k], block) for block in self._new(k)[:n]]
-
-
-def beside_default(ledger: Ledger, choice: int) -> Flow:
-    """Evaluate the default, candidate 0, on the blocks of the choice, then both on new ones."""
-    missing = [b for b in sorted(ledger.known.of(choice)) if b not in ledger.known.of(0)]
-    pairs = [(0, block) for block in missing[: ledger.left() or 0]]
-    length, new = ledger.plan.stream.length, ledger.blocks_used
-    while len(pairs) + 2 <= (ledger.left() or 0) and (length is None or new < length):
-        pairs += [(choice, new), (0, new)]
-        new += 1
-    if pairs := ledger.affordable(pairs):
-        yield from _evaluate(ledger, pairs)
-
-
-def is_better(ledger: Ledger, choice: int) -> bool:
-    """Whether the choice is better than the default by two standard errors on shared blocks."""
-    costs = ledger.known.all_costs([choice, 0], ledger.plan.stream.instance)
-    costs = costs[~np.isnan(costs).any(axis=1)]
-    lost = np.isinf(costs).sum(axis=0)
-    if abs(lost[0] - lost[1]) > np.sqrt(max(lost.sum(), 1)):
-        return bool(lost[0] < lost[1])
-    apart = -np.diff(costs[np.isfinite(costs).all(axis=1)]).ravel()
-    n = len(apart)
-    return n > 1 and bool(apart.mean() + _BETTER * apart.std(ddof=1) / np.sqrt(n) < 0)
 
 
 def _evaluate(ledger: Ledger, pairs: Pairs) -> Flow:

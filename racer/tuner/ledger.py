@@ -61,7 +61,6 @@ class Ledger:
         self.evaluations: int = 0
         self.seconds: float = 0.0
         self.blocks_used: int = 0
-        self.kept: int = 0  # evaluations that a later phase needs
         self._lost: tuple[int, Lost] | None = None
         self.finalists: tuple[int, ...] = ()  # of the finish, then on held-out instances
 
@@ -132,10 +131,9 @@ class Ledger:
 
     def left(self) -> int | None:
         """Return how many evaluations are left; None if their price is not known yet."""
-        left = self.budget.left(
+        return self.budget.left(
             evaluations=self.evaluations, seconds=self.seconds, spent=self.known.spent or 0.0
         )
-        return None if left is None else max(left - self.kept, 0)
 
     def pays(self, cells: int) -> bool:
         """Return whether the budget pays for so many more cells, but for their price in money."""

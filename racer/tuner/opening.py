@@ -78,13 +78,8 @@ class Opening:
         elites = yield from self.explore(total, finalists)
         if not elites:
             return ()
-        kept = self._kept(total)
-        if kept and ledger.lost.is_partial:
-            self._until = ledger.evaluations
-        elif kept:  # half of the rest: then, instances that are new to the leader
-            self._until = ledger.evaluations + max(total - ledger.evaluations, 0) // 2
-        else:
-            self._until = total - min(finalists, len(elites))
+        is_next = self._kept(total) > 0  # the final stage looks at more than a favourite
+        self._until = ledger.evaluations if is_next else total - min(finalists, len(elites))
         best = yield from self._confirm()
         given = [c for c in elites if c < len(ledger.plan.initial)][:1]
         last = max(finalists - 2, 0)
@@ -137,9 +132,7 @@ class Opening:
         length = plan.stream.length
         if length is not None:
             reserve = min(reserve, finalists * (length - 1))
-        if self._ledger.lost.is_partial:
-            return max(reserve, self._kept(total))
-        return reserve + self._kept(total)
+        return max(reserve, self._kept(total))
 
     @property
     def _room(self) -> int:

@@ -106,9 +106,7 @@ class Ranking:
             return None
         return length - sum(not known.is_usable(b) for b in range(self._ledger.blocks_used))
 
-    def _failing(
-        self, about: Sequence[int]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _failing(self, about: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return how probably candidates fail, (k, instances or blocks), and its price (k,)."""
         lost = self._ledger.lost
         if not lost.failed.any():

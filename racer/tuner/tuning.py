@@ -15,7 +15,7 @@ from racer.racing.asktell import Asked, Repeated
 from racer.racing.loop import best
 from racer.results.tuning import Origin
 from racer.seeding import seed_for
-from racer.tuner.final import FinalStage, beside_default, for_default, has_stage, is_better, kept
+from racer.tuner.final import FinalStage, has_stage, kept
 from racer.tuner.finish import Finish
 from racer.tuner.match import Match
 from racer.tuner.opening import FINALISTS, SMALL, Opening, to_explore
@@ -58,7 +58,7 @@ class Tuning:
         self.evidence: list[tuple[int, Evidence]] = []
         self.elites: tuple[int, ...] = ()
         self.best: int | None = None
-        self.chosen: int | None = None  # by the final stage
+        self.is_verified = False  # the best, by a final stage
         self.ended: Ended | None = None
         self._note = note
         self._queue = Queue(ledger.known)
@@ -69,7 +69,7 @@ class Tuning:
     def run(self) -> Flow:
         """Yield the cells that are needed until the tuning is over."""
         for phase, budget in enumerate(self.ledger.plan.rules.budgets):
-            self.ledger.budget = budget
+            self.ledger.budget, self.is_verified = budget, False
             small = self._small_budget() if phase == 0 else None
             yield from self._find_elites(phase) if small is None else self._open(small)
             yield from self._select()
@@ -125,7 +125,9 @@ class Tuning:
             return self.elites
         chosen, most = self.elites, plan.search.test_elites
         if self.best is not None and not plan.rules.is_front:
-            found = self._ranking.favourite(self.elites, self.best)
+            found = self.best
+            if not self.is_verified:
+                found = self._ranking.favourite(self.elites, self.best)
             chosen = (*chosen, found) if most is None else (found, *chosen)
         chosen = tuple(dict.fromkeys(chosen))[:most]
         if plan.space.default is not None and 0 not in self.ledger.rejected:
@@ -306,9 +308,7 @@ class Tuning:
         """Return how many evaluations are kept from the races, to find out who was merely lucky."""
         total = self.ledger.evaluations + left
         reserved = round(_RESERVED * total) if self._is_large_and_noisy(left) else 0
-        if self.ledger.lost.is_partial:
-            return max(reserved, kept(self.ledger, total))
-        return reserved + kept(self.ledger, total)
+        return max(reserved, kept(self.ledger, total))
 
     def _finish(self) -> Flow:
         """Choose the elites among all candidates, with what the races leave, where there is noise."""
@@ -318,9 +318,7 @@ class Tuning:
             return
         used, ranked = self.ledger.evaluations, self._ranking.expected_best_first
         finish = Finish(self.ledger, ranked)
-        self.ledger.kept = kept(self.ledger, used + (self.ledger.left() or 0))
         yield from finish.run(self.elites)
-        self.ledger.kept = 0
         some = dict.fromkeys((*self.ledger.finalists, *self.elites))
         known = tuple(c for c in some if c not in self.ledger.rejected)
         self.elites = known[: len(self.elites)]
@@ -522,33 +520,14 @@ class Tuning:
         if not has_stage(ledger) or self.best is None or ledger.left() is None:
             yield from self._select_by_race()
             return
-        ranking = self._ranking
         if not ledger.lost.is_partial:
-            leader = ranking.favourite(self.elites, self.best)
-            pass
-        if not ledger.lost.is_partial:
-            ledger.kept = for_default(ledger, ledger.evaluations + (ledger.left() or 0))
             yield from self._select_by_race()
-            ledger.kept = 0
         if ledger.lost.is_partial:
-            stage = FinalStage(ledger, ranking, self.elites)
+            stage = FinalStage(ledger, self._ranking, self.elites)
             yield from stage.run()
             self.elites = stage.order[: max(len(self.elites), 1)]
-            self.best = self.chosen = self.elites[0] if self.elites else None
-        yield from self._face_default()
-
-    def _face_default(self) -> Flow:
-        """Return the default unless the choice is better."""
-        if self.ledger.plan.space.default is None or 0 in self.ledger.rejected or self.best is None:
-            return
-        choice = self.chosen
-        if choice is None:
-            choice = self._ranking.favourite(self.elites, self.best)
-        if choice != 0:
-            yield from beside_default(self.ledger, choice)
-            self.chosen = choice if is_better(self.ledger, choice) else 0
-            self.elites = tuple(dict.fromkeys((self.chosen, *self.elites)))[: len(self.elites)]
-            self.best = self.chosen
+            self.best = self.elites[0] if self.elites else None
+            self.is_verified = self.best is not None
 
     def _select_by_race(self) -> Flow:
         """Race the elites against each other with the rest, if it pays for a first test."""
