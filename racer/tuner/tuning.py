@@ -474,7 +474,7 @@ class Tuning:
 
     def _elites_after(self, match: Match, ended: str, survivors: int) -> tuple[int, ...]:
         """Return the elites that a race leaves: the best of those still in, and of those outside it."""
-        alive, entrants = match.alive, match.entrants
+        alive, entrants, rules = match.alive, match.entrants, self.ledger.plan.rules
         rejected, known, ranking = self.ledger.rejected, self.ledger.known, self._ranking
         elsewhere = [c for c in self.elites if c not in entrants and c not in rejected]
         succeeded = {c for c in entrants if known.mean(c) is not None and c not in rejected}
@@ -489,6 +489,9 @@ class Tuning:
             stay = ranking.expected_best_first(sorted(succeeded))
         if match.kind == "selection":
             return (*stay, *(c for c in ranked if c in others))
+        if rules.runtime is None and not rules.is_front:  # caps are ties
+            gone = [entrants[e.candidate] for e in reversed(match.state.eliminations)]
+            stay = ranking.distinct(stay, [c for c in gone if c in succeeded], survivors)
         stay = stay[:survivors]
         if elsewhere:  # of races that were over when this one had been proposed
             stay = ranking.expected_best_first([*stay, *elsewhere])[:survivors]
