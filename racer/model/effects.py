@@ -34,14 +34,14 @@ def effects(
 ) -> Effects:
     """Fit cost = block + candidate + noise; `costs` (blocks, m), NaN not evaluated, +inf failed.
 
-    Some block has a finite cost. Outliers are pulled in but for penalised costs, failures are farther
-    away; a block on which all failed is no harder than others. `blocks` is the number in all if few:
+    Some block has a finite cost. Outliers are pulled in but for penalised costs. Failures are no
+    costs: only who never succeeded is far behind. `blocks` is the number in all if few:
     a mean over all has no error. The unit is each block's spread, or, unless `by_block`, the usual
     one: candidates of late blocks are alike, and in a unit of their own such blocks would count more.
     """
-    known = ~np.isnan(costs)
-    per_candidate = np.maximum(known.sum(axis=0), 1)
     ok = np.isfinite(costs)
+    known = ok | (np.isposinf(costs) & ~ok.any(axis=0))
+    per_candidate = np.maximum(known.sum(axis=0), 1)
     scaled = _scaled(costs, ok, by_block)
     level, value = _additive(scaled, ok)
     if not ok[known].all():

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import scipy.linalg  # has a BLAS of its own, which `one_blas_thread` limits once it is loaded
 
+from racer.model.failing import FAR, sure
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
     from racer.model.effects import Effects
+    from racer.model.failing import Failing
 
     _Solved = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -24,7 +27,6 @@ _OWN_FRACTIONS = (0.0, 0.1, 0.5)  # of the signal variance: that of the paramete
 _SIGNAL_VARIANCES = (1.0, 6.0, 36.0)  # relative to the variance of the costs
 _NUGGETS = (1e-6, 0.003, 0.03, 0.3)  # relative to the signal variance
 _ENTRIES = np.linspace(0.0, 1.0, 257)  # of a table of one parameter's own part
-_BEYOND = 1e6  # more than effects differ by
 _KEPT = 3_000_000  # squared distances of candidates, in single parameters: 12 MB
 _AT_ONCE = 128  # points of which covariances stay within the processor's cache
 
@@ -183,22 +185,22 @@ class Surrogate:
 
 
 class Guarded:
-    """Costs where an evaluation is likely to succeed; elsewhere, beyond all costs."""
+    """Costs, and the price of expected failures; who fails for sure on an instance is beyond all."""
 
-    def __init__(self, costs: Surrogate, failures: Surrogate) -> None:
-        self._costs = costs
-        self._failures = failures
+    def __init__(self, costs: Surrogate, failing: Failing) -> None:
+        self._costs, self._failing = costs, failing
 
     def __call__(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return posterior means of costs, shape (k,), at features of shape (k, d, 2)."""
-        return self._costs(features) + self._beyond(features)
+        return self._costs(features) + self._price(features)
 
     def lower_bound(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         """Posterior means less their standard deviations, shape (k,), at features (k, d, 2)."""
-        return self._costs.lower_bound(features) + self._beyond(features)
+        return self._costs.lower_bound(features) + self._price(features)
 
-    def _beyond(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.where(self._failures(features) > 0.5, _BEYOND, 0.0)
+    def _price(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
+        failing, chance = self._failing(features)
+        return np.asarray(chance + FAR * sure(failing))
 
 
 def _triangular_solution(

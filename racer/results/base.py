@@ -132,10 +132,13 @@ class Result(AnyResult, ABC):
     @cached_property
     def posterior(self) -> BestPosterior:
         """The posterior of the best of all candidates, from all that is known of them."""
-        n = len(self.configs)
         if self._metrics is not None and self.rules.goal is not None:
             return self._metrics.posterior(self.rules.goal, self.compared)
-        more = (self.correlation, self._covariances, self._sought)
+        return self._posterior_among(self._sought)
+
+    def _posterior_among(self, some: Sequence[int]) -> BestPosterior:
+        """Return the posterior of the best of some candidates, from all that is known."""
+        n, more = len(self.configs), (self.correlation, self._covariances, some)
         return posterior_of(self.known, n, self.stream, self.rules, *more, by_means=self._by_means)
 
     @property

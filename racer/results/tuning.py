@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from racer.errors import SettingError
 from racer.render.html import write_page
 from racer.results import page, pictures, summary
 from racer.results.ablation import AblationResult
-from racer.results.base import Result, goes_by_means
+from racer.results.base import Result, goes_by_means, likeliest
 from racer.results.baseline import Improvement, improvement, verdict_of_default
 from racer.results.likeness import likeness
 from racer.results.scores import scores_frame
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
     _Candidates = defaultdict[int, set[int]]  # by instance, or by block without any
 
-__all__ = ["Origin", "TuneResult"]
+__all__ = ["Origin", "TuneResult", "Verified"]
 
-_LEVEL = 0.05  # of the test whether elites differ
+_LEVEL = 0.05  # of the test whether elites differ, and of the bound on failures
 _FAIL = 0.05  # of those evaluated on an instance: so many fail, two at least
 _COMPARED = 4  # candidates, at least
 _COLUMNS = ("candidate", "race", "parent", "initial", "blocks", "mean")  # of `configurations`
@@ -64,6 +64,24 @@ class Origin:
     race: int
     parent: int | None
     initial: bool = False
+
+
+class Verified(NamedTuple):
+    """Failures of the best configuration on the instances on which it was evaluated.
+
+    Attributes
+    ----------
+    instances, failed : int
+        How many instances it was evaluated on, and on how many of them it failed, with any seed.
+        Blocks where there are no instances.
+    at_most : float
+        Upper bound of the share of instances like these on which it fails, with confidence .95
+        (Clopper & Pearson, Biometrika 1934, one-sided). Too low where failures led to its choice.
+    """
+
+    instances: int
+    failed: int
+    at_most: float
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -90,9 +108,13 @@ class TuneResult(Result):
     indistinguishable : tuple of int
         The best, and the elites that are not told from it: all, unless a sign-flip test at level
         .05 tells them apart on the blocks that all have seen; then those in `credible_set`.
+    verified : Verified or None
+        On how many instances the best was evaluated, on how many it failed, and on what share of
+        instances like these it fails at most. None without a best.
     compared : tuple of int
         The candidates of which `best` is the best, and `probability_best` speaks; that of others is
-        0. They were evaluated on as many blocks as some elite, and wherever others fail. With
+        0. They were evaluated on as many blocks as some elite, and wherever others fail; where a
+        final stage chose among failing ones, no candidate that it found worse than `best`. With
         `racer.Pareto` all: `probability_front` speaks of each.
     shared_blocks : int
         How many blocks all elites have seen.
@@ -140,6 +162,7 @@ class TuneResult(Result):
     origins: tuple[Origin, ...]
     space: Space
     test_instances: tuple[Any, ...]
+    is_verified: bool = False  # the leader, by a final stage
 
     _survivor_label = "elites"
     _frame_names = (
@@ -171,7 +194,13 @@ class TuneResult(Result):
         """The candidates of which the best is sought: those evaluated most often."""
         if self.rules.is_front or self.leader is None:
             return super().compared
-        return compared(self.known, len(self.configs), self.survivors, self.stream)
+        found = compared(self.known, len(self.configs), self.survivors, self.stream)
+        if not self.is_verified:
+            return found
+        some = sorted({*found, self.leader})
+        while (other := likeliest(self._posterior_among(some), self.leader)) != self.leader:
+            some.remove(other)  # it may seem better, but failed where the leader did not
+        return tuple(some)
 
     def lineage(self, candidate: int) -> tuple[int, ...]:
         """Return a candidate, the one around which it was sampled, and so on back.
@@ -212,7 +241,24 @@ class TuneResult(Result):
     def verdict(self) -> tuple[str, ...]:
         """The result in sentences."""
         gained = verdict_of_default(self, self.default_index)
-        return (*([gained] if gained else []), *summary.verdict(self))
+        found = (*([gained] if gained else []), *summary.verdict(self))
+        if (known := self.verified) is None:
+            return found
+        what = "evaluations" if self.stream.n_instances is None else "instances"
+        some = f"{known.failed} of {known.instances} {what} failed"
+        return (*found, f"Verified: {some} (at most {100 * known.at_most:.0f} %, 95 %).")
+
+    @cached_property
+    def verified(self) -> Verified | None:
+        """On how many instances the best was evaluated, and failed."""
+        if self.best_index is None or self.rules.is_front:
+            return None
+        from scipy.special import betaincinv  # noqa: PLC0415
+
+        there, failed = _by_instance(self.known, self.stream)
+        n, k = (sum(self.best_index in some for some in by.values()) for by in (there, failed))
+        most = 1.0 if k == n else float(betaincinv(k + 1, n - k, 1.0 - _LEVEL))
+        return Verified(n, k, most)
 
     @property
     def default_index(self) -> int | None:
@@ -275,6 +321,7 @@ class TuneResult(Result):
         return {
             **summary.as_dict(self, line),
             "indistinguishable": list(self.indistinguishable),
+            "verified": None if self.verified is None else self.verified._asdict(),
             "races": [vars(race) for race in self.completed_races],
         }
 

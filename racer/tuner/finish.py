@@ -6,39 +6,32 @@ from functools import partial
 from itertools import chain, count
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from racer.racing.asktell import Asked
 from racer.tuner.ledger import AT_ONCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from racer.evaluate.outcome import Cell
     from racer.racing.asktell import Early, Flow
     from racer.tuner.ledger import Ledger, Pairs
 
     Ranked = Callable[[Sequence[int]], tuple[int, ...]]
-    NearBest = Callable[[NDArray[np.intp], NDArray[np.float64], Sequence[int]], tuple[int, ...]]
 
 _ROUNDS = (2, 1)  # for each elite so many candidates, in equal parts of the rest
-_RECENT = 500  # candidates that are looked at, beside the elites, ..
-_NEAR = 2_000  # .. or, near these
+_RECENT = 500  # candidates that are looked at, beside the elites
 
 
 class Finish:
     """Halve the candidates that the model expects to be the best, also of those eliminated.
 
     A race eliminates some by few blocks, and its elites may have been lucky on theirs. `ranked`
-    puts candidates in order, the best expected first; `near_best` finds those near the elites in
-    their order, where many are known. `ledger.finalists` are the last ones, in order.
+    puts candidates in order, the best expected first. `ledger.finalists` are the last ones, in order.
     """
 
-    def __init__(self, ledger: Ledger, ranked: Ranked, near_best: NearBest) -> None:
+    def __init__(self, ledger: Ledger, ranked: Ranked) -> None:
         self.n_candidates = 0
-        self._ledger, self._ranked, self._near_best = ledger, ranked, near_best
+        self._ledger, self._ranked = ledger, ranked
 
     def run(self, elites: Sequence[int]) -> Flow:
         """Yield cells until the budget is spent."""
@@ -68,13 +61,8 @@ class Finish:
         ledger.finalists = self._best(some)
 
     def _first(self, elites: Sequence[int]) -> tuple[int, ...]:
-        """Return those that may be the best: near the elites, or else the latest, in order."""
-        ledger, everyone = self._ledger, range(len(self._ledger.configs))
-        some = [c for c in sorted({*elites, *everyone[-_NEAR:]}) if c not in ledger.rejected]
-        costs = ledger.known.all_costs(some, ledger.plan.stream.instance)
-        found = self._near_best(np.array(some), costs, elites)
-        if len(found) >= _ROUNDS[0] * len(elites):
-            return found
+        """Return the elites and the latest, in order."""
+        everyone = range(len(self._ledger.configs))
         return self._best((*{*elites, *everyone[-_RECENT:]},))
 
     def _best(self, candidates: Sequence[int]) -> tuple[int, ...]:

@@ -5,14 +5,19 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from racer.core.table import Table
 from racer.evaluate.outcome import bounded
+from racer.failures import penalty
 from racer.racing.repeats import Repeats
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from racer.core.budget import Budget
     from racer.core.prices import Prices
@@ -22,6 +27,21 @@ if TYPE_CHECKING:
     Pairs = Sequence[tuple[int, int]]  # candidates and blocks
 
 AT_ONCE = 16  # evaluations of such pairs before the budget is checked again
+
+
+class Lost(NamedTuple):
+    """All cells, and which failed; a `penalty` that some cost, such as ten times a limit, is a failure."""
+
+    candidates: NDArray[np.intp]
+    places: NDArray[np.intp]  # instances, or blocks without any
+    failed: NDArray[np.bool_]
+    n_places: int
+    penalty: float | None
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether somebody failed who succeeded elsewhere."""
+        return not set(self.candidates[self.failed]).isdisjoint(self.candidates[~self.failed])
 
 
 class Ledger:
@@ -41,6 +61,7 @@ class Ledger:
         self.evaluations: int = 0
         self.seconds: float = 0.0
         self.blocks_used: int = 0
+        self._lost: tuple[int, Lost] | None = None
         self.finalists: tuple[int, ...] = ()  # of the finish, then on held-out instances
 
     @property
@@ -51,6 +72,32 @@ class Ledger:
             costs = self.plan.rules.costs(row).reshape(len(row.values), -1)
             found.setdefault(row.block, set()).update(map(tuple, costs.tolist()))
         return all(len(costs) == 1 for costs in found.values())
+
+    @property
+    def lost(self) -> Lost:
+        """What failed so far."""
+        rows = self.known.rows
+        if self._lost is None or self._lost[0] != len(rows):
+            self._lost = len(rows), self._find_lost()
+        return self._lost[1]
+
+    def _find_lost(self) -> Lost:
+        known, stream, repeated = self.known, self.plan.stream, self.known.repeated
+        rows = [row for row in known.rows if row.block not in repeated]
+        there = [stream.instance(row.block) for row in rows]
+        places = [row.block if i is None else i for row, i in zip(rows, there, strict=True)]
+        found = None
+        if self.plan.rules.runtime is None:
+            found = penalty(known.all_costs(range(len(self.configs)), stream.instance))
+        none = np.zeros(0)
+        costs = np.concatenate([none, *(row.costs(maximize=known.maximize) for row in rows)])
+        return Lost(
+            np.concatenate([none.astype(np.intp), *(row.candidates for row in rows)]),
+            np.repeat(np.array(places, dtype=np.intp), [len(row.values) for row in rows]),
+            np.isinf(costs) | (costs == found),
+            stream.n_instances or max(places, default=0) + 2,
+            found,
+        )
 
     def record(self, cells: Sequence[Cell], outcomes: Sequence[Outcome]) -> None:
         """Record the outcomes of cells, in the order in which they were asked for."""
@@ -103,6 +150,12 @@ class Ledger:
         instance = self.plan.stream.instance
         price = math.fsum(self.prices.of(candidate, instance(block)) for candidate, block in pairs)
         return self.budget.affords(price, spent=self.known.spent or 0.0)
+
+    def affordable(self, pairs: Pairs) -> Pairs:
+        """Return the first of these for which the money pays."""
+        while pairs and not self.affords_pairs(pairs):
+            pairs = pairs[:-1]
+        return pairs
 
     def is_free(self, spent: float | None) -> bool:
         """Return whether nothing was spent since then, with money as the limit."""

@@ -60,9 +60,10 @@ class Opening:
         draw: Callable[[int, Candidates, float], object],
         ranked: Callable[[Candidates], tuple[int, ...]],
         favourite: Callable[[], int],
+        kept: Callable[[int], int],
     ) -> None:
         self._ledger, self._draw, self._ranked = ledger, draw, ranked
-        self._favourite = favourite
+        self._favourite, self._kept = favourite, kept
         self._seen = 1  # blocks, by the best candidate
         self._until = 0  # evaluations
         self._unsolved: set[int] = set()  # blocks: no candidate is sought that succeeds there
@@ -77,7 +78,8 @@ class Opening:
         elites = yield from self.explore(total, finalists)
         if not elites:
             return ()
-        self._until = total - min(finalists, len(elites))
+        is_next = self._kept(total) > 0  # the final stage looks at more than a favourite
+        self._until = ledger.evaluations if is_next else total - min(finalists, len(elites))
         best = yield from self._confirm()
         given = [c for c in elites if c < len(ledger.plan.initial)][:1]
         last = max(finalists - 2, 0)
@@ -128,7 +130,9 @@ class Opening:
         share = 1.0 - _SHARE + _NOISY * noise
         reserve = max(round(share * total), 2 * (plan.first_test - 1))
         length = plan.stream.length
-        return reserve if length is None else min(reserve, finalists * (length - 1))
+        if length is not None:
+            reserve = min(reserve, finalists * (length - 1))
+        return max(reserve, self._kept(total))
 
     @property
     def _room(self) -> int:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from racer._numerics import one_blas_thread
-from racer.model.effects import Effects, effects
-from racer.model.quadratic import is_near, upper_bounds
+from racer.model.effects import Effects
+from racer.model.failing import Failing
 from racer.model.surrogate import Correlations, Guarded, Surrogate
 from racer.seeding import rng_for
 from racer.space.vectors import choice_counts, features, vectors_around
@@ -23,7 +23,6 @@ from racer.tuner.drafts import (
     WIDEST,
     Drafts,
     drafts_around,
-    is_alike,
     narrowest,
     narrowing,
     to_learn,
@@ -36,18 +35,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from racer.deciders.decider import Goal
-    from racer.model.surrogate import Kernel
     from racer.space.sampling import Net
     from racer.space.space import Space
+    from racer.tuner.ledger import Lost
 
-_FEW = 5  # candidates that succeeded: with fewer, failures are learnt as costs
-_MANY = 300  # candidates: from here on, half of the children are wide, and one is a centre ..
-_LATE = 0.25  # .. of the best of these, the latest
-_WIDTHS = (0.12, 0.06)  # of the range: of the neighbourhoods in which a quadratic may fit
-_AT_END = 0.01  # of the range: nearer to an end of it than this, or the spread, is at the end
+_MANY = 300  # candidates: from here on, half of the children are wide
 _LOOKS = 30  # points of a branch at which its lower bound is looked for
-_OF_BRANCHES = 60  # candidates that are learnt from because they are the best of their branch
-_LABEL_NOISE = 0.01  # variance: of two neighbours, one may fail
 
 SAMPLING = 11  # recorded in stores; raised when a seed samples other configurations than before
 
@@ -75,13 +68,13 @@ class Proposals:
         self._configs: list[dict[str, Any]] = []
         self._vectors: list[NDArray[np.float64]] = []
         self._last: Surrogate | None = None  # fitted to all costs; the next fit begins with it
-        self._kernels: tuple[Kernel | None, Kernel | None] = (None, None)  # where some fail
+        self._failing: Failing | None = None
+        self._seen = np.zeros(0, dtype=np.intp)  # candidates that it knows, ascending
         self._surrogate: Surrogate | Guarded | None = None
         self._branches_of: list[bytes] = []
         self.branches: Branches = Branches(len(space.parameters) - len(space.free))
         self._copies = Copies()
         self.is_raced = False  # so that a model is sure enough to be followed to the ends of ranges
-        self._known: tuple[NDArray[np.intp], NDArray[np.float64]] | None = None
         self._goal = None if goal is None else GoalModel(goal, seed)
 
     def take(self, config: dict[str, Any]) -> None:
@@ -104,18 +97,10 @@ class Proposals:
         candidates: NDArray[np.intp],
         known: Effects,
         present: Sequence[int],
-        failed: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.float64]:
-        """Fit surrogates to candidates (m,), ascending; return costs of `present` (k,).
-
-        `failed` (m,) are those that never succeeded: proposals keep away from them, and
-        their costs, which are none, do not bend those of their neighbours.
-        """
-        self._known = (candidates, known.value)
+        """Fit a surrogate to candidates (m,), ascending; return costs of `present` (k,)."""
         at = np.searchsorted(candidates, present)
-        chosen = to_learn(
-            known.value, np.union1d(at, self._best_of_branches(candidates, known.value))
-        )
+        chosen = to_learn(known.value, at)
         vectors = np.array([self._vectors[c] for c in candidates[chosen].tolist()])
         learnt = Effects(known.value[chosen], known.variance[chosen])
         with one_blas_thread():
@@ -125,8 +110,8 @@ class Proposals:
             kernel = None if last is None else last.kernel
             surrogate = Surrogate(points, learnt, kernel, correlations)
             self._last = self._surrogate = surrogate
-            if failed is not None and failed[chosen].any():
-                self._learn_failures(correlations, learnt, failed[chosen])
+            if self._failing is not None:
+                self._surrogate = Guarded(surrogate, self._failing)
             posterior = surrogate.posterior
         self._note_best(candidates, known.value, chosen, posterior)
         return posterior[np.searchsorted(chosen, at)]
@@ -143,22 +128,6 @@ class Proposals:
         ranked = self._goal.ranked(candidates, costs, present, length, self._features)
         self.branches.note(ranked, [self._branches_of[c] for c in ranked])
         return tuple(ranked)
-
-    def _best_of_branches(
-        self, candidates: NDArray[np.intp], value: NDArray[np.float64]
-    ) -> NDArray[np.intp]:
-        """Return the places of the best candidates of each branch, to learn from."""
-        if len(self.branches.best) < 2:
-            return np.zeros(0, dtype=np.intp)
-        left = Counter(dict.fromkeys(self.branches.best, _OF_BRANCHES // len(self.branches.best)))
-        order = value.argsort(kind="stable")
-        branches = [self._branches_of[candidate] for candidate in candidates[order].tolist()]
-        places = []
-        for place, branch in zip(order.tolist(), branches, strict=True):
-            left[branch] -= 1
-            if left[branch] >= 0:
-                places.append(place)
-        return np.array(places, dtype=np.intp)
 
     def _features(self, candidates: NDArray[np.intp]) -> NDArray[np.float64]:
         vectors = np.array([self._vectors[c] for c in candidates.tolist()])
@@ -177,84 +146,24 @@ class Proposals:
         order = candidates[costs.argsort(kind="stable")].tolist()
         self.branches.note(order, [self._branches_of[c] for c in order])
 
-    def _learn_failures(
-        self, correlations: Correlations, known: Effects, failed: NDArray[np.bool_]
-    ) -> None:
-        """Fit one surrogate to the costs of those that succeeded, and one to failures."""
-        ok = ~failed
-        if ok.sum() < _FEW:
-            return
-        points = correlations.points
-        costs = Surrogate(
-            points[ok], Effects(known.value[ok], known.variance[ok]), self._kernels[0]
-        )
-        certain = Effects(failed.astype(np.float64), np.full(len(failed), _LABEL_NOISE))
-        failures = Surrogate(points, certain, self._kernels[1], correlations)
-        self._kernels = (costs.kernel, failures.kernel)
-        self._surrogate = Guarded(costs, failures)
-
     def note_copies(self, candidates: Sequence[int], costs: NDArray[np.float64]) -> Copies:
         """Note which candidates (m,), ascending, are copies, by costs (n, m); return all copies."""
         self._copies.note(candidates, costs, np.array([self._vectors[c] for c in candidates]))
         return self._copies
 
-    def _centre(self, elite: int) -> NDArray[np.float64] | None:
-        """Return the centre (d,) of the best third of the late candidates like an elite.
-
-        Where noise is all that late candidates differ by, their centre is nearer to the optimum
-        than any of them. None while there are few.
-        """
-        if self._known is None or len(self._configs) < _MANY:
-            return None
-        late = round(_LATE * len(self._configs))
-        candidates, value = (known[-late:] for known in self._known)
-        vectors = np.array([self._vectors[c] for c in candidates.tolist()])
-        found, fixed = self._like(elite, vectors)
-        if len(found) < _FEW * 3:
-            return None
-        best = vectors[found[value[found].argsort(kind="stable")[: len(found) // 3]]]
-        middle = np.median(best, axis=0)
-        is_at_end = np.minimum(middle, 1.0 - middle) < max(self.branches.spread, _AT_END)
-        return np.asarray(np.where(is_at_end & ~fixed, np.round(middle), best.mean(axis=0)))
-
-    def _like(
-        self, elite: int, vectors: NDArray[np.float64]
-    ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """Return which vectors (m, d) have an elite's choices, and where: those and what it lacks."""
-        here = self._vectors[elite]
-        fixed = np.isnan(here) | (self._choices > 0)
-        alike = (vectors == here) | (np.isnan(vectors) & np.isnan(here)) | ~fixed
-        alike[:, ~fixed] &= ~np.isnan(vectors[:, ~fixed])
-        return np.flatnonzero(alike.all(axis=1)), fixed
-
-    def near_best(
-        self, candidates: NDArray[np.intp], costs: NDArray[np.float64], elites: Sequence[int]
-    ) -> tuple[int, ...]:
-        """Return the candidates near the elites, of all ages, best first by a quadratic.
-
-        `costs` is (n, m). Empty while there are few, or if no quadratic fits there.
-        """
-        if len(self._configs) < _MANY:
-            return ()
-        vectors = np.array([self._vectors[c] for c in candidates.tolist()])
-        found, fixed = self._like(elites[0], vectors)
-        found = found[np.isfinite(costs[:, found]).any(axis=0)]
-        found = found[~np.isinf(costs[:, found]).any(axis=0)]
-        points, is_elite = vectors[found][:, ~fixed], np.isin(candidates[found], elites)
-        if fixed.all() or not is_elite.any():
-            return ()
-        centre = np.median(points[is_elite], axis=0)
-        for width in _WIDTHS:
-            near = is_near(points, centre, width)
-            if not near.any():
-                break
-            some = costs[:, found[near]]
-            known = effects(some[~np.isnan(some).all(axis=1)], by_block=False)
+    def failing(
+        self, about: Sequence[int], lost: Lost
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Learn how probably candidates fail; return it of some, (k, places), and its price (k,)."""
+        if self._failing is None or self._failing.n_cells != len(lost.failed):
+            self._seen, at = np.unique(lost.candidates, return_inverse=True)
+            some = at, lost.places, lost.failed, lost.n_places
             with one_blas_thread():
-                bounds = upper_bounds(points[near], known, centre, width)
-            if bounds is not None:
-                return tuple(candidates[found[near]][bounds.argsort(kind="stable")].tolist())
-        return ()
+                self._failing = Failing(self._features(self._seen), *some, self._failing)
+        where = np.searchsorted(self._seen, about).clip(max=len(self._seen) - 1)
+        mine = np.where(self._seen[where] == about, where, -1)
+        with one_blas_thread():
+            return self._failing(self._features(np.array(about)), mine)
 
     def around(
         self,
@@ -288,18 +197,13 @@ class Proposals:
         factor = narrowing(n, len(self._space.free))
         wanted = Counter(len(elites) + others.index(branch) for branch in elsewhere)
         parents: list[int] = []
-        nearby = np.concatenate([vectors, np.empty((n, vectors.shape[1]))])  # and the children
-        centre = self._centre(elites[0])
-        if n and centre is not None and net.offer(np.where(np.isnan(centre), 0.5, centre)):
-            nearby[len(centres)] = centre
-            parents.append(0)
         while len(parents) < n:
             left = sorted((wanted - Counter(parents)).elements())
             with one_blas_thread():
                 drafts = self._drafts(
                     vectors, n - len(parents), spreads, rng, centres, len(elites), left
                 )
-            widened = self._keep(drafts, net, parents, nearby, len(centres))
+            widened = self._keep(drafts, net, parents, len(centres))
             tried = {*drafts.parents.tolist()}
             if min(tried) < len(elites):
                 tried |= {*range(len(elites))}
@@ -378,18 +282,13 @@ class Proposals:
         drafts: Drafts,
         net: Net,
         parents: list[int],
-        around: NDArray[np.float64],
         n_elites: int,
     ) -> NDArray[np.bool_]:
         """Accept a draft per child; return a mask of elites with an exhausted neighbourhood."""
         failed = np.zeros(n_elites)
         for i, parent in enumerate(drafts.parents.tolist()):
             for draft, there in zip(drafts.vectors[i, :TRIES], drafts.there[i], strict=False):
-                known = n_elites + len(parents)
-                if self._copies.hold(there):
-                    continue
-                if not is_alike(there, around[:known]) and net.offer(draft):
-                    around[known] = there
+                if not self._copies.hold(there) and net.offer(draft):
                     parents.append(parent)
                     break
             else:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from racer.core.table import with_success
 from racer.model.effects import effects
+from racer.model.failing import FAR, sure
 from racer.results.base import goes_by_means, likeliest, n_blocks_of, posterior_of
 from racer.results.likeness import likeness
 from racer.results.metrics import Metrics
@@ -17,12 +17,27 @@ from racer.results.tuning import compared
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from numpy.typing import NDArray
+
     from racer.stats.best import BestPosterior
     from racer.tuner.ledger import Ledger
     from racer.tuner.proposals import Proposals
 
+_FEW = 8  # candidates that do not fail: with fewer, costs are learnt from all
 _COMPARED = 100  # candidates of a race among which copies are looked for
 _RECENT = 500  # candidates that are learnt from, beside those still in
+
+
+class Outlook(NamedTuple):
+    """What is expected of candidates: costs, their standard errors (k,); failures (k, places).
+
+    Costs are with the price of failures by chance; `score` with that of the others as well.
+    """
+
+    cost: NDArray[np.float64]
+    sd: NDArray[np.float64]
+    failing: NDArray[np.float64]
+    score: NDArray[np.float64]
 
 
 class Ranking:
@@ -36,38 +51,47 @@ class Ranking:
 
     def expected_best_first(self, candidates: Sequence[int]) -> tuple[int, ...]:
         """Order candidates by the model's expectation after all outcomes."""
-        ledger = self._ledger
-        recent = range(max(len(ledger.configs) - _RECENT, 0), len(ledger.configs))
-        about = sorted({*candidates, *(c for c in recent if ledger.known.of(c))})
-        length, runtime = ledger.plan.stream.length, ledger.plan.rules.runtime
-        if length is not None:
-            length -= sum(not ledger.known.is_usable(block) for block in range(ledger.blocks_used))
-        if (aim := ledger.plan.rules.aim) is not None and aim.goal is not None:
+        ledger, aim = self._ledger, self._ledger.plan.rules.aim
+        if aim is not None and aim.goal is not None:
+            about, instance = self._about(candidates), ledger.plan.stream.instance
             tables = aim.tables(ledger.known, aim.deciding).values()
-            costs = np.array([t.all_costs(about, ledger.plan.stream.instance) for t in tables])
-            return self._proposals.learn_metrics(np.array(about), costs, candidates, length)
-        costs = ledger.known.all_costs(about, ledger.plan.stream.instance)
-        if runtime is not None:
-            costs = np.where(np.isinf(costs), np.inf, runtime.as_costs(costs))
-        failed = np.isinf(costs).sum(axis=0) == (~np.isnan(costs)).sum(axis=0)
-        known = effects(costs, length, by_block=self._by_block)
-        expected = self._proposals.learn(np.array(about), known, candidates, failed)
-        order = expected.argsort(kind="stable")
+            costs = np.array([t.all_costs(about, instance) for t in tables])
+            of = np.array(about), costs, candidates, self._length
+            return self._proposals.learn_metrics(*of)
+        found = self.outlook(candidates)
+        order = found.score.argsort(kind="stable")
         return tuple(candidates[i] for i in order.tolist())
 
-    def more_reliable(self, stay: Sequence[int], entrants: Sequence[int]) -> tuple[int, ...]:
-        """Return candidates without failures that should beat the survivors, if some failed.
+    def outlook(self, candidates: Sequence[int]) -> Outlook:
+        """Learn costs and failures of candidates; return what is expected of some.
 
-        A race compares a failure with the rest of its block: where all that are left fail
-        on an instance, it weighs nothing there.
+        Costs are learnt from those that fail on the fewest instances alone: in the unit of those
+        that fail, who may be far better, all others are equally far behind.
         """
-        known = self._ledger.known
-        failed = {c for c in entrants if any(o.value is None for o in known.of(c).values())}
-        if failed.isdisjoint(stay) or failed.issuperset(entrants):
-            return ()
-        ranked = self.expected_best_first(sorted(entrants))
-        ahead = takewhile(lambda c: c not in stay, ranked)
-        return tuple(c for c in ahead if c not in failed)
+        ledger, about = self._ledger, self._about(candidates)
+        instance, runtime = ledger.plan.stream.instance, ledger.plan.rules.runtime
+        costs = ledger.known.all_costs(about, instance)
+        if runtime is not None:
+            costs = np.where(np.isinf(costs), np.inf, runtime.as_costs(costs))
+        failing, chance = self._failing(about)
+        if (penalty := ledger.lost.penalty) is not None:
+            costs = np.where(costs == penalty, np.inf, costs)
+        fails = sure(failing)
+        good = np.isfinite(costs).any(axis=0)
+        passes = good & (fails == fails[good].min(initial=failing.shape[1]))
+        if passes.sum() < _FEW:
+            passes = good
+        if not passes.any():
+            passes = np.ones(len(about), dtype=np.bool_)
+        learnt, some = np.array(about)[passes], costs[:, passes]
+        known = effects(some[~np.isnan(some).all(axis=1)], self._length, by_block=self._by_block)
+        at = np.searchsorted(about, candidates)
+        asked = np.unique(at[passes[at]])
+        cost, sd = np.where(passes, 0.0, FAR), np.ones(len(about))
+        cost[asked] = self._proposals.learn(learnt, known, np.array(about)[asked].tolist())
+        sd[passes] = np.sqrt(known.variance)
+        cost += chance
+        return Outlook(cost[at], sd[at], failing[at], (cost + FAR * fails)[at])
 
     def distinct(self, stay: tuple[int, ...], gone: Sequence[int], n: int) -> tuple[int, ...]:
         """Return those that stay, but copies of others behind the best of those eliminated last."""
@@ -79,6 +103,27 @@ class Ranking:
         if len(found) < min(n, len(stay)) and latest:
             found = copies.distinct((*found, *self.expected_best_first(sorted(latest))))[:n]
         return tuple(dict.fromkeys((*found, *stay)))
+
+    def _about(self, candidates: Sequence[int]) -> list[int]:
+        """Return the candidates that are learnt from: the latest, and some."""
+        ledger = self._ledger
+        recent = range(max(len(ledger.configs) - _RECENT, 0), len(ledger.configs))
+        return sorted({*candidates, *(c for c in recent if ledger.known.of(c))})
+
+    @property
+    def _length(self) -> int | None:
+        """How many blocks there are that somebody may solve; None: without end."""
+        length, known = self._ledger.plan.stream.length, self._ledger.known
+        if length is None:
+            return None
+        return length - sum(not known.is_usable(b) for b in range(self._ledger.blocks_used))
+
+    def _failing(self, about: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return how probably candidates fail, (k, instances or blocks), and its price (k,)."""
+        lost = self._ledger.lost
+        if not lost.failed.any():
+            return np.zeros((len(about), lost.n_places)), np.zeros(len(about))
+        return self._proposals.failing(about, lost)
 
     def fastest_first(self, elites: tuple[int, ...]) -> tuple[int, ...]:
         """Order elites by the criterion of run times, if that is the cost, on their common blocks."""

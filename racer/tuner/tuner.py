@@ -257,6 +257,7 @@ class Tuner(AskTell):
         return TuneResult(
             configs=self.configs,
             leader=tuning.best,
+            is_verified=tuning.is_verified,
             survivors=tuning.elites,
             ended=tuning.ended or Ended.INTERRUPTED,
             evaluations=ledger.evaluations + len(pending),

@@ -15,6 +15,7 @@ from racer.racing.asktell import Asked, Repeated
 from racer.racing.loop import best
 from racer.results.tuning import Origin
 from racer.seeding import seed_for
+from racer.tuner.final import FinalStage, has_stage, kept
 from racer.tuner.finish import Finish
 from racer.tuner.match import Match
 from racer.tuner.opening import FINALISTS, SMALL, Opening, to_explore
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from racer.tuner.match import Blocks, Kind, Known
     from racer.tuner.schedule import Schedule
 
-_LEAST_CLARITY = 0.5  # of a race that eliminated nobody: what was learnt narrows all the same
 _HOPELESS = 2  # races in which every evaluation fails, before the tuning is given up
 _AT_ONCE = 3_800  # evaluations beside the reserve, from which on races may be under way at once
 _GENERATIONS = 5  # races for each of those: a race learns from the races that are over
@@ -58,6 +58,7 @@ class Tuning:
         self.evidence: list[tuple[int, Evidence]] = []
         self.elites: tuple[int, ...] = ()
         self.best: int | None = None
+        self.is_verified = False  # the best, by a final stage
         self.ended: Ended | None = None
         self._note = note
         self._queue = Queue(ledger.known)
@@ -68,7 +69,7 @@ class Tuning:
     def run(self) -> Flow:
         """Yield the cells that are needed until the tuning is over."""
         for phase, budget in enumerate(self.ledger.plan.rules.budgets):
-            self.ledger.budget = budget
+            self.ledger.budget, self.is_verified = budget, False
             small = self._small_budget() if phase == 0 else None
             yield from self._find_elites(phase) if small is None else self._open(small)
             yield from self._select()
@@ -124,7 +125,9 @@ class Tuning:
             return self.elites
         chosen, most = self.elites, plan.search.test_elites
         if self.best is not None and not plan.rules.is_front:
-            found = self._ranking.favourite(self.elites, self.best)
+            found = self.best
+            if not self.is_verified:
+                found = self._ranking.favourite(self.elites, self.best)
             chosen = (*chosen, found) if most is None else (found, *chosen)
         chosen = tuple(dict.fromkeys(chosen))[:most]
         if plan.space.default is not None and 0 not in self.ledger.rejected:
@@ -260,7 +263,9 @@ class Tuning:
     @property
     def _opening(self) -> Opening:
         ranking = self._ranking
-        return Opening(self.ledger, self._draw, ranking.expected_best_first, ranking.likeliest)
+        needed = partial(kept, self.ledger)
+        of = ranking.expected_best_first, ranking.likeliest, needed
+        return Opening(self.ledger, self._draw, *of)
 
     def _open(self, evaluations: int) -> Flow:
         """Find the elites with few evaluations of many candidates, without races."""
@@ -301,16 +306,18 @@ class Tuning:
 
     def _reserve(self, left: int) -> int:
         """Return how many evaluations are kept from the races, to find out who was merely lucky."""
-        if not self._is_large_and_noisy(left):
-            return 0
-        return round(_RESERVED * (self.ledger.evaluations + left))
+        total = self.ledger.evaluations + left
+        reserved = round(_RESERVED * total) if self._is_large_and_noisy(left) else 0
+        return max(reserved, kept(self.ledger, total))
 
     def _finish(self) -> Flow:
         """Choose the elites among all candidates, with what the races leave, where there is noise."""
         if not self.ledger.plan.is_noisy or self.best is None or len(self.elites) < 2:
             return
+        if has_stage(self.ledger) and self.ledger.lost.is_partial:
+            return
         used, ranked = self.ledger.evaluations, self._ranking.expected_best_first
-        finish = Finish(self.ledger, ranked, self._proposals.near_best)
+        finish = Finish(self.ledger, ranked)
         yield from finish.run(self.elites)
         some = dict.fromkeys((*self.ledger.finalists, *self.elites))
         known = tuple(c for c in some if c not in self.ledger.rejected)
@@ -460,7 +467,7 @@ class Tuning:
         self.best = self.elites[0] if self.elites and self._has_difference and is_answer else None
         gone = len(entrants) - len(match.alive)
         clarity = gone / (len(entrants) - min(survivors, len(entrants) - 1))
-        self._queue.clarity = min(max(clarity, _LEAST_CLARITY), 1.0)
+        self._queue.clarity = min(max(clarity, 0.0), 1.0)
         self._complete(match.kind, len(entrants), len(match.alive), state.block, ended)
         self.evidence += [(steps + block, evidence) for block, evidence in state.evidence]
         self.eliminations += [e.renumbered(entrants, steps) for e in state.eliminations]
@@ -473,9 +480,11 @@ class Tuning:
         succeeded = {c for c in entrants if known.mean(c) is not None and c not in rejected}
         if ended == Ended.ALL_FAILED or not succeeded:
             return (*(c for c in self.elites if c in succeeded), *elsewhere)
-        others = [] if match.kind == "race" else [c for c in entrants if c not in alive]
+        is_race = match.kind == "race" and not self.ledger.lost.is_partial
+        others = [] if is_race else [c for c in entrants if c not in alive]
         ranked = [c for c in ranking.expected_best_first([*alive, *others]) if c in succeeded]
-        stay = tuple(c for c in ranked if c in alive)
+        # a race eliminates by single failures, and keeps who fails where all that are left do
+        stay = tuple(c for c in ranked if c in alive or match.kind == "race")
         if not stay:  # a candidate that never succeeded is not an elite
             stay = ranking.expected_best_first(sorted(succeeded))
         if match.kind == "selection":
@@ -483,7 +492,7 @@ class Tuning:
         if rules.runtime is None and not rules.is_front:  # caps are ties
             gone = [entrants[e.candidate] for e in reversed(match.state.eliminations)]
             stay = ranking.distinct(stay, [c for c in gone if c in succeeded], survivors)
-        stay = (*ranking.more_reliable(stay, entrants), *stay)[:survivors]
+        stay = stay[:survivors]
         if elsewhere:  # of races that were over when this one had been proposed
             stay = ranking.expected_best_first([*stay, *elsewhere])[:survivors]
         return stay
@@ -509,6 +518,21 @@ class Tuning:
         self._note(event)
 
     def _select(self) -> Flow:
+        """Find out who is returned: where nobody fails by a race, else by the final stage."""
+        ledger = self.ledger
+        if not has_stage(ledger) or self.best is None or ledger.left() is None:
+            yield from self._select_by_race()
+            return
+        if not ledger.lost.is_partial:
+            yield from self._select_by_race()
+        if ledger.lost.is_partial:
+            stage = FinalStage(ledger, self._ranking, self.elites)
+            yield from stage.run()
+            self.elites = stage.order[: max(len(self.elites), 1)]
+            self.best = self.elites[0] if self.elites else None
+            self.is_verified = self.best is not None
+
+    def _select_by_race(self) -> Flow:
         """Race the elites against each other with the rest, if it pays for a first test."""
         left = self.ledger.left()
         if len(self.elites) < 2 or left is None or left < len(self.elites):

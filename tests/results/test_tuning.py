@@ -109,7 +109,10 @@ def test_clearly_worse_elites_can_be_told_from_the_best(tuning):
 
 def test_it_says_what_it_is(result):
     text = repr(result)
-    assert text.startswith(f"The best is #{result.best_index} of {len(result.configs)} candidates")
+    likely = (
+        "The likeliest best" if result.probability_best[result.best_index] < 0.5 else "The best"
+    )
+    assert text.startswith(f"{likely} is #{result.best_index} of {len(result.configs)} candidates")
     assert "P(best)" in text
     assert f"the best of the {len(result.compared)} that were" in " ".join(text.split())
     for name, value in result.best.items():
@@ -201,3 +204,30 @@ def test_scores_of_run_times_are_what_their_label_says(par, criterion):
     assert all(scores[c] == pytest.approx(expected[c]) for c in result.survivors)
     if par:
         assert [one["common_mean"] for one in survivors] == [one["score"] for one in survivors]
+
+
+def test_the_result_says_on_how_many_instances_the_best_failed():
+    space = Space({"x": Integer(0, 1)})
+    result = tune(space, lambda c, i, seed: c["x"] + seed % 7, range(20), budget=60, seed=1)
+    seen = result.scores[result.scores["candidate"] == result.best_index]
+    n = seen["instance"].nunique()
+    assert result.verified == (n, 0, pytest.approx(1.0 - 0.05 ** (1.0 / n)))
+    at_most = 100 * result.verified.at_most
+    assert f"Verified: 0 of {n} instances failed (at most {at_most:.0f} %, 95 %)." in str(result)
+    assert result.to_dict()["verified"] == result.verified._asdict()
+
+
+def test_a_failure_on_any_seed_counts_for_its_instance():
+    space = Space({"x": Integer(0, 1)})
+    tuner = Tuner(space, [0, 1, 2], budget=80, seed=1)
+    while cells := tuner.ask():
+        for cell in cells:  # on one instance each candidate fails with half of the seeds
+            fails = cell.instance == 2 and (cell.seed + cell.config["x"]) % 2 == 0
+            value = None if fails else 9.0 * cell.config["x"] + cell.seed % 3
+            tuner.tell(cell, Outcome("failed" if fails else "ok", value))
+    result = tuner.result()
+    found = result.verified
+    assert (found.instances, found.failed) == (3, 1)
+    # the bound holds with equality: so few failures are as improbable as one in twenty
+    p = found.at_most
+    assert (1.0 - p) ** 3 + 3 * p * (1.0 - p) ** 2 == pytest.approx(0.05)

@@ -1,0 +1,146 @@
+"""How probably configurations fail on instances, by where others have failed."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Indices = NDArray[np.intp]
+
+_CELLS = 600  # that are learnt from, at most
+_PARTS = ((0.4, 0.4, 0.1, 0.1), (0.2, 0.2, 0.5, 0.1), (0.1, 0.8, 0.0, 0.1))
+_SIGNALS, _LENGTHS = (0.1, 0.3, 0.8, 0.98), (0.1, 0.3, 1.0)  # of the variance; of a range
+_LIKELY = 3.0  # log likelihood less than the best: laws that count
+_GROWTH = 1.5  # of the cells, until all laws are tried again
+PRICE = 150.0  # spreads of a block: of failing everywhere, by chance
+FAR = 1e3  # the same, of each instance on which failing is more probable than not
+_AT_ONCE = 256  # configurations of which likeness stays within the processor's cache
+
+
+class Law(NamedTuple):
+    """What failures depend on: parts of the signal, and the length over which likeness decays."""
+
+    signal: float
+    instance: float
+    alike: float
+    both: float
+    own: float
+    length: float
+
+
+CHANCE = tuple(Law(signal, 1.0, 0.0, 0.0, 0.0, 1.0) for signal in (0.0, 0.1, 0.3))
+_LAWS = tuple(Law(s, *parts, length) for s, parts, length in product(_SIGNALS, _PARTS, _LENGTHS))
+
+
+class Failing:
+    """Probabilities that configurations fail on instances: a Gaussian process on 0 and 1.
+
+    Its covariance has a part of the instance, one of alike configurations, one of these on the same
+    instance, and one of the configuration; the rest is chance. Laws are averaged by likelihood; that
+    failures are chance, or the instance's alone, is as likely beforehand as all others together.
+
+    `points` (u, d, 2) are those of configurations; each cell is of one `at` (n,), on one of so many
+    `places` (n,), and has `failed` (n,).
+    """
+
+    def __init__(
+        self,
+        points: Floats,
+        at: Indices,
+        places: Indices,
+        failed: NDArray[np.bool_],
+        n_places: int,
+        last: Failing | None = None,
+    ) -> None:
+        self.n_cells = len(at)
+        self._points, self._n = points, n_places
+        self.rate = float((failed.sum() + 0.5) / (len(failed) + 1.0))
+        if len(at) > _CELLS:  # chosen by instance, never by outcome
+            hard = np.bincount(places, failed, n_places) > 0
+            luck = np.random.default_rng(0).random(len(at))
+            some = np.lexsort((luck, ~hard[places]))[:_CELLS]
+            at, places, failed = at[some], places[some], failed[some]
+        is_new = last is None or self.n_cells > _GROWTH * last.searched_at
+        self.searched_at: int = self.n_cells if last is None or is_new else last.searched_at
+        laws: Sequence[Law] = (*CHANCE, *_LAWS) if last is None or is_new else last.laws
+        self._fit(at, places, np.asarray(failed - self.rate, dtype=np.float64), laws)
+
+    def _fit(self, at: Indices, places: Indices, rest: Floats, laws: Sequence[Law]) -> None:
+        """Keep the likely laws, with weights of cells (u, places) by which each predicts."""
+        variance = self.rate * (1.0 - self.rate)
+        same, own = places[:, None] == places, at[:, None] == at
+        alike = {
+            length: likeness(self._points, self._points, length)[np.ix_(at, at)]
+            for length in {law.length for law in laws}
+        }
+        fits, found = [], []
+        for law in laws:
+            k = alike[law.length]
+            signal = law.instance * same + k * (law.alike + law.both * same) + law.own * own
+            covariance = variance * law.signal * signal
+            covariance.flat[:: len(at) + 1] += variance * (1.0 - law.signal)
+            root = cho_factor(covariance, lower=True, overwrite_a=True, check_finite=False)
+            weights = cho_solve(root, rest, check_finite=False)
+            prior = 1.0 / len(CHANCE) if law in CHANCE else 1.0 / len(_LAWS)
+            fits.append(np.log(prior) - 0.5 * rest @ weights - np.log(np.diag(root[0])).sum())
+            by_cell = np.zeros((len(self._points), self._n))
+            np.add.at(by_cell, (at, places), weights * variance * law.signal)
+            found.append(by_cell)
+        likely = np.exp(np.array(fits) - max(fits))
+        keep = [i for i, w in enumerate(likely) if w > np.exp(-_LIKELY) or laws[i] in CHANCE]
+        self.laws = [laws[i] for i in keep]
+        self.weights = likely[keep] / likely[keep].sum()
+        self._by_cell = [found[i] for i in keep]
+
+    def __call__(self, points: Floats, numbers: Indices | None = None) -> tuple[Floats, Floats]:
+        """Return probabilities (k, places) of points, and the prices (k,) of what is chance in them.
+
+        `numbers` are their places in what is known. Whether it fails on an instance is a doubt that
+        an evaluation may end as far as that is a property of both, and costs nothing.
+        """
+        out, cost = np.full((len(points), self._n), self.rate), np.zeros(len(points))
+        for first in range(0, len(points), _AT_ONCE):
+            part = slice(first, first + _AT_ONCE)
+            alike: dict[float, Floats] = {}
+            for law, weight, by_cell in zip(self.laws, self.weights, self._by_cell, strict=True):
+                total = by_cell.sum(axis=1)
+                out[part] += weight * law.instance * by_cell.sum(axis=0)
+                if law in CHANCE:
+                    continue
+                if law.length not in alike:
+                    alike[law.length] = likeness(points[part], self._points, law.length)
+                k = alike[law.length]
+                own = law.alike * (k @ total)[:, None] + law.both * (k @ by_cell)
+                if numbers is not None:
+                    mine = numbers[part]
+                    own += law.own * np.where(mine >= 0, total[mine], 0.0)[:, None]
+                out[part] += weight * own
+                cost[part] += weight * (1.0 - law.signal) * PRICE * own.mean(axis=1)
+        return np.clip(out, 0.0, 1.0), cost
+
+
+def likeness(one: Floats, other: Floats, length: float) -> Floats:
+    """Return how alike points (k, d, 2) and (m, d, 2) are: jointly, and in single parameters."""
+    joint = np.zeros((len(one), len(other)), np.float32)
+    single = np.zeros_like(joint)
+    for j in range(one.shape[1]):
+        mine, theirs = one[:, j].astype(np.float32), other[:, j].astype(np.float32)
+        apart = np.abs(mine[:, None, 0] - theirs[:, 0]) + (mine[:, None, 1] != theirs[:, 1])
+        joint += apart
+        single += np.exp(apart / np.float32(-length))
+    both = np.exp(joint / np.float32(-length)) + single / np.float32(one.shape[1])
+    return np.asarray(0.5 * both, dtype=np.float64)
+
+
+def sure(failing: Floats) -> Indices:
+    """Return on how many instances each fails more probably than not."""
+    return np.asarray((failing > 0.5).sum(axis=1))
