@@ -62,6 +62,7 @@ class Ledger:
         self.seconds: float = 0.0
         self.blocks_used: int = 0
         self._lost: tuple[int, Lost] | None = None
+        self.verified: int | None = None  # the best, by a final stage
         self.finalists: tuple[int, ...] = ()  # of the finish, then on held-out instances
 
     @property

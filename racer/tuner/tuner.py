@@ -257,7 +257,7 @@ class Tuner(AskTell):
         return TuneResult(
             configs=self.configs,
             leader=tuning.best,
-            is_verified=tuning.is_verified,
+            is_verified=ledger.verified is not None,
             survivors=tuning.elites,
             ended=tuning.ended or Ended.INTERRUPTED,
             evaluations=ledger.evaluations + len(pending),

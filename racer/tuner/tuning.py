@@ -58,7 +58,6 @@ class Tuning:
         self.evidence: list[tuple[int, Evidence]] = []
         self.elites: tuple[int, ...] = ()
         self.best: int | None = None
-        self.is_verified = False  # the best, by a final stage
         self.ended: Ended | None = None
         self._note = note
         self._queue = Queue(ledger.known)
@@ -69,7 +68,7 @@ class Tuning:
     def run(self) -> Flow:
         """Yield the cells that are needed until the tuning is over."""
         for phase, budget in enumerate(self.ledger.plan.rules.budgets):
-            self.ledger.budget, self.is_verified = budget, False
+            self.ledger.budget, self.ledger.verified = budget, None
             small = self._small_budget() if phase == 0 else None
             yield from self._find_elites(phase) if small is None else self._open(small)
             yield from self._select()
@@ -125,8 +124,8 @@ class Tuning:
             return self.elites
         chosen, most = self.elites, plan.search.test_elites
         if self.best is not None and not plan.rules.is_front:
-            found = self.best
-            if not self.is_verified:
+            found = self.ledger.verified
+            if found is None:
                 found = self._ranking.favourite(self.elites, self.best)
             chosen = (*chosen, found) if most is None else (found, *chosen)
         chosen = tuple(dict.fromkeys(chosen))[:most]
@@ -530,7 +529,7 @@ class Tuning:
             yield from stage.run()
             self.elites = stage.order[: max(len(self.elites), 1)]
             self.best = self.elites[0] if self.elites else None
-            self.is_verified = self.best is not None
+            ledger.verified = self.best
 
     def _select_by_race(self) -> Flow:
         """Race the elites against each other with the rest, if it pays for a first test."""

@@ -33,7 +33,6 @@ from racer import (
 from racer.deciders import BayesianBest, BayesianFriedman
 from racer.tuner import CandidatesAdded, RaceCompleted
 from racer.tuner import tuning as tuning_module
-from racer.tuner.proposals import Proposals
 from racer.tuner.schedule import Schedule
 
 KEEN = BayesianFriedman(pair_strength=0.0)  # races that end early leave more to new candidates
@@ -253,17 +252,6 @@ def test_with_noise_the_rest_goes_to_those_that_the_model_expects_to_be_the_best
         second = {cell.candidate for cell in rest[-(len(rest) // 2) :]}
         assert second == set(finish.elites)
     assert came_back > 0
-
-
-def test_the_finish_looks_at_candidates_of_all_ages(tuning, monkeypatch):
-    looked = []
-    monkeypatch.setattr(
-        Proposals,
-        "near_best",
-        lambda self, candidates, costs, elites: looked.append(candidates) or (),
-    )
-    result, _ = run(tuning, budget=700)
-    assert [some.tolist() for some in looked] == [[*range(len(result.configs))]]
 
 
 @pytest.mark.parametrize("decider", [BayesianBest(), "f-race"], ids=short)
