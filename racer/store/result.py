@@ -79,6 +79,7 @@ def content_of(result: Any) -> str | None:
     if isinstance(result, TuneResult):
         content["races"] = [vars(race) for race in result.completed_races]
         content["origins"] = [vars(origin) for origin in result.origins]
+        content["is_verified"] = result.is_verified
     with suppress(*_REFUSED):
         return json.dumps(content, default=dict)
     return None
@@ -128,6 +129,7 @@ def _restored(content: Any, reader: Reader, contest: Contest[Any]) -> Any:
         configs = tuple(decode(json.loads(row.value)) for row in reader.sampled())
         more["completed_races"] = tuple(_made(RaceCompleted, race) for race in content["races"])
         more["origins"] = tuple(_made(Origin, origin) for origin in content["origins"])
+        more |= _checked({"is_verified": "bool"}, content)
         if len(more["origins"]) != len(configs):
             raise ValueError("another number of candidates")
         _numbers(origin.parent for origin in more["origins"])
