@@ -25,6 +25,11 @@ class RankSums(NamedTuple):
     deviation: NDArray[np.float64]  # R_i - n(m+1)/2, per candidate
     within: float  # sum of (r_ij - (m+1)/2)^2 over all cells: A - n m (m+1)^2 / 4
 
+    @classmethod
+    def of(cls, ranks: NDArray[np.float64]) -> RankSums:
+        """Return the sums of centred ranks (n, m)."""
+        return cls(len(ranks), ranks.sum(axis=0), float(np.vdot(ranks, ranks)))
+
     @property
     def m(self) -> int:
         """Number of candidates."""
@@ -128,8 +133,7 @@ def centred(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
 def rank_sums(scores: ArrayLike, *, maximize: bool, min_blocks: int) -> tuple[RankSums, int]:
     """Return the rank sums of the complete blocks, and how many blocks were left out."""
     blocks = complete_blocks(scores, maximize=maximize, min_blocks=min_blocks)
-    ranks = centred(ranks_of(blocks.costs))
-    return RankSums(len(ranks), ranks.sum(axis=0), float((ranks**2).sum())), blocks.dropped
+    return RankSums.of(centred(ranks_of(blocks.costs))), blocks.dropped
 
 
 def friedman_test(scores: ArrayLike, *, maximize: bool = False) -> FriedmanResult:
@@ -311,8 +315,7 @@ def monte_carlo_test(
     infinitely far if no weights lead there.
     """
     n, m = ranks.shape
-    sums = RankSums(n, ranks.sum(axis=0), 0.0)
-    mean, covariance = posterior_moments(sums, ranks.T @ ranks, strength, prior)
+    mean, covariance = posterior_moments(RankSums.of(ranks), ranks.T @ ranks, strength, prior)
     within, whitened = spanned(covariance)
     is_off = np.abs(mean - within @ (mean @ within)).max() > ROUNDING * m
     distance = np.inf if is_off else float(((mean @ whitened) ** 2).sum())
@@ -426,7 +429,7 @@ def bayesian_friedman_test(
     ranks = centred(ranks_of(blocks.costs))
     n, m = ranks.shape
     prior = _prior_ranks(prior_ranks, m)
-    r, gram = RankSums(n, ranks.sum(axis=0), float((ranks**2).sum())), ranks.T @ ranks
+    r, gram = RankSums.of(ranks), ranks.T @ ranks
     mean, covariance = posterior_moments(r, gram, strength, prior)
     if region == "monte-carlo":
         rng = rng_for(seed, "region")

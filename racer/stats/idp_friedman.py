@@ -147,6 +147,5 @@ def idp_friedman_test(
             "most, whose orders are all tried, and at least as many blocks as candidates"
         )
     ranks = centred(ranks_of(blocks.costs))
-    sums = RankSums(n, ranks.sum(axis=0), float((ranks**2).sum()))
-    tails = idp_tails(sums, ranks.T @ ranks, strength, 1.0 - confidence)
+    tails = idp_tails(RankSums.of(ranks), ranks.T @ ranks, strength, 1.0 - confidence)
     return IDPFriedmanResult(*tails, confidence, strength, n, blocks.dropped)

@@ -77,13 +77,11 @@ def _flips(scores: Scores, settings: Settings) -> Signs:
 def omnibus_test(scores: Scores, settings: Settings, flips: Signs | None = None) -> OmnibusTest:
     """Test "all perform alike" by sign flips of ranks; a missing score has the middle rank."""
     ranks = _ranks(scores)
-    n, m = ranks.shape
-    sums = RankSums(n, ranks.sum(axis=0), float(np.vdot(ranks, ranks)))
     flips = _flips(scores, settings) if flips is None else flips
-    test = all_alike(ranks, sums, flips, settings.alpha)
+    test = all_alike(ranks, RankSums.of(ranks), flips, settings.alpha)
     if test.test == "sign-flip":
         return OmnibusTest("sign-flip test", test.statistic, test.p_value, test.rejected, ())
-    df = iman_davenport_df(n, m)
+    df = iman_davenport_df(*ranks.shape)
     return OmnibusTest("Iman-Davenport F", test.statistic, test.p_value, test.rejected, df)
 
 

@@ -114,8 +114,7 @@ class Omnibus:
         """Ask about instances like these, by their means (I, m)."""
         if len(rows) == 1:
             return False, {"gate": "none", "instances": 1}
-        sums = RankSums(len(rows), rows.sum(axis=0), float(np.vdot(rows, rows)))
-        opened, found = self._tested(rows, sums)
+        opened, found = self._tested(rows, RankSums.of(rows))
         return opened, found | {"instances": len(rows)}
 
     def _within(
