@@ -48,9 +48,7 @@ class Finish:
                 if ledger.plan.is_exact:  # as has turned out on the way
                     return
                 pairs, spent = self._next(room), ledger.known.spent
-                now, later = pairs[:AT_ONCE], pairs[AT_ONCE:]
-                while now and not ledger.affords_pairs(now):
-                    now = now[:-1]
+                now, later = ledger.affordable(pairs[:AT_ONCE]), pairs[AT_ONCE:]
                 if not now:
                     return
                 yield Asked(partial(ledger.cells_of, now), partial(self._ahead, later))

@@ -24,11 +24,9 @@ def spend_in_order(ledger: Ledger, elites: Sequence[int]) -> Flow:
             known, length = ledger.known.of(candidate), ledger.plan.stream.length
             until = len(known) + left if length is None else length
             pairs = [(candidate, block) for block in range(until) if block not in known][:left]
-            while pairs and not ledger.affords_pairs(pairs[:AT_ONCE]):
-                pairs = pairs[: min(len(pairs), AT_ONCE) - 1]
-            if not pairs:
+            now, later = ledger.affordable(pairs[:AT_ONCE]), pairs[AT_ONCE:]
+            if not now:
                 break
-            now, later = pairs[:AT_ONCE], pairs[AT_ONCE:]
             spent = ledger.known.spent
             yield Asked(partial(ledger.cells_of, now), partial(_ahead, ledger, elites, later))
             ledger.use(now[-1][1])
