@@ -128,6 +128,11 @@ class Stream:
             return _shuffled(self.n_instances, self.seed, turn, self.block_size)[at]
         return at
 
+    def instance_or_block(self, block: int) -> int:
+        """Return the index of the instance of a block; the block itself without instances."""
+        instance = self.instance(block)
+        return block if instance is None else instance
+
     def unit(self, block: int) -> int | None:
         """Return the group of a block, or its instance without groups; None without instances."""
         instance = self.instance(block)

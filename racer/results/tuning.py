@@ -447,11 +447,9 @@ def _by_instance(known: Table, stream: Stream) -> tuple[_Candidates, _Candidates
     there: _Candidates = defaultdict(set)
     failed: _Candidates = defaultdict(set)
     for row in known.rows:
-        instance = stream.instance(row.block)
-        there[row.block if instance is None else instance].update(row.candidates.tolist())
+        there[stream.instance_or_block(row.block)].update(row.candidates.tolist())
     for failure in known.failures:
-        instance = stream.instance(failure.block)
-        failed[failure.block if instance is None else instance].add(failure.candidate)
+        failed[stream.instance_or_block(failure.block)].add(failure.candidate)
     return there, failed
 
 

@@ -101,23 +101,20 @@ class FinalStage:
             order = [leader, *(c for c in order if c != leader)]
         self.order = tuple(order)
 
-    def _place(self, block: int) -> int:
-        instance = self._ledger.plan.stream.instance(block)
-        return block if instance is None else instance
-
     def _new(self, k: int, taken: Pairs = ()) -> list[int]:
         """Return a block of each instance that is new to a candidate, the most doubtful first."""
         candidate = self._pool[k]
         blocks = {*self._ledger.known.of(candidate), *(b for c, b in taken if c == candidate)}
-        seen, used = {self._place(b) for b in blocks}, self._ledger.blocks_used
-        some = [b for b in range(self._failing.shape[1]) if self._place(b) not in seen]
+        place, used = self._ledger.plan.stream.instance_or_block, self._ledger.blocks_used
+        seen = {place(b) for b in blocks}
+        some = [b for b in range(self._failing.shape[1]) if place(b) not in seen]
         risk = self._failing[k].round(3)
-        return sorted(some, key=lambda b: (-risk[self._place(b)], b >= used, b))
+        return sorted(some, key=lambda b: (-risk[place(b)], b >= used, b))
 
     def _doubt(self, k: int, taken: Pairs) -> Pairs:
         """Return the cell on which a candidate most probably fails, if that is worth it."""
-        blocks = self._new(k, taken)[:1]
-        return [(self._pool[k], b) for b in blocks if self._failing[k, self._place(b)] > _RISK]
+        place, blocks = self._ledger.plan.stream.instance_or_block, self._new(k, taken)[:1]
+        return [(self._pool[k], b) for b in blocks if self._failing[k, place(b)] > _RISK]
 
     def _shared(self, k: int, taken: Pairs) -> Pairs:
         """Return the next cell of a comparison with the leader: what it has seen, or new to both."""

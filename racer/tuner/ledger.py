@@ -85,8 +85,7 @@ class Ledger:
     def _find_lost(self) -> Lost:
         known, stream, repeated = self.known, self.plan.stream, self.known.repeated
         rows = [row for row in known.rows if row.block not in repeated]
-        there = [stream.instance(row.block) for row in rows]
-        places = [row.block if i is None else i for row, i in zip(rows, there, strict=True)]
+        places = [stream.instance_or_block(row.block) for row in rows]
         found = None
         if self.plan.rules.runtime is None:
             found = penalty(known.all_costs(range(len(self.configs)), stream.instance))
