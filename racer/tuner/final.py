@@ -26,14 +26,13 @@ _AT_ONCE = 4  # evaluations of the leader, before it is looked at again
 
 def kept(ledger: Ledger, total: int) -> int:
     """Return how many of `total` evaluations the final stage needs now."""
-    if not has_stage(ledger) or not ledger.lost.is_partial:
-        return 0
-    return round(_KEPT * total)
+    return round(_KEPT * total) if is_needed(ledger) else 0
 
 
-def has_stage(ledger: Ledger) -> bool:
-    """Whether there is one: not for several metrics, or run times."""
-    return ledger.plan.rules.goal is None and ledger.plan.rules.runtime is None
+def is_needed(ledger: Ledger) -> bool:
+    """Whether somebody failed who succeeded elsewhere; not for several metrics, or run times."""
+    rules = ledger.plan.rules
+    return rules.goal is None and rules.runtime is None and ledger.lost.is_partial
 
 
 class FinalStage:

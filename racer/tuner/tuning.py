@@ -15,7 +15,7 @@ from racer.racing.asktell import Asked, Repeated
 from racer.racing.loop import best
 from racer.results.tuning import Origin
 from racer.seeding import seed_for
-from racer.tuner.final import FinalStage, has_stage, kept
+from racer.tuner.final import FinalStage, is_needed, kept
 from racer.tuner.finish import Finish
 from racer.tuner.match import Match
 from racer.tuner.opening import FINALISTS, SMALL, Opening, to_explore
@@ -313,7 +313,7 @@ class Tuning:
         """Choose the elites among all candidates, with what the races leave, where there is noise."""
         if not self.ledger.plan.is_noisy or self.best is None or len(self.elites) < 2:
             return
-        if has_stage(self.ledger) and self.ledger.lost.is_partial:
+        if is_needed(self.ledger):
             return
         used, ranked = self.ledger.evaluations, self._ranking.expected_best_first
         finish = Finish(self.ledger, ranked)
@@ -519,12 +519,10 @@ class Tuning:
     def _select(self) -> Flow:
         """Find out who is returned: where nobody fails by a race, else by the final stage."""
         ledger = self.ledger
-        if not has_stage(ledger) or self.best is None or ledger.left() is None:
+        is_open = self.best is not None and ledger.left() is not None
+        if not (is_open and is_needed(ledger)):
             yield from self._select_by_race()
-            return
-        if not ledger.lost.is_partial:
-            yield from self._select_by_race()
-        if ledger.lost.is_partial:
+        if is_open and is_needed(ledger):  # which that race may have made it
             stage = FinalStage(ledger, self._ranking, self.elites)
             yield from stage.run()
             self.elites = stage.order[: max(len(self.elites), 1)]
