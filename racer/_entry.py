@@ -1,4 +1,4 @@
-"""NumPy's error mode: racer's own in public calls, the user's in what they call of the user."""
+"""Switch NumPy's error mode: racer's own in public calls, the caller's in the caller's code."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def called_in(mode: Mapping[str, Any] | None) -> Iterator[None]:
 
 @contextmanager
 def as_user() -> Iterator[None]:
-    """Compute in the user's error mode, and forget what is set of it meanwhile."""
+    """Compute in the user's error mode; changes of the mode end with the block."""
     mode = _users.get() or {}
     with called_in(None), np.errstate(**mode):
         yield

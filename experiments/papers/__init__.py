@@ -1,1 +1,1 @@
-"""Four papers, item by item: what each call of racer gives beside what they print."""
+"""Compare four papers with racer, item by item: results of calls beside printed figures."""

@@ -1,4 +1,4 @@
-"""Run the call of each item of the papers, and write what it gives beside what is printed.
+"""Run the call of each item of the papers, and write its result beside the printed figure.
 
 The calls stand in `items.csv`: Python, with `racer`, NumPy as `np`, all of `racer.stats`, and the names
 of `names` below.

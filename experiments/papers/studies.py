@@ -33,7 +33,7 @@ def recorded(file: str, column: str, /, **where: object) -> list[float]:
 
 
 def rounding(file: str, digits: int, /, **where: object) -> int:
-    """Return how many figures of a recorded file round to what is printed."""
+    """Return how many figures of a recorded file round to the printed ones."""
     printed = recorded(file, "published", **where)
     pairs = zip(recorded(file, "ours", **where), printed, strict=True)
     return sum(round(ours, digits) == figure for ours, figure in pairs)

@@ -57,7 +57,7 @@ def pipelines(seed: int) -> Problem:
     penalty, share = float(rng.uniform(-2.0, 1.0)), float(rng.uniform(0.2, 0.6))
 
     def effect(config: Config) -> tuple[float, Hashable]:
-        """Return the error rate, and what is equal where predictions are."""
+        """Return the error rate, and a key that configurations of equal predictions share."""
         model, raw = config["model"], config["scaler"] == "none"
         if model == "network":
             x, y = math.log10(config["rate"]) - rate, math.log10(config["width"]) - width
