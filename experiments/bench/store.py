@@ -83,7 +83,7 @@ def opening(folder: Path, outcomes: int) -> None:
     race(outcomes, whole)
     shutil.copyfile(whole, bare)
     with closing(sqlite3.connect(bare)) as connection:
-        connection.execute("DELETE FROM results")
+        connection.execute("UPDATE recorded SET result = NULL")
         connection.commit()
     calls = {
         name: f"from racer.cli import main; main({[*words.split(), str(path)]!r})"

@@ -20,7 +20,15 @@ from racer.space.space import Space
 from racer.space.stored import not_kept
 from racer.store.jsonable import decode, encode, is_plain, qualified_name, same, shown_apart
 from racer.store.reader import OtherStoreError, sense_made_of
-from racer.store.schema import ARGUMENTS, MAY_LACK, OF_EVALUATIONS, Setup, argument, is_record
+from racer.store.schema import (
+    ARGUMENTS,
+    MAY_LACK,
+    OF_EVALUATIONS,
+    CandidateRow,
+    Setup,
+    argument,
+    is_record,
+)
 from racer.store.source import source_digest
 
 if TYPE_CHECKING:
@@ -256,8 +264,8 @@ def _a(kind: str) -> str:
 
 def has_prices(reader: Reader) -> bool:
     """Return True for a tuning that has the price of each candidate, of those that were sampled."""
-    prices = reader.prices() if reader.setup.kind == "tuning" else None
-    return prices is not None and len(prices) == sum(1 for _ in reader.sampled())
+    is_tuning = reader.setup.kind == "tuning"
+    return is_tuning and len(reader.prices()) == len(reader.concluded(CandidateRow))
 
 
 def _recorded(reader: Reader, name: str, encoded: Any, numbered: bool) -> Any:

@@ -18,7 +18,7 @@ from racer.store.contest import VERSION, refuse_differences, set_up
 from racer.store.jsonable import decode, dumps, encode, same
 from racer.store.reader import sense_made_of
 from racer.store.result import result_in
-from racer.store.schema import CandidateRow, Ending, PriceRow, VerdictRow, is_priced
+from racer.store.schema import CandidateRow, Ending, PriceRow, VerdictRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -69,9 +69,9 @@ class Recorder:
             )
         else:
             self._ending = reader.ending()
-        self._verdicts = reader.verdicts()
+        self._verdicts = iter(reader.concluded(VerdictRow))
         if recorded.kind == "tuning":
-            self._sampled = reader.sampled()
+            self._sampled = iter(reader.concluded(CandidateRow))
         self.replaying = True
 
     def __call__(self, event: Event) -> None:
@@ -205,7 +205,7 @@ class Recording:
         given = set_up(contest.description(), evaluate, how)
         self._store, self._contest, self._given = store, contest, given
         prices = None
-        if is_priced(given) and not (store.holds_a_race and store.reader.prices() is None):
+        if given.kind == "tuning" and given.settings.get("prices") is not None:  # a function
             instances = contest.description().instances
             if len(instances or ()) <= 10_000:  # of so many each configuration has a price
                 prices = Prices(contest.rules.prices, (), instances)

@@ -39,15 +39,10 @@ if TYPE_CHECKING:
     Statement = tuple[str, tuple[Any, ...]]
     _Mark = tuple[tuple[int, int], tuple[int, int], int]
 
-_ADD: dict[type, str] = {
-    schema.VerdictRow: "INSERT INTO verdicts VALUES (?, ?, ?, ?, ?)",
-    schema.Ending: "INSERT INTO ending VALUES (?, ?, ?, ?)",
-    schema.CandidateRow: "INSERT INTO candidates VALUES (?, ?)",
-    schema.PriceRow: "INSERT INTO prices VALUES (?, ?, ?)",
-}
 _columns: Callable[[Outcome], tuple[Any, ...]] = attrgetter(*schema.OF_OUTCOME)
 _TOGETHER = 0.02  # seconds: outcomes that come faster share a commit
 _CHANGED, _MOVED = "changed", "moved, deleted or replaced"
+_COUNTED = "UPDATE recorded SET outcomes = ?, checksum = ?, result = ?, digest = ?"
 _clock = time.perf_counter
 _ERRORS = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR_SHORT_READ")  # of what was changed
 
@@ -217,7 +212,7 @@ class Store:
             row = row._replace(metrics=dumps(plain))
         n, before = self._head
         self._head = n + 1, schema.checksum(row, before)
-        self._unwritten.append((schema.ADD_OUTCOME, (*row, *self._head)))
+        self._unwritten.append((schema.ADD["outcomes"], (*row, *self._head)))
 
     def conclude(self, row: schema.Conclusion) -> None:
         """Queue a verdict, an ending, a candidate or its price, for the next commit."""
@@ -226,13 +221,15 @@ class Store:
             if isinstance(row, schema.CandidateRow)
             else (*row, schema.conclusion_checksum(*row))
         )
-        self._unwritten.append((_ADD[type(row)], values))
+        self._unwritten.append((schema.ADD[schema.TABLE_OF[type(row)]], values))
 
     def flush(self) -> None:
         """Write the queued rows; when this returns they are on disk."""
         if self._unwritten:
-            counted = "UPDATE recorded SET outcomes = ?, checksum = ?", self._head
-            statements, self._unwritten = [*self._unwritten, counted], []
+            statements, self._unwritten = (
+                [*self._unwritten, (_COUNTED, (*self._head, None, None))],
+                [],
+            )
             self._write(statements)
             self._written = self._head
         self._is_due_at, self._unwritten_seconds = _clock() + _TOGETHER, 0.0
@@ -245,8 +242,7 @@ class Store:
         self.flush()
         if result is not None:
             try:
-                more = ("INSERT INTO results VALUES (?, ?)", (result, NO_DIGEST))
-                self._write([("DELETE FROM results", ()), more])
+                self._write([(_COUNTED, (*self._head, result, NO_DIGEST))])
             except StoreChangedError:
                 raise
             except StoreError:  # no room, say: it is replayed
@@ -255,7 +251,7 @@ class Store:
         if result is not None and (contents := contents_of(self._file)) is not None:
             with suppress(sqlite3.Error, MemoryError), closing(contents.connection) as copy:
                 digest = digest_of(copy.serialize(), NO_DIGEST)
-                with self._connection.blobopen("results", "digest", 1) as blob:
+                with self._connection.blobopen("recorded", "digest", 1) as blob:
                     blob.write(digest)
 
     def _write(self, statements: Sequence[Statement]) -> None:
@@ -380,9 +376,8 @@ def _definition(setup: schema.Setup) -> list[Statement]:
     return [
         (f"PRAGMA application_id = {schema.APPLICATION_ID}", ()),
         (f"PRAGMA user_version = {schema.SCHEMA}", ()),
-        *((table.strip(), ()) for table in schema.TABLES.values()),
-        *([(schema.PRICES.strip(), ())] if schema.is_priced(setup) else []),
-        ("INSERT INTO recorded VALUES (0, 0)", ()),
+        *((statement, ()) for statement in schema.TABLES.values()),
+        (schema.ADD["recorded"], (0, 0, None, None)),
         *_inserted("candidates", _numbered(setup.candidates)),
         *_inserted("instances", _numbered(setup.instances)),
         *_settings(setup),
@@ -394,7 +389,7 @@ def _numbered(values: Sequence[Any] | None) -> list[tuple[int, str]]:
 
 
 def _inserted(table: str, rows: Iterable[tuple[Any, str]]) -> list[Statement]:
-    return [(f"INSERT INTO {table} VALUES (?, ?)", row) for row in rows]  # noqa: S608
+    return [(schema.ADD[table], row) for row in rows]
 
 
 def _settings(setup: schema.Setup) -> list[Statement]:

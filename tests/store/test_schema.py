@@ -65,16 +65,6 @@ def written_anew(path, change):
         connection.commit()
 
 
-@pytest.mark.filterwarnings("ignore:the command has no place for the instance")
-def test_test_elites_without_test_instances_were_accepted_once(stores, tmp_path):
-    path = shutil.copy(stores / "tuning.db", tmp_path)
-    written_anew(path, lambda parts, _: parts["settings"].update(test_elites="2"))
-    result = racer.load(path)
-    again = racer.resume(path, racer.Command(["expr", "{x}", "+", "1"]))
-    assert again.table.equals(result.table)
-    assert check_store(path).problems == []
-
-
 def told(path, *commands):
     """Run commands on a store; they end with an exit code, and nothing else."""
     for name, *options in commands:

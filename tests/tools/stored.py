@@ -25,6 +25,6 @@ def counted_anew(connection):
     before = 0
     for number, row in enumerate(rows, 1):
         before = schema.checksum(schema.OutcomeRow(*row), before)
-        connection.execute(schema.ADD_OUTCOME, (*row, number, before))
+        connection.execute(schema.ADD["outcomes"], (*row, number, before))
     connection.execute("UPDATE recorded SET outcomes = ?, checksum = ?", (len(rows), before))
     connection.commit()
