@@ -10,7 +10,6 @@ import shlex
 import shutil
 import sqlite3
 import stat
-import struct
 from contextlib import closing, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -222,15 +221,13 @@ class Reader:
             for *values, number, written in self.connection.execute(
                 "SELECT * FROM outcomes ORDER BY number"
             ):
-                row, found = schema.OutcomeRow._make(values), None
-                with suppress(struct.error, TypeError, ValueError):
-                    found = head[0] + 1, schema.checksum(row, head[1])
-                if found is None or (number, written) != found:
+                head = head[0] + 1, schema.checksum(values, head[1])
+                if (number, written) != head:
                     self.damaged(
-                        f"the outcome of candidate {row.candidate} on block {row.block} does not "
+                        f"the outcome of candidate {values[1]} on block {values[0]} does not "
                         "match its checksum, or others before it are missing"
                     )
-                head, is_complete = found, is_complete or found == expected
+                is_complete = is_complete or head == expected
         if not is_complete:
             self.damaged(f"{expected[0]} outcomes were recorded, of which {head[0]} are there")
         return head
@@ -249,7 +246,7 @@ class Reader:
         table, n = schema.TABLE_OF[kind], len(kind._fields)
         rows = self.rows(f"SELECT * FROM {table} ORDER BY 1")  # noqa: S608
         for row in rows:  # candidates have no checksum: they are sampled again
-            if row[n:] not in ((), (schema.conclusion_checksum(*row[:n]),)):
+            if row[n:] not in ((), (schema.checksum(row[:n]),)):
                 self.damaged(f"row {row[0]} of its table {table!r} does not match its checksum")
         return [kind._make(row[:n]) for row in rows]
 

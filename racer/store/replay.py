@@ -104,8 +104,8 @@ class Recorder:
         elif not _agree(recorded, now):
             raise StoreError(
                 f"{self._where}: replayed, {what} comes out otherwise: recorded is "
-                f"{_told(recorded)}; now it is {_told(now)}. {self._hint}; the file was left as "
-                "it is"
+                f"{_compared(recorded)}; now it is {_compared(now)}. {self._hint}; the file was left "
+                "as it is"
             )
         elif isinstance(now, VerdictRow):
             self.n_compared += 1
@@ -131,15 +131,6 @@ def _evidence(evidence: Mapping[str, Any]) -> str:
     return dumps(encode(plain))
 
 
-def _told(row: Conclusion) -> str:
-    return ", ".join(f"{name}={value}" for name, value in _compared(row).items())
-
-
-def _compared(row: Conclusion) -> dict[str, Any]:
-    """Return the columns that must come out the same: all but the evidence."""
-    return {name: value for name, value in row._asdict().items() if name != "evidence"}
-
-
 def _dropped(eliminations: Iterable[Elimination]) -> str:
     """Return the eliminations as JSON, in the order of `Drop`."""
     return dumps(
@@ -156,6 +147,11 @@ def _dropped(eliminations: Iterable[Elimination]) -> str:
     )
 
 
+def _compared(row: Conclusion) -> dict[str, Any]:
+    """Return the columns that must come out the same: all but the evidence."""
+    return {name: value for name, value in row._asdict().items() if name != "evidence"}
+
+
 def _agree(recorded: Conclusion, now: Conclusion) -> bool:
     """Return True if two rows are equal; probabilities may differ in the last digits."""
     one, other = _compared(recorded), _compared(now)
@@ -163,15 +159,11 @@ def _agree(recorded: Conclusion, now: Conclusion) -> bool:
     if one != other or drops[0] == drops[1]:
         return one == other
     try:
-        pairs = zip(*map(json.loads, drops), strict=True)
-        return all(_same_drop(one, other) for one, other in pairs)
+        was, now_is = map(json.loads, drops)
+        p, q = ([decode(drop.pop("probability")) for drop in some] for some in (was, now_is))
+        return was == now_is and np.allclose(p, q, rtol=1e-6, atol=1e-12, equal_nan=True)
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError, RecursionError):
         return False
-
-
-def _same_drop(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    p, q = (decode(drop.pop("probability")) for drop in (one, other))
-    return one == other and bool(np.isclose(p, q, rtol=1e-6, atol=1e-12, equal_nan=True))
 
 
 class Prefetched(NamedTuple):
@@ -276,17 +268,14 @@ def _tell_all(contest: Contest[Any], reader: Reader) -> dict[CellKey, Outcome]:
 
     Of a cell that was evaluated with several bounds, the smallest comes first, as it did then.
     """
-    recorded = reader.outcomes()
     known: dict[CellKey, list[Outcome]] = {}
+    for key, outcome in reader.outcomes():
+        known.setdefault(key, []).append(outcome)
     untold: dict[CellKey, Outcome] = {}
-    last: CellKey = (False, -1, 0)  # up to which they have been read
     missing = False
     while not missing and (cells := contest.ask()):
         for cell in cells:
             key = cell.key
-            while last[:2] <= key[:2] and (row := next(recorded, None)) is not None:
-                last, outcome = row
-                known.setdefault(last, []).append(outcome)
             outcomes = known.pop(key, [])
             while outcomes and bounded(outcomes[0], cell.bound) is None:
                 untold[key] = outcomes.pop(0)
@@ -301,8 +290,6 @@ def _tell_all(contest: Contest[Any], reader: Reader) -> dict[CellKey, Outcome]:
             more = outcomes if bounded(outcome, cell.bound) != outcome else outcomes[1:]
             if more:  # it says more than was asked for, or there are larger bounds
                 known[key] = more
-    for key, outcome in recorded:
-        known.setdefault(key, []).append(outcome)
     return untold | {key: outcomes[-1] for key, outcomes in known.items()}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import struct
 import zlib
 from dataclasses import fields
 from itertools import chain
@@ -212,29 +211,16 @@ TABLE_OF: Mapping[type[Conclusion], str] = {
 }
 
 
-_NUMBERS = struct.Struct("<4q4d")
-_NAN = float("nan")
+def checksum(row: Iterable[float | str | None], before: int = 0) -> int:
+    """Return the CRC-32 of a row, begun with that of the row before it.
 
-
-def checksum(row: OutcomeRow, before: int) -> int:
-    """Return the CRC-32 of a row of `outcomes`, begun with that of the row before it (0: none).
-
-    It is over numbers, little endian, then texts joined by NUL. The numbers are block, candidate,
-    attempts and held_out (int64), value, seconds, bound and spend (float64, NaN if NULL); the texts
-    status, worker, message and metrics (empty if NULL), in UTF-8.
+    It is over the text of each column, followed by a NUL: of numbers `%.17g`, of NULL nothing.
     """
-    block, candidate, attempts, status, value, metrics, spend, seconds, worker, *rest = row
-    message, held_out, bound = rest
-    value, spend = _NAN if value is None else value, _NAN if spend is None else spend
-    numbers = _NUMBERS.pack(block, candidate, attempts, held_out, value, seconds, bound, spend)
-    texts = f"{status}\0{worker}\0{message}\0{metrics or ''}".encode()
-    return zlib.crc32(texts, zlib.crc32(numbers, before))
-
-
-def conclusion_checksum(*row: int | str | None) -> int:
-    """Return the CRC-32 of a row of `verdicts`, `ending` or `prices`: text and NUL per column, NULL empty."""
-    texts = ["" if part is None else str(part) for part in row]
-    return zlib.crc32("\0".join([*texts, ""]).encode())
+    texts = [
+        "" if part is None else f"{part:.17g}" if isinstance(part, float | int) else str(part)
+        for part in row
+    ]
+    return zlib.crc32("\0".join([*texts, ""]).encode(), before)
 
 
 def settings_digest(

@@ -15,7 +15,7 @@ import racer
 from racer.core.rules import Rules
 from racer.deciders import Decider, FRace, SequentialHalving, Verdict
 from racer.store.load import check_store
-from racer.store.schema import VerdictRow, conclusion_checksum
+from racer.store.schema import VerdictRow, checksum
 from racer.store.writer import Store
 
 CHANGES = [
@@ -104,9 +104,7 @@ def test_another_version_of_racer_is_named(recorded, stores):
 def rewrite(path, row):
     """Change a verdict, and its checksum with it."""
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute(
-            "REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?)", (*row, conclusion_checksum(*row))
-        )
+        connection.execute("REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?)", (*row, checksum(row)))
         connection.commit()
 
 

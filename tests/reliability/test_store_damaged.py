@@ -11,7 +11,7 @@ import pytest
 
 import racer
 from racer.store.load import check_store
-from racer.store.schema import SCHEMA, VerdictRow, conclusion_checksum, settings_digest
+from racer.store.schema import SCHEMA, VerdictRow, checksum, settings_digest
 
 
 def try_to_resume(path, stores, recorded):
@@ -208,9 +208,7 @@ def test_verdicts_that_make_no_sense(recorded, stores, dropped):
     """With the right checksum."""
     row = VerdictRow(6, None, dropped)
     with closing(sqlite3.connect(recorded.path)) as connection:
-        connection.execute(
-            "REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?)", (*row, conclusion_checksum(*row))
-        )
+        connection.execute("REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?)", (*row, checksum(row)))
         connection.commit()
     with pytest.raises(racer.StoreError, match="its verdict at block 6 comes out otherwise"):
         racer.resume(recorded.path, stores.evaluate)

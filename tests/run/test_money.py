@@ -17,7 +17,7 @@ import racer
 from racer import Budget, ObjectiveError, RaceInterrupted, StoreError
 from racer.run.watch import watch
 from racer.store.load import check_store
-from racer.store.schema import conclusion_checksum
+from racer.store.schema import checksum
 
 SPACE = racer.Space({"x": racer.Real(0, 1), "y": racer.Real(0, 1)})
 SETTINGS = {"decider": "best-for-budget", "seed": 3}
@@ -158,7 +158,7 @@ def test_a_recorded_price_that_was_changed_or_is_missing_is_said(tmp_path):
     tune_by_price(path)
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE prices SET value = '1.5' WHERE candidate = 1")
-    with pytest.raises(StoreError, match="row 1 of .* does not match its checksum"):
+    with pytest.raises(StoreError, match=r"row 1 of .* does not match its checksum"):
         racer.load(path)
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("DELETE FROM prices WHERE candidate = 1")
@@ -174,7 +174,7 @@ def test_recorded_prices_that_make_no_sense_are_refused(tmp_path):
     tune_by_price(path)
     for value in ("[]", "[1.0]", "[[1.0]]", '"x"', "{}", "-1", "true", "[", "null"):
         with closing(sqlite3.connect(path)) as connection, connection:
-            row = (value, conclusion_checksum(1, value))
+            row = (value, checksum((1, value)))
             connection.execute("UPDATE prices SET value = ?, checksum = ? WHERE candidate = 1", row)
         with pytest.raises(StoreError, match="price"):
             racer.load(path)

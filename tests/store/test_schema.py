@@ -14,7 +14,6 @@ from typed import typed
 
 import racer
 from racer.store import schema
-from racer.store.load import check_store
 
 READERS = (["check"], ["show"], ["watch", "--once"], ["show", "--json"])
 RUNNERS = (["resume", "--yes", "-q", "--budget", "62"],)
@@ -141,7 +140,7 @@ def test_nor_does_a_verdict_or_an_ending(stores, kind, dropped, evidence, best):
             ("verdicts", schema.VerdictRow(2, best, *texts)),
             ("ending", schema.Ending("budget" if best > 3 else "what?", *texts)),
         ):
-            values = (*row, schema.conclusion_checksum(*row))
+            values = (*row, schema.checksum(row))
             connection.execute(f"DELETE FROM {table} WHERE rowid < 4 OR 1 = {best}")
             marks = ", ".join("?" * len(values))
             connection.execute(f"REPLACE INTO {table} VALUES ({marks})", values)
