@@ -47,7 +47,7 @@ _SCALAR_NAMES = {kind: name for name, kind in _SCALARS.items()}
 _PATHS: Mapping[str, type[PurePath]] = {
     cls.__name__: cls for cls in (PurePosixPath, PureWindowsPath, PosixPath, WindowsPath)
 }
-_NOT_FINITE = {"nan", "inf", "-inf"}
+_NOT_FINITE = {text: float(text) for text in ("nan", "inf", "-inf")}
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 _LONGEST_REPR = 1000
 _LONGEST_SHOWN = 200
@@ -166,8 +166,6 @@ def _decode(encoded: Any) -> Any:
     if tag == "!racer":
         settings = {name: _decode(item) for name, item in encoded["fields"].items()}
         return _RECORDS[content](**settings)
-    if tag == "!float" and content not in _NOT_FINITE:
-        raise ValueError(f"{reprlib.repr(encoded)} cannot be rebuilt")
     return _DECODERS[tag](content)
 
 
@@ -179,19 +177,14 @@ def _scalar(content: Any) -> np.generic:
     return kind(value)
 
 
-def _rebuilt_path(content: Any) -> PurePath:
-    name, text = content
-    return _PATHS[name](text)
-
-
 _DECODERS: Mapping[str, Callable[[Any], Any]] = {
-    "!float": float,
+    "!float": lambda content: _NOT_FINITE[content],
     "!tuple": lambda content: tuple(_decode(content)),
     "!set": lambda content: set(_decode(content)),
     "!frozenset": lambda content: frozenset(_decode(content)),
     "!dict": lambda content: {_decode(name): _decode(item) for name, item in content},
     "!numpy": _scalar,
-    "!path": _rebuilt_path,
+    "!path": lambda content: _PATHS[content[0]](*content[1:]),
 }
 
 

@@ -10,7 +10,7 @@ import shlex
 import shutil
 import sqlite3
 import stat
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -69,7 +69,6 @@ _WHAT_TO_DO = {
     # what cannot be read is this to SQLite, too
     "SQLITE_CORRUPT": "it is damaged, or the disk failed to read it, and was left as it is: if the "
     "system's log knows of no read error, put a copy in its place",
-    "SQLITE_CONSTRAINT": "another process has recorded it: let one alone race on a store",
     "SQLITE_TOOBIG": "it does not fit into a store",
 }
 
@@ -322,32 +321,20 @@ def search_call(path: str) -> str:
     return f"the same search: call its fit with the same data again, store={path!r}"
 
 
-def refuse_irregular(path: str) -> None:
-    """Raise StoreError if there is a directory, a pipe or a device where a store should be."""
-    with explained(path), suppress(FileNotFoundError, NotADirectoryError):
-        mode = Path(path).stat().st_mode
-        if not stat.S_ISREG(mode):  # SQLite would take a device for an empty file
-            what = "a directory" if stat.S_ISDIR(mode) else "no regular file"
-            raise StoreError(f"store {path!r}: this is {what}; give the path of a file")
-
-
 def contents_of(path: str) -> Reader | None:
     """Return the contents of a store after its last commit, in memory; None if there is no race.
 
     Its files are only read, and let go of. StoreError for a file of another kind or version.
     """
-    refuse_irregular(path)
     with explained(path):
         try:
-            if not Path(path).stat().st_size:
-                return None
-            connection = _copy_of(path)
+            found = os.stat(path)  # noqa: PTH116
+            if not stat.S_ISREG(found.st_mode):  # SQLite would take a device for an empty file
+                what = "a directory" if stat.S_ISDIR(found.st_mode) else "no regular file"
+                raise StoreError(f"store {path!r}: this is {what}; give the path of a file")
+            connection = _copy_of(path) if found.st_size else None
         except FileNotFoundError:
             return None
-        except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorname", "") != "SQLITE_NOTADB":
-                raise
-            raise _no_store(path) from None
         if connection is None:
             return None
         (application,) = connection.execute("PRAGMA application_id").fetchone()
@@ -371,7 +358,7 @@ def _copy_of(path: str) -> sqlite3.Connection | None:
     """Return a database after its last commit, in memory; None before its first one."""
     try:
         if (copied := _copied(path, "ro")) is None:  # too short for a database
-            raise _no_store(path)
+            raise StoreError(f"store {path!r}: this is not a store; the file is unchanged")
     except sqlite3.OperationalError as error:
         if getattr(error, "sqlite_errorname", "") != "SQLITE_READONLY_ROLLBACK":
             raise
@@ -414,10 +401,6 @@ def no_race_in(path: str) -> StoreError:
     return StoreError(
         f"store {path!r}: {what}; racer.race(.., store={path!r}), or racer.tune, begins one"
     )
-
-
-def _no_store(path: str) -> StoreError:
-    return StoreError(f"store {path!r}: this is not a store; the file is unchanged")
 
 
 @contextmanager

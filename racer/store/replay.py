@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -256,7 +255,7 @@ def replay(contest: Contest[Any], reader: Reader, recorder: Recorder) -> Prefetc
     """Replay a contest's outcomes, and return the rest; StoreError if a verdict differs."""
     with warnings.catch_warnings(), sense_made_of(reader.path):
         warnings.simplefilter("ignore", RacerWarning)  # they were given at the time
-        prefetched = _sorted_out(_tell_all(contest, reader), contest, reader)
+        prefetched = _sorted_out(_tell_all(contest, reader), contest)
     if not recorder.all_came():
         reader.damaged("it has a verdict on a block whose outcomes are missing")
     recorder.replaying = False
@@ -293,31 +292,18 @@ def _tell_all(contest: Contest[Any], reader: Reader) -> dict[CellKey, Outcome]:
     return untold | {key: outcomes[-1] for key, outcomes in known.items()}
 
 
-def _sorted_out(
-    untold: dict[CellKey, Outcome], contest: Contest[Any], reader: Reader
-) -> Prefetched:
-    """Sort unrequested outcomes; StoreError for one outside blocks or candidates."""
-    if not untold:
-        return Prefetched.none()
-    ahead, more, wasted = dict(untold), {}, []
-    description = contest.description()
-    tests: float = len(description.test_instances)
-    endless = not contest.rules.deterministic
-    blocks = math.inf if endless else len(description.instances or ())
+def _sorted_out(untold: dict[CellKey, Outcome], contest: Contest[Any]) -> Prefetched:
+    """Sort outcomes that were not asked for; of run times some say more of cells that were told."""
+    if contest.rules.runtime is None or not untold:
+        return Prefetched(untold, {}, Unused())
+    ahead, more, wasted = {}, {}, []
     known = contest.result().known
     for key, outcome in untold.items():
         held_out, block, candidate = key
-        if not (
-            0 <= candidate < len(contest.configs) and 0 <= block < (tests if held_out else blocks)
-        ):
-            reader.damaged(
-                f"candidate {candidate} on block {block} is recorded, but there is no such cell"
-            )
-        told = None if held_out or contest.rules.runtime is None else known.of(candidate).get(block)
+        told = None if held_out else known.of(candidate).get(block)
         if told is None:
-            continue
-        del ahead[key]
-        if outcome.status == "capped" and (outcome.value or 0.0) < (told.value or 0.0):
+            ahead[key] = outcome
+        elif outcome.status == "capped" and (outcome.value or 0.0) < (told.value or 0.0):
             wasted.append(outcome)
         else:
             more[key] = outcome

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from filelock import FileLock, Timeout
 
-from racer._files import written
-from racer.errors import SettingError, StoreError, warn
+from racer._files import as_path, written
+from racer.errors import StoreError, warn
 from racer.store import schema
 from racer.store.begun import mark_as_begun, was_begun_here
 from racer.store.jsonable import dumps
@@ -26,7 +26,6 @@ from racer.store.reader import (
     contents_of,
     digest_of,
     explained,
-    refuse_irregular,
 )
 
 if TYPE_CHECKING:
@@ -59,11 +58,7 @@ class Store:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        given: Any = path
-        name = os.fspath(path) if isinstance(given, str | os.PathLike) else ""
-        if not name or "\0" in name:
-            raise SettingError(f"store={path!r}: give the path of a file")
-        self.path = name
+        self.path = name = as_path(path, "store")
         with explained(name):  # the working directory may have been deleted
             self._file = os.path.realpath(name)  # a link and its target are one store
         self._exit = ExitStack()
@@ -78,7 +73,6 @@ class Store:
         self._mark: _Mark | None = None  # of the file, as this has left it
 
     def __enter__(self) -> Self:
-        refuse_irregular(self._file)
         with explained(self.path), suppress(FileNotFoundError):
             os.stat(f"{self._file}-journal")  # noqa: PTH116  (an error if the name is too long)
         _ = contents_of(self._file)  # what is not a store gets no lock beside it
