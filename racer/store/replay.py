@@ -103,8 +103,7 @@ class Recorder:
         elif not _agree(recorded, now):
             raise StoreError(
                 f"{self._where}: replayed, {what} comes out otherwise: recorded is "
-                f"{_compared(recorded)}; now it is {_compared(now)}. {self._hint}; the file was left "
-                "as it is"
+                f"{_told(recorded)}; now it is {_told(now)}. {self._hint}; the file was left as it is"
             )
         elif isinstance(now, VerdictRow):
             self.n_compared += 1
@@ -144,6 +143,10 @@ def _dropped(eliminations: Iterable[Elimination]) -> str:
             for drop in eliminations
         ]
     )
+
+
+def _told(row: Conclusion) -> str:
+    return ", ".join(f"{name}={value}" for name, value in _compared(row).items())
 
 
 def _compared(row: Conclusion) -> dict[str, Any]:
