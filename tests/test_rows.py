@@ -16,11 +16,12 @@ from racer.comparison.compare import METHODS
 ROWS = 100_000
 FEWER = {  # what is meant for pairs of candidates, blocks of a race, or data sets with folds
     "front_posterior": 400,
+    "plackett_luce_by_budget": 10_000,
     "shaffer": 3_000,
     "hierarchical_t_test": 2_000,
     "compare hierarchical": 2_000,
 }
-OFTEN = {"draws": 200, "flips": 200, "permutations": 20}
+OFTEN = {"draws": 1000, "flips": 200, "permutations": 20}
 FLOOR = 0.2  # seconds of CPU of the small call, below which they say nothing
 PROCEDURES = {name: getattr(stats, name) for name in stats.__all__}
 PROCEDURES = {name: call for name, call in PROCEDURES.items() if inspect.isfunction(call)}
@@ -45,7 +46,7 @@ def given(n):
         "y": rows[:, 1],
         "samples": [*rows.T],
         "p_values": np.abs(rows[:, 0]) % 1.0,
-        "outcomes": counts[:, 0] - 1,
+        "outcomes": counts[:, 0] % 2,
         "correlation": 0.1,
         "n_candidates": k,
         "n_blocks": n,

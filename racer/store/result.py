@@ -10,6 +10,7 @@ import json
 import math
 from contextlib import suppress
 from dataclasses import replace
+from itertools import pairwise
 from sys import intern
 from typing import TYPE_CHECKING, Any
 
@@ -112,7 +113,9 @@ def _are_as_recorded(rules: Rules) -> bool:
 def _of_table(table: Table) -> dict[str, Any]:
     """Return which cells a table has; their outcomes are in the store."""
     return {
-        "rows": [(row.block, row.candidates.tolist()) for row in table.rows],
+        "blocks": [row.block for row in table.rows],
+        "sizes": [len(row.candidates) for row in table.rows],
+        "candidates": [number for row in table.rows for number in row.candidates.tolist()],
         "repeated": sorted(table.repeated),
         "incomplete": sorted(table.incomplete),
     }
@@ -135,7 +138,7 @@ def _restored(content: Any, reader: Reader, contest: Contest[Any]) -> Any:
     for held_out, name in enumerate(_TABLES):
         part = content[name]
         aside = _numbers(part["repeated"]).tolist(), _numbers(part["incomplete"]).tolist()
-        rows = [cells.row(held_out, *row) for row in part["rows"]]
+        rows = cells.rows(held_out, part)
         more[name] = Table.of_rows(rows, *aside, maximize=rules.maximize)
     gone = tuple(_made(Elimination, elimination) for elimination in content["eliminations"])
     _numbers((number for one in gone for number in (one.candidate, one.against)), n)
@@ -181,14 +184,18 @@ def _numbers(given: Iterable[Any], end: float = math.inf) -> NDArray[np.int64]:
 
 
 class _Cells:
-    """The recorded outcomes that no row has yet; an error of `_REFUSED` if they make no sense."""
+    """The recorded outcomes, by column; an error of `_REFUSED` if they make no sense."""
 
     def __init__(self, reader: Reader, n: int) -> None:
-        *cells, values, seconds, self._workers = zip(*reader.rows(_CELLS), strict=True)
-        _numbers(cells[2], n)
-        self._places = {cell: place for place, cell in enumerate(zip(*cells, strict=True))}
+        *keys, values, seconds, self._workers = zip(*reader.rows(_CELLS), strict=True)
+        held_out, blocks, candidates = map(_numbers, keys, (2, math.inf, n))
+        self._of_block, self._of_held_out = n, n * (int(blocks.max()) + 1)
+        known = self._keys(held_out, blocks, candidates)
+        self._order = known.argsort()
+        self._sorted = known[self._order]
         self._values, self._seconds = np.array(values, np.float64), np.array(seconds, np.float64)
         self._others = dict[int, Outcome]()
+        self._is_used = np.zeros(len(known), dtype=np.bool_)
         is_sound = np.isfinite(self._values) & (self._seconds >= 0.0) & (self._seconds < math.inf)
         for *row, number, _ in reader.rows(_MORE):
             outcome = reader.outcome_of(OutcomeRow._make(row))
@@ -197,22 +204,34 @@ class _Cells:
         if not is_sound.all():
             raise ValueError("a value or a time makes no sense")
 
-    def row(self, held_out: int, block: int, candidates: list[int]) -> Row:
-        """Return the row of candidates on a block."""
-        places = [self._places.pop((held_out, block, candidate)) for candidate in candidates]
-        if not places:
-            raise ValueError("a row without cells")
-        workers = tuple([intern(self._workers[place]) for place in places])
-        return Row(
-            int(block),
-            np.array(candidates, np.intp),
-            self._values[places],
-            self._seconds[places],
-            {i: self._others[place] for i, place in enumerate(places) if place in self._others},
-            workers if any(workers) else None,
-        )
+    def _keys(self, held_out: Any, blocks: Any, candidates: Any) -> NDArray[np.int64]:
+        return np.asarray(held_out * self._of_held_out + blocks * self._of_block + candidates)
+
+    def rows(self, held_out: int, part: Mapping[str, Any]) -> list[Row]:
+        """Return the rows of a table."""
+        blocks, sizes, candidates = (_numbers(part[n]) for n in ("blocks", "sizes", "candidates"))
+        keys = self._keys(held_out, blocks.repeat(sizes), candidates)
+        at = self._sorted.searchsorted(keys)
+        if keys.shape != candidates.shape or (self._sorted[at] != keys).any() or 0 in sizes:
+            raise ValueError("its cells are not those recorded")
+        order = self._order[at]
+        self._is_used[order] = True
+        values, seconds, places = self._values[order], self._seconds[order], order.tolist()
+        workers = [intern(self._workers[place]) for place in places]
+        ends = [0, *sizes.cumsum().tolist()]
+        return [
+            Row(
+                block,
+                candidates[a:b],
+                values[a:b],
+                seconds[a:b],
+                {i: self._others[p] for i, p in enumerate(places[a:b]) if p in self._others},
+                tuple(workers[a:b]) if any(workers[a:b]) else None,
+            )
+            for block, (a, b) in zip(blocks.tolist(), pairwise(ends), strict=True)
+        ]
 
     def unused(self) -> Unused:
         """Count the outcomes that are in none of the rows."""
-        seconds = self._seconds[[*self._places.values()]].tolist() if self._places else []
+        seconds = self._seconds[~self._is_used].tolist()
         return Unused(len(seconds), math.fsum(seconds))

@@ -180,7 +180,8 @@ class Store:
     def _queue(self, key: CellKey, outcome: Outcome, bound: float = 0.0) -> None:
         """Queue an outcome for the next commit."""
         held_out, block, candidate = key
-        row = schema.OutcomeRow(block, candidate, *_columns(outcome), int(held_out), bound)
+        columns = (block, candidate, *_columns(outcome), int(held_out), bound)
+        row = schema.OutcomeRow._make(columns)
         if outcome.metrics is not None:
             plain = {name: float(value) for name, value in outcome.metrics.items()}
             row = row._replace(metrics=dumps(plain))
