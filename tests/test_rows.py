@@ -28,7 +28,9 @@ PROCEDURES = {name: call for name, call in PROCEDURES.items() if inspect.isfunct
 PROCEDURES["compare votes"] = racer.compare
 for name in METHODS:
     design = "unpaired" if "kruskal" in name else "paired"
-    PROCEDURES[f"compare {name}"] = partial(racer.compare, method=name, design=design)
+    PROCEDURES[f"compare {name}"] = partial(
+        racer.compare, method=name, design=design, maximize=False
+    )
 
 
 def given(n):
@@ -37,7 +39,12 @@ def given(n):
     counts, runs = rows.argsort(axis=1) + 1, rows[:, :1] + np.random.default_rng(1).random((n, 10))
     names, pair, k = np.array(["a", "b", "c"]), rows.argsort(axis=1)[:, :2], int((2 * n) ** 0.5)
     votes = {"model_a": names[pair[:, 0]], "model_b": names[pair[:, 1]]}
-    folds = {"a": runs[:, :5].ravel(), "b": runs[:, 5:].ravel(), "fold": np.tile(range(5), n)}
+    folds = {
+        "data_set": np.repeat(range(n), 5),
+        "a": runs[:, :5].ravel(),
+        "b": runs[:, 5:].ravel(),
+        "fold": np.tile(range(5), n),
+    }
     return {
         **dict.fromkeys(["scores", "table"], rows),
         **dict.fromkeys(["evaluations", "used"], counts),
@@ -56,7 +63,7 @@ def given(n):
         "hierarchical_t_test.y": runs[::-1],
         "plackett_luce_by_budget.scores": {1.0: rows, 2.0: rows[::-1]},
         "compare votes.scores": pd.DataFrame({**votes, "winner": votes["model_a"]}),
-        "compare hierarchical.scores": pd.DataFrame(folds, index=np.repeat(range(n), 5)),
+        "compare hierarchical.scores": pd.DataFrame(folds),
     }
 
 

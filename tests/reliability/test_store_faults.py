@@ -161,7 +161,7 @@ def test_a_fault_at_each_place_and_again_during_recovery(folder, faults, stores,
 
 @contextmanager
 def killed(path):
-    """Yield a maker of copies of a race that was killed after five outcomes, journal and all."""
+    """Yield a maker of copies of a race that was killed after five outcomes."""
     objective = (  # executed from a text of its own, so that it has no source to compare
         "def evaluate(config, instance, seed):\n"
         "    seen.append(seed)\n"
@@ -174,7 +174,7 @@ def killed(path):
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 9
 
     def copy(name):
-        for end in ("", "-journal", ".lock"):
+        for end in ("", ".lock"):
             shutil.copyfile(f"{path}{end}", path.parent / f"{name}{end}")
         return path.parent / name
 
