@@ -21,7 +21,7 @@ FEWER = {  # what is meant for pairs of candidates, blocks of a race, or data se
     "hierarchical_t_test": 2_000,
     "compare hierarchical": 200,
 }
-OFTEN = {"draws": 1000, "flips": 200, "permutations": 20}
+OFTEN = {"draws": 1000, "flips": 200, "permutations": 99}
 FLOOR = 0.2  # seconds of CPU of the small call, below which they say nothing
 PROCEDURES = {name: getattr(stats, name) for name in stats.__all__}
 PROCEDURES = {name: call for name, call in PROCEDURES.items() if inspect.isfunction(call)}
