@@ -16,13 +16,12 @@ from racer.racing.loop import best
 from racer.results.tuning import Origin
 from racer.seeding import seed_for
 from racer.tuner.final import FinalStage, is_needed, kept
-from racer.tuner.finish import Finish
 from racer.tuner.match import Match
 from racer.tuner.opening import FINALISTS, SMALL, Opening, to_explore
 from racer.tuner.preview import Proposed, Queue
 from racer.tuner.proposals import Child, Proposals
 from racer.tuner.ranking import Ranking
-from racer.tuner.rest import spend_evenly, spend_in_order
+from racer.tuner.rest import spend
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,8 +38,7 @@ if TYPE_CHECKING:
 _HOPELESS = 2  # races in which every evaluation fails, before the tuning is given up
 _AT_ONCE = 3_800  # evaluations beside the reserve, from which on races may be under way at once
 _GENERATIONS = 5  # races for each of those: a race learns from the races that are over
-_LARGE = 1_500  # evaluations, from which on noise sets the pace, and some are kept ..
-_RESERVED = 0.05  # .. so many of all, for the finish
+_LARGE = 1_500  # evaluations, from which on noise sets the pace
 
 Flow = Generator[Asked, Any, None]
 
@@ -70,21 +68,12 @@ class Tuning:
         for phase, budget in enumerate(self.ledger.plan.rules.budgets):
             self.ledger.budget, self.ledger.verified = budget, None
             small = self._small_budget() if phase == 0 else None
-            yield from self._find_elites(phase) if small is None else self._open(small)
+            yield from self._race_series(phase) if small is None else self._open(small)
             yield from self._select()
             yield from self._spend_rest()
             yield from self._evaluate_held_out()
         self.ended = self._why_over()
         self._note(RaceEnded(self.ended, eliminated=()))
-
-    def _find_elites(self, phase: int) -> Flow:
-        """Find the elites of a phase: by races in series, then among all candidates."""
-        replaced = yield from self._explore(phase)
-        yield from self._race_series(phase, replaced)
-        was_exact = self.ledger.plan.is_exact
-        yield from self._finish()
-        if self.ledger.plan.is_exact and not was_exact:  # has turned out just now
-            yield from self._race_series(phase, replaced)
 
     def _spend_rest(self) -> Flow:
         """Evaluate the elites, in their final order, with what is left of the budget."""
@@ -92,8 +81,8 @@ class Tuning:
         self.elites = self._ranking.fastest_first(self.elites)
         self.best = None if self.best is None else self.elites[0]
         if ledger.plan.rules.is_front:
-            yield from spend_evenly(ledger, self.elites)
-        yield from spend_in_order(ledger, self.elites)
+            yield from spend(ledger, self.elites, evenly=True)
+        yield from spend(ledger, self.elites, evenly=False)
         self._drop_rejected()
         if len(ledger.configs) == 1:
             self.best, self.elites = 0, (0,)
@@ -151,12 +140,10 @@ class Tuning:
         is_unforeseen = ledger.budget.ends_unforeseen(ledger.evaluations + 1)
         return is_unforeseen and not self.evidence and self.best is None
 
-    def _race_series(self, phase: int, replaced: int) -> Flow:
-        """Race the elites and new candidates again and again while the budget pays for a race.
-
-        So many of the first phase's races have been `replaced`.
-        """
+    def _race_series(self, phase: int) -> Flow:
+        """Race the elites and new candidates again and again while the budget pays for a race."""
         ledger, queue = self.ledger, self._queue
+        replaced = yield from self._explore(phase)
         queue.begun = len(self.races) if phase else -replaced
         while self._fill(phase):
             used, spent = ledger.evaluations, ledger.known.spent
@@ -209,7 +196,7 @@ class Tuning:
             is_first = race == phase == 0
             part = schedule.first_part(left) if is_first else schedule.part(race, left)
             cells = max(part, schedule.least(race))
-            if cells > left or self._is_rest(race, left, schedule):
+            if cells > left:
                 return None
         if not ledger.configs:
             cells = max(cells, self._price_of_initial(schedule, left))
@@ -221,12 +208,6 @@ class Tuning:
         return Proposed(
             entrants, cells, schedule.elites, schedule.stretch, ledger.blocks_used, is_all
         )
-
-    def _is_rest(self, race: int, left: int, schedule: Schedule) -> bool:
-        """Return whether the finish gets what is left: many workers would wait long for a small race."""
-        if not (self.ledger.plan.has_parallel_races and self.ledger.plan.is_noisy):
-            return False
-        return race >= schedule.races and left * schedule.races < self.ledger.evaluations
 
     @property
     def _number(self) -> int:
@@ -296,34 +277,14 @@ class Tuning:
             for outcome in self.ledger.known.of(candidate).values()
         )
         left = self.ledger.left()
-        return None if left is None else max(left - again - self._reserve(left), 0)
+        if left is None:
+            return None
+        return max(left - again - kept(self.ledger, self.ledger.evaluations + left), 0)
 
     def _is_large_and_noisy(self, left: int | None) -> bool:
         """Return whether this and what is left make a large budget, and luck may decide a race."""
         is_large = left is not None and self.ledger.evaluations + left >= _LARGE
         return is_large and self.ledger.plan.is_noisy
-
-    def _reserve(self, left: int) -> int:
-        """Return how many evaluations are kept from the races, to find out who was merely lucky."""
-        total = self.ledger.evaluations + left
-        reserved = round(_RESERVED * total) if self._is_large_and_noisy(left) else 0
-        return max(reserved, kept(self.ledger, total))
-
-    def _finish(self) -> Flow:
-        """Choose the elites among all candidates, with what the races leave, where there is noise."""
-        if not self.ledger.plan.is_noisy or self.best is None or len(self.elites) < 2:
-            return
-        if is_needed(self.ledger):
-            return
-        used, ranked = self.ledger.evaluations, self._ranking.expected_best_first
-        finish = Finish(self.ledger, ranked)
-        yield from finish.run(self.elites)
-        some = dict.fromkeys((*self.ledger.finalists, *self.elites))
-        known = tuple(c for c in some if c not in self.ledger.rejected)
-        self.elites = known[: len(self.elites)]
-        self.best = self.elites[0] if self.elites else None
-        if self.ledger.evaluations > used:
-            self._complete("selection", finish.n_candidates, len(self.elites), 0, Ended.BUDGET)
 
     def _price_of_initial(self, schedule: Schedule, left: int | None) -> int:
         """Return the need of the initial candidates: the first test, and more if it can be paid."""
@@ -497,7 +458,7 @@ class Tuning:
         return stay
 
     def _complete(self, kind: Kind, candidates: int, alive: int, blocks: int, ended: str) -> None:
-        """Announce the end of a race, or of the finish."""
+        """Announce the end of a race."""
         ledger = self.ledger
         event = RaceCompleted(
             len(self.races),
