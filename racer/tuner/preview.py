@@ -128,10 +128,10 @@ class Preview:
                 return
             self._asked = next(self._flow, None)
 
-    def unlikely(self, early: Early) -> Iterator[list[Cell]]:
+    def unlikely(self) -> Iterator[list[Cell]]:
         """Yield the cells that may follow, if the race is not over."""
         if self._asked is not None:
-            yield from self._match.unlikely(early)
+            yield from self._match.unlikely()
 
 
 def _later(
@@ -146,7 +146,7 @@ def _later(
         if not is_held_out:
             found[candidate][block] = outcome
     likely = [iter(later(early)), *(preview().coming(early, found) for preview in previews)]
-    unlikely = [match.unlikely(early), *(preview().unlikely(early) for preview in previews)]
+    unlikely = [match.unlikely(), *(preview().unlikely() for preview in previews)]
     yielded: set[CellKey] = set()
     for cells in chain(_in_turn(likely), _in_turn(unlikely)):
         if new := [cell for cell in cells if cell.key not in yielded]:
