@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Indices = NDArray[np.intp]
 
-_CELLS = 600  # that are learnt from, at most
+_CELLS = 400  # that are learnt from, at most ..
+_SEARCHED = 150  # .. and those by which laws are told apart
 _PARTS = ((0.4, 0.4, 0.1, 0.1), (0.2, 0.2, 0.5, 0.1), (0.1, 0.8, 0.0, 0.1))
 _SIGNALS, _LENGTHS = (0.1, 0.3, 0.8, 0.98), (0.1, 0.3, 1.0)  # of the variance; of a range
 _LIKELY = 3.0  # log likelihood less than the best: laws that count
@@ -64,15 +65,16 @@ class Failing:
         self.n_cells = len(at)
         self._points, self._n = points, n_places
         self.rate = float((failed.sum() + 0.5) / (len(failed) + 1.0))
-        if len(at) > _CELLS:  # chosen by instance, never by outcome
-            hard = np.bincount(places, failed, n_places) > 0
-            luck = np.random.default_rng(0).random(len(at))
-            some = np.lexsort((luck, ~hard[places]))[:_CELLS]
-            at, places, failed = at[some], places[some], failed[some]
-        is_new = last is None or self.n_cells > _GROWTH * last.searched_at
-        self.searched_at: int = self.n_cells if last is None or is_new else last.searched_at
-        laws: Sequence[Law] = (*CHANCE, *_LAWS) if last is None or is_new else last.laws
-        self._fit(at, places, np.asarray(failed - self.rate, dtype=np.float64), laws)
+        hard = np.bincount(places, failed, n_places) > 0
+        luck = np.random.default_rng(0).random(len(at))
+        order = np.lexsort((luck, ~hard[places]))  # by instance, never by outcome
+        cells = at[order], places[order], (failed - self.rate)[order]
+        if last is None or self.n_cells > _GROWTH * last.searched_at:
+            self.searched_at: int = self.n_cells
+            self._fit(*(part[:_SEARCHED] for part in cells), (*CHANCE, *_LAWS))
+        else:
+            self.searched_at, self.laws = last.searched_at, last.laws
+        self._fit(*(part[:_CELLS] for part in cells), self.laws)
 
     def _fit(self, at: Indices, places: Indices, rest: Floats, laws: Sequence[Law]) -> None:
         """Keep the likely laws, with weights of cells (u, places) by which each predicts."""
@@ -96,8 +98,8 @@ class Failing:
             np.add.at(by_cell, (at, places), weights * variance * law.signal)
             found.append(by_cell)
         likely = np.exp(np.array(fits) - max(fits))
-        keep = [i for i, w in enumerate(likely) if w > np.exp(-_LIKELY) or laws[i] in CHANCE]
-        self.laws = [laws[i] for i in keep]
+        keep = np.flatnonzero(likely > np.exp(-_LIKELY)).tolist()
+        self.laws: Sequence[Law] = [laws[i] for i in keep]
         self.weights = likely[keep] / likely[keep].sum()
         self._by_cell = [found[i] for i in keep]
 
