@@ -35,7 +35,7 @@ _ELSEWHERE: dict[str, tuple[str, ...]] = {
         ("max_time time_limit time_budget max_seconds wall_time total_timeout", _WALL, _TIME),
         ("walltime_limit maxTime timeout_total", _WALL, _TIME),
         ("deadline", "wall", "budget=racer.Budget(wall=3600)"),
-        ("elites test_elites parallel_races", "search=racer.Search(elites=3)"),
+        ("elites test_elites", "search=racer.Search(elites=3)"),
         ("prices", "budget=racer.Budget(spend=20, prices=..)"),
         ("goal direction directions minimize mode", _LARGER),
         ("higher_is_better larger_is_better greater_is_better", _LARGER),

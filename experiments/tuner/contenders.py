@@ -132,7 +132,6 @@ def by_irace(problem: Problem, budget: int, seed: int) -> Config:
 
 CONTENDERS: dict[str, Contender] = {
     "racer": by_racer,
-    **{f"racer-{n}": partial(by_racer, search=racer.Search(parallel_races=n)) for n in (2, 4, 5)},
     "tpe": by_tpe,
     "tpe-2": partial(by_tpe, per_trial=2),  # better with the smallest budgets
     "halving": by_halving,

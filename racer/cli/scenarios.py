@@ -91,7 +91,7 @@ _GROUPS = {
     "Program": "command protocol reads cost cwd success_codes evaluate",
     "Budget": "budget seconds wall spend jobs seed",
     "Goal": "maximize metrics objective runtime deterministic generalize",
-    "Races": "decider elites test_elites parallel_races first_test each_test block_size",
+    "Races": "decider elites test_elites first_test each_test block_size",
     "Limits of an evaluation": "timeout memory retries",
 }
 _DEFAULTS = {

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from racer.core.contest import Kind
     from racer.core.rules import RulesGiven
     from racer.evaluate.outcome import Cell
-    from racer.racing.asktell import Ahead, Early
+    from racer.racing.asktell import Ahead
     from racer.space.space import Space
 
 __all__ = ["Ablation"]
@@ -230,7 +230,7 @@ class Ablation(AskTell):
         self._notes.append(RaceEnded(self._ended, eliminated=()))
 
     def _evaluate(
-        self, candidates: Sequence[int], blocks: Sequence[int], later: Ahead = lambda _: ()
+        self, candidates: Sequence[int], blocks: Sequence[int], later: Ahead = tuple
     ) -> Generator[Asked, Any, bool]:
         """Evaluate the missing cells of candidates on blocks; return False if the budget is short."""
         cells = self._missing(candidates, blocks)
@@ -285,7 +285,7 @@ class Ablation(AskTell):
             row = Row.of(block, state.alive, [self._table.of(c)[block] for c in alive])
         return self._best([options[i] for i in state.ranked])
 
-    def _later(self, candidates: Sequence[int], first: int, _: Early) -> Iterator[list[Cell]]:
+    def _later(self, candidates: Sequence[int], first: int) -> Iterator[list[Cell]]:
         """Yield the missing cells of candidates block by block."""
         for block in range(first, len(self._seeds)):
             yield self._missing(candidates, [block])

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from racer.core.contest import Kind
     from racer.core.rules import RulesGiven
     from racer.evaluate.outcome import Cell
-    from racer.racing.asktell import Early
     from racer.racing.state import Evidence
 
 __all__ = ["Race"]
@@ -422,7 +421,7 @@ class Race(AskTell):
             text = f"block {row.block} {what}: {all_failed(row.outcomes())}"
             self._notes.append(Repeated(text))
 
-    def _later(self, asked: Request, order: Order, _: Early) -> Iterator[list[Cell]]:
+    def _later(self, asked: Request, order: Order) -> Iterator[list[Cell]]:
         """Yield cells of the blocks after this one, block by block, the best standing first.
 
         Of the candidates likely to be in; only cells that instances and budget allow. A cap is as

@@ -39,7 +39,7 @@ USUAL = ("scenario.toml", "scenario.txt")
 
 _LIMITS = ("budget", "seconds", "wall", "spend")
 _OF_A_COMMAND = ("reads", "cost", "cwd", "success_codes", "protocol")
-_OF_A_SEARCH = ("elites", "test_elites", "parallel_races")
+_OF_A_SEARCH = ("elites", "test_elites")
 _OF_AN_EVALUATION = ("timeout", "memory", "retries")
 _COMMENT = re.compile(r"(?<!\S)#.*")  # of a line of instances
 _PASSED = (

@@ -65,7 +65,7 @@ class Setting:
 
 _OF_TUNE = {
     *("space", "forbidden", "digits", "test_instances", "test_instances_folder", "default"),
-    *("initial", "elites", "test_elites", "parallel_races"),
+    *("initial", "elites", "test_elites"),
 }
 
 SETTINGS: Mapping[str, Setting] = {
@@ -106,9 +106,6 @@ SETTINGS: Mapping[str, Setting] = {
     "elites": Setting("whole", "Configurations that survive a race.", least=1),
     "test_elites": Setting(
         "whole", "Elites evaluated on held-out instances; default: all.", least=1
-    ),
-    "parallel_races": Setting(
-        "whole", "Races under way at once, at most, for over 16 workers.", least=1
     ),
     "first_test": Setting("whole", "Blocks before the first test.", least=1),
     "each_test": Setting("distance", "Blocks between tests, or growing.", least=1),

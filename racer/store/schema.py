@@ -160,7 +160,6 @@ _SAMPLED = (
     "initial",
     "elites",
     "test_elites",
-    "parallel_races",
     "instance_order",
 )
 ARGUMENTS: Mapping[Kind, tuple[str, ...]] = {
@@ -178,7 +177,6 @@ MAY_LACK = (
     "groups",
     "generalize",
     "test_elites",
-    "parallel_races",
 )
 """Settings that are not written where they are as by default (`instance_order`: of a race)."""
 

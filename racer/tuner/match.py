@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -22,24 +22,15 @@ from racer.racing.repeats import Withheld
 from racer.racing.state import Request, State
 
 if TYPE_CHECKING:
-
     from racer.core.events import BlockCompleted, Elimination
     from racer.core.rules import Rules
     from racer.core.runtime import Runtime
-    from racer.evaluate.outcome import Cell, Outcome
-    from racer.racing.asktell import Early
+    from racer.evaluate.outcome import Cell
     from racer.racing.state import Evidence
     from racer.tuner.ledger import Ledger
 
 Kind = Literal["race", "selection"]
 Blocks = tuple[Iterator[int], Sequence[int]]  # in order; until when each entrant is protected
-
-
-class Known(Protocol):
-    """What is known of candidates."""
-
-    def of(self, candidate: int) -> Mapping[int, Outcome]:
-        """Return the outcomes of a candidate, by block."""
 
 
 class Match:
@@ -59,8 +50,6 @@ class Match:
         *,
         cells: int,
         elites: Sequence[int],
-        known: Known,
-        is_next_proposed: bool,
     ) -> None:
         order, until = blocks
         runtime = rules.runtime
@@ -69,8 +58,6 @@ class Match:
         self.rules: Rules = replace(rules, decider=protected(rules.decider, until))
         self._blocks: list[int] = []  # complete ones, in their order
         self._ledger = ledger
-        self._known = known
-        self._is_next_proposed = is_next_proposed
         self._cells = cells
         self._order = Order(order, ledger.plan.stream.instance)
         self.state: State = State.new(
@@ -145,7 +132,7 @@ class Match:
 
     def _row(self, block: int, cap: float | None, coming: float | None) -> Row:
         """Return known outcomes of the remaining entrants on a block, under its cap."""
-        told = [self._known.of(c)[block] for c in self.alive]
+        told = [self._ledger.known.of(c)[block] for c in self.alive]
         if self._caps is not None:
             told = [bounded(outcome, cap) or outcome for outcome in told]
             self._caps.coming = coming
@@ -192,11 +179,11 @@ class Match:
                 return
             yield block, self._numbers(ranked)
 
-    def _later(self, block: int, asked: int, _: Early) -> Iterator[list[Cell]]:
+    def _later(self, block: int, asked: int) -> Iterator[list[Cell]]:
         """Yield the cells of the blocks to come, while the race may use them.
 
-        Then, unless that has been proposed, likely cells of the next race: its first group of
-        blocks, which is new, of the elites to be.
+        Then likely cells of the next race: its first group of blocks, which is new, of the elites to
+        be.
         """
         ledger, cells = self._ledger, self._cells
         size = ledger.plan.stream.block_size
@@ -212,25 +199,12 @@ class Match:
                 break
             used = max(used, later + 1)
             yield ledger.cells(missing, later, cap)
-        if self._is_next_proposed:
-            return
         elites = self.ranked[: self.rules.min_survivors]
         if self.kind == "selection":
             yield from ledger.all_held_out(self.entrants)
         elif ledger.pays(asked + spent + len(elites) * size):
             for new in islice(ledger.new_blocks(used - used % size), size):
                 yield ledger.cells(elites, new, self._cap_ahead(new))
-
-    def unlikely(self) -> Iterator[list[Cell]]:
-        """Yield the cells of the blocks to come, and of one more, also of those not likely to be in.
-
-        For workers that would be idle: where one of these is needed, nobody waits for its beginning.
-        """
-        spent = 0
-        for block, ranked in self._expected():
-            yield self._ledger.cells(self.alive, block, self._cap_ahead(block))
-            if (spent := spent + len(self._ledger.missing(ranked, block, None))) > self._cells:
-                return
 
     def event(
         self,
@@ -258,7 +232,7 @@ class Match:
         """Return the mean value of an entrant on the blocks of this race."""
         if self._caps is not None:
             return self._caps.told.mean(position)
-        known = self._known.of(self.entrants[position])
+        known = self._ledger.known.of(self.entrants[position])
         values = [v for block in self._blocks if (v := known[block].value) is not None]
         return mean_of(values) if values else None
 

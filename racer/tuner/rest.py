@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from racer.evaluate.outcome import Cell
-    from racer.racing.asktell import Early, Flow
+    from racer.racing.asktell import Flow
     from racer.tuner.ledger import Ledger, Pairs
 
 
@@ -42,7 +42,7 @@ def _unseen(ledger: Ledger, group: Sequence[int], left: int) -> Pairs:
     return [*pairs][: max(left, len(some))]
 
 
-def _ahead(ledger: Ledger, elites: Sequence[int], pairs: Pairs, _: Early) -> Iterator[list[Cell]]:
+def _ahead(ledger: Ledger, elites: Sequence[int], pairs: Pairs) -> Iterator[list[Cell]]:
     """Yield the cells after those of now: of the same candidates, then on held-out instances."""
     for pair in pairs:
         yield ledger.cells_of([pair])

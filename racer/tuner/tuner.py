@@ -68,7 +68,7 @@ class Tuner(AskTell):
         that share instances and metrics are taken together, on instances that all have seen. Of a
         Pareto front: up to 6 survivors for each metric, the best spread first.
     search : Search, optional
-        How many elites survive and are tested, and how many races are under way at once.
+        How many elites survive, and how many are tested.
     instance_order : {"shuffled", "given"}
     test_instances : sequence, optional
         Held out: at the end the elites are evaluated on each of them once, beyond the budget.
@@ -164,20 +164,10 @@ class Tuner(AskTell):
 
     def _check_search(self) -> None:
         """Refuse what this tuning has no use for."""
-        tested, races = self._plan.search.test_elites, self._plan.search.parallel_races
+        tested = self._plan.search.test_elites
         if tested is not None and not self.test_instances:
             raise SettingError(
                 f"test_elites={tested} without test_instances: give these, or leave it out"
-            )
-        if self._plan.has_parallel_races and self.rules.runtime is not None:
-            raise SettingError(
-                f"parallel_races={races} with runtime=: the caps of a race come from the races "
-                "before it; leave one of them out"
-            )
-        if self._plan.has_parallel_races and self.rules.is_paid:
-            raise SettingError(
-                f"parallel_races={races} with a budget of money: nothing is evaluated ahead then; "
-                "leave parallel_races out"
             )
 
     def _check_budget(self) -> None:

@@ -167,10 +167,9 @@ CHANGES = [  # those of a race are in test_store_changed_settings.py
     ),
     (
         "search",
-        racer.Search(parallel_races=2),
-        "begun without parallel_races, which is 2 here: leave it out, or",
+        racer.Search(test_elites=1),
+        "begun without test_elites, which is 1 here: leave it out, or",
     ),
-    ("search", racer.Search(test_elites=1), "begun without test_elites"),
     (
         "given",
         Space({**SPACE, "k": Ordinal(["a", "b"])}, conditions=CONDITIONS),

@@ -43,12 +43,6 @@ CONTESTS = {
     "twice": lambda: Tuner(SPACE, budget=[90, 130], **QUICK),
     "race by plan": lambda: Race(range(9), budget=160, seed=3, each_test=3, decider=PLANS),
     "tuning by plan": lambda: Tuner(SPACE, range(7), budget=130, test_instances=range(3), seed=3),
-    "races at once": lambda: Tuner(
-        SPACE, range(7), budget=600, search=racer.Search(parallel_races=3), seed=3
-    ),
-    "races at once by tests": lambda: Tuner(
-        SPACE, budget=600, search=racer.Search(parallel_races=2), test_instances=range(3), **QUICK
-    ),
     "groups by plan": lambda: Tuner(SPACE, range(12), budget=150, block_size=3, seed=3),
 }
 TIMES = racer.Runtime(20.0)
