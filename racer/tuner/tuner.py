@@ -64,9 +64,8 @@ class Tuner(AskTell):
     initial : sequence of configurations, or a result
         Candidates of the first race, beside those sampled. Of a result (or several, in the
         sequence): the best, then each survivor that improves the mean over instances of the best
-        so far most; those outside the space are left out, with a `RacerWarning`. Results
-        that share instances and metrics are taken together, on instances that all have seen. Of a
-        Pareto front: up to 6 survivors for each metric, the best spread first.
+        so far most; those outside the space are left out, with a `RacerWarning`. Of a Pareto
+        front: up to 6 survivors for each metric, the best spread first.
     search : Search, optional
         How many elites survive, and how many are tested.
     instance_order : {"shuffled", "given"}

@@ -60,16 +60,7 @@ def test_a_failure_beside_one_success_costs_the_usual_range(level):
     assert chosen(result) == [0, 1]
 
 
-def test_results_that_share_instances_are_taken_together():
-    one = raced({0: [1, 9, 9], 1: [4, 4, 4]})
-    # 2 is as good as 1 on what is shared, 3 completes 1; of 5, nothing is known there
-    two = raced({2: [9, 4, 4], 3: [9, 1, 9], 5: [9, 9, 9]}, instances=[9, 1, 2])
-    assert chosen(one) == [1, 0]
-    assert chosen(two) == [2, 3]
-    assert chosen(one, two) == chosen(one, two, one) == [1, 3]
-
-
-def test_results_without_shared_instances_follow_each_other():
+def test_results_follow_each_other():
     one = raced({0: [1, 9, 9], 1: [4, 4, 4]})
     other = raced({0: [1, 9, 9], 4: [4, 4, 4]}, instances=["a", "b", "c"])
     turned = raced({0: [1, 9, 9], 3: [4, 4, 4]}, maximize=True)
@@ -77,17 +68,6 @@ def test_results_without_shared_instances_follow_each_other():
     assert chosen(one, turned) == [1, 0, 3, 0]
     both = racer.tuner.Tuner(SPACE, [0], budget=100, initial=[other, {"x": 1, "k": "a"}, one])
     assert [config["x"] for config in both.settings["initial"]] == [1, 4, 0]
-
-
-@pytest.mark.parametrize(
-    "other", [{}, {"metrics": {"sec": "min"}}, {"runtime": racer.Runtime(limit=2000)}]
-)
-def test_results_that_measure_something_else_follow_each_other(other):
-    one = raced({0: [1, 9, 9], 1: [4, 4, 4]}, metrics={"err": "min"})
-    two = raced({0: [801, 809, 809], 2: [800, 800, 800]}, **other)
-    assert chosen(one, two)[:1] == [1]
-    assert 2 in chosen(one, two)
-    assert chosen(one, one) == chosen(one)
 
 
 def test_the_front_of_a_result_arrives():
@@ -117,12 +97,6 @@ def test_a_large_front_is_thinned_to_those_that_spread_best():
     found = [config["x"] for config in complementary(space, [race.result()])]
     assert len(found) == 12
     assert {0, 39} <= {*found}
-
-
-def test_a_failure_counts_as_worse_than_what_other_results_have():
-    one = raced({0: [1, 1, None], 1: [2, 2, 2]})
-    other = raced({2: [3, 3, 900], 3: [4, 4, 4]})
-    assert chosen(one, other) == [1, 0]
 
 
 def test_a_tuning_begins_with_what_another_has_found(tmp_path):
