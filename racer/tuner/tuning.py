@@ -212,10 +212,8 @@ class Tuning:
 
     @property
     def _opening(self) -> Opening:
-        ranking = self._ranking
-        needed = partial(kept, self.ledger)
-        of = ranking.expected_best_first, ranking.likeliest, needed
-        return Opening(self.ledger, self._draw, *of)
+        ranked, needed = self._ranking.expected_best_first, partial(kept, self.ledger)
+        return Opening(self.ledger, self._draw, ranked, needed)
 
     def _open(self, evaluations: int) -> Flow:
         """Find the elites with few evaluations of many candidates, without races."""
