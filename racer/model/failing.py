@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Indices = NDArray[np.intp]
 
 _CELLS = 400  # that are learnt from, at most ..
-_SEARCHED = 150  # .. and those by which laws are told apart
+_SEARCHED = 250  # .. and those by which laws are told apart
 _PARTS = ((0.4, 0.4, 0.1, 0.1), (0.2, 0.2, 0.5, 0.1), (0.1, 0.8, 0.0, 0.1))
 _SIGNALS, _LENGTHS = (0.1, 0.3, 0.8, 0.98), (0.1, 0.3, 1.0)  # of the variance; of a range
 _LIKELY = 3.0  # log likelihood less than the best: laws that count
@@ -98,13 +98,15 @@ class Failing:
             np.add.at(by_cell, (at, places), weights * variance * law.signal)
             found.append(by_cell)
         likely = np.exp(np.array(fits) - max(fits))
-        keep = np.flatnonzero(likely > np.exp(-_LIKELY)).tolist()
+        is_chance = np.array([law in CHANCE for law in laws])
+        best = [np.where(kind, likely, 0.0).argmax() for kind in (is_chance, ~is_chance)]
+        keep = np.union1d(np.flatnonzero(likely > np.exp(-_LIKELY)), best).tolist()
         self.laws: Sequence[Law] = [laws[i] for i in keep]
         self.weights = likely[keep] / likely[keep].sum()
         self._by_cell = [found[i] for i in keep]
 
     def __call__(self, points: Floats, numbers: Indices | None = None) -> tuple[Floats, Floats]:
-        """Return probabilities (k, places) of points, and the prices (k,) of what is chance in them.
+        """Return probabilities (k, places) of points, and the prices (k,) of the share that fails.
 
         `numbers` are their places in what is known. Whether it fails on an instance is a doubt that
         an evaluation may end as far as that is a property of both, and costs nothing.
@@ -121,12 +123,12 @@ class Failing:
                 if law.length not in alike:
                     alike[law.length] = likeness(points[part], self._points, law.length)
                 k = alike[law.length]
-                own = law.alike * (k @ total)[:, None] + law.both * (k @ by_cell)
+                own, both = law.alike * (k @ total), law.both * (k @ by_cell)
                 if numbers is not None:
                     mine = numbers[part]
-                    own += law.own * np.where(mine >= 0, total[mine], 0.0)[:, None]
-                out[part] += weight * own
-                cost[part] += weight * (1.0 - law.signal) * PRICE * own.mean(axis=1)
+                    own += law.own * np.where(mine >= 0, total[mine], 0.0)
+                out[part] += weight * (own[:, None] + both)
+                cost[part] += weight * PRICE * (own + (1.0 - law.signal) * both.mean(axis=1))
         return np.clip(out, 0.0, 1.0), cost
 
 
