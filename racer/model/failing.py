@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Indices = NDArray[np.intp]
 
-_CELLS = 400  # that are learnt from, at most ..
-_SEARCHED = 250  # .. and those by which laws are told apart
+_CELLS = 400  # that are learnt from, at most
 _PARTS = ((0.4, 0.4, 0.1, 0.1), (0.2, 0.2, 0.5, 0.1), (0.1, 0.8, 0.0, 0.1))
 _SIGNALS, _LENGTHS = (0.1, 0.3, 0.8, 0.98), (0.1, 0.3, 1.0)  # of the variance; of a range
 _LIKELY = 3.0  # log likelihood less than the best: laws that count
@@ -68,13 +67,11 @@ class Failing:
         hard = np.bincount(places, failed, n_places) > 0
         luck = np.random.default_rng(0).random(len(at))
         order = np.lexsort((luck, ~hard[places]))  # by instance, never by outcome
-        cells = at[order], places[order], (failed - self.rate)[order]
-        if last is None or self.n_cells > _GROWTH * last.searched_at:
-            self.searched_at: int = self.n_cells
-            self._fit(*(part[:_SEARCHED] for part in cells), (*CHANCE, *_LAWS))
-        else:
-            self.searched_at, self.laws = last.searched_at, last.laws
-        self._fit(*(part[:_CELLS] for part in cells), self.laws)
+        some = order[:_CELLS]
+        is_new = last is None or self.n_cells > _GROWTH * last.searched_at
+        self.searched_at: int = self.n_cells if last is None or is_new else last.searched_at
+        laws: Sequence[Law] = (*CHANCE, *_LAWS) if last is None or is_new else last.laws
+        self._fit(at[some], places[some], (failed - self.rate)[some], laws)
 
     def _fit(self, at: Indices, places: Indices, rest: Floats, laws: Sequence[Law]) -> None:
         """Keep the likely laws, with weights of cells (u, places) by which each predicts."""
@@ -101,12 +98,12 @@ class Failing:
         is_chance = np.array([law in CHANCE for law in laws])
         best = [np.where(kind, likely, 0.0).argmax() for kind in (is_chance, ~is_chance)]
         keep = np.union1d(np.flatnonzero(likely > np.exp(-_LIKELY)), best).tolist()
-        self.laws: Sequence[Law] = [laws[i] for i in keep]
+        self.laws = [laws[i] for i in keep]
         self.weights = likely[keep] / likely[keep].sum()
         self._by_cell = [found[i] for i in keep]
 
     def __call__(self, points: Floats, numbers: Indices | None = None) -> tuple[Floats, Floats]:
-        """Return probabilities (k, places) of points, and the prices (k,) of the share that fails.
+        """Return probabilities (k, places) of points, and the prices (k,) of what is chance in them.
 
         `numbers` are their places in what is known. Whether it fails on an instance is a doubt that
         an evaluation may end as far as that is a property of both, and costs nothing.
@@ -123,13 +120,18 @@ class Failing:
                 if law.length not in alike:
                     alike[law.length] = likeness(points[part], self._points, law.length)
                 k = alike[law.length]
-                own, both = law.alike * (k @ total), law.both * (k @ by_cell)
+                own = law.alike * (k @ total)[:, None] + law.both * (k @ by_cell)
                 if numbers is not None:
                     mine = numbers[part]
-                    own += law.own * np.where(mine >= 0, total[mine], 0.0)
-                out[part] += weight * (own[:, None] + both)
-                cost[part] += weight * PRICE * (own + (1.0 - law.signal) * both.mean(axis=1))
+                    own += law.own * np.where(mine >= 0, total[mine], 0.0)[:, None]
+                out[part] += weight * own
+                cost[part] += weight * (1.0 - law.signal) * PRICE * own.mean(axis=1)
         return np.clip(out, 0.0, 1.0), cost
+
+    def price(self, points: Floats, numbers: Indices | None = None) -> Floats:
+        """Return what points (k,) cost: of the share that fails, and of each place where that is sure."""
+        failing, chance = self(points, numbers)
+        return np.asarray(chance + FAR * sure(failing))
 
 
 def likeness(one: Floats, other: Floats, length: float) -> Floats:

@@ -64,7 +64,6 @@ class Tuning:
         self.ended: Ended | None = None
         self._note = note
         self._begun = 0  # the number of the first race of this phase
-        self._clarity = 1.0  # of those that could go, the share that the last race has eliminated
         self._proposals = Proposals(ledger.plan.space, ledger.plan.seed, ledger.plan.rules.goal)
         self._has_difference = False
         self._is_exhausted = False  # the space: no new candidate was found
@@ -264,7 +263,7 @@ class Tuning:
         """Return the entrants of a race: the elites, and new candidates that cells pay for."""
         ledger, first = self.ledger, len(self.ledger.configs)
         wanted = schedule.new_ones(race, cells, known=len(self.elites))
-        self._draw(wanted, self.elites, None if anew else self._clarity)
+        self._draw(wanted, self.elites, None if anew else 1.0)
         return (*self.elites, *range(first, len(ledger.configs)))
 
     def _draw(self, wanted: int, elites: Sequence[int], clarity: float | None) -> None:
@@ -375,9 +374,6 @@ class Tuning:
         self._has_difference = self._has_difference or best(state, state.ranked) is not None
         is_answer = len(self.elites) == 1 or not self.ledger.plan.rules.is_front
         self.best = self.elites[0] if self.elites and self._has_difference and is_answer else None
-        gone = len(entrants) - len(match.alive)
-        clarity = gone / (len(entrants) - min(survivors, len(entrants) - 1))
-        self._clarity = min(max(clarity, 0.0), 1.0)
         self._complete(match.kind, len(entrants), len(match.alive), state.block, ended)
         self.evidence += [(steps + block, evidence) for block, evidence in state.evidence]
         self.eliminations += [e.renumbered(entrants, steps) for e in state.eliminations]

@@ -148,15 +148,6 @@ def digest(result):
     return hashlib.sha256(repr(content(result)).encode()).hexdigest()
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _early():
-    """Let an eighth of the evaluations be enough for several races at once."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("racer.tuner.tuning._AT_ONCE", 450)
-        patch.setattr("racer.tuner.tuning._GENERATIONS", 2)
-        yield
-
-
 @pytest.fixture(name="expected", scope="module")
 def _expected():
     found = {name: drive(make(), AnyOrder(1, 0)) for name, make in ALL.items()}
