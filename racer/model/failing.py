@@ -71,7 +71,8 @@ class Failing:
         is_new = last is None or self.n_cells > _GROWTH * last.searched_at
         self.searched_at: int = self.n_cells if last is None or is_new else last.searched_at
         laws: Sequence[Law] = (*CHANCE, *_LAWS) if last is None or is_new else last.laws
-        self._fit(at[some], places[some], (failed - self.rate)[some], laws)
+        rest = np.asarray(failed - self.rate, dtype=np.float64)
+        self._fit(at[some], places[some], rest[some], laws)
 
     def _fit(self, at: Indices, places: Indices, rest: Floats, laws: Sequence[Law]) -> None:
         """Keep the likely laws, with weights of cells (u, places) by which each predicts."""
