@@ -5,10 +5,12 @@ from __future__ import annotations
 import resource
 import shutil
 import time
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -130,6 +132,22 @@ def by_irace(problem: Problem, budget: int, seed: int) -> Config:
     )
 
 
+def by_less(settings: Mapping[str, Any], problem: Problem, budget: int, seed: int) -> Config:
+    """Tune with racer without a mechanism: with these values of its module settings."""
+    with ExitStack() as stack:
+        for name, value in settings.items():
+            stack.enter_context(patch(f"racer.tuner.{name}", value))
+        return by_racer(problem, budget, seed)
+
+
+WITHOUT: dict[str, dict[str, Any]] = {  # an ablation: the same tunings with one mechanism off
+    "crossing": {"drafts._CROSSED": 0.0},
+    "exploring": {"drafts._EXPLORING": 0.0},
+    "ends": {"proposals.NEAR_ENDS": None},
+    "wide": {"proposals._MANY": 10**9},
+    "branches": {"branches._SHARE": 0.0},
+    "pace": {"tuning._LARGE": 10**9},
+}
 CONTENDERS: dict[str, Contender] = {
     "racer": by_racer,
     "tpe": by_tpe,
@@ -138,6 +156,7 @@ CONTENDERS: dict[str, Contender] = {
     "random": by_random,
     "friedman": partial(by_racer, decider="bayesian-friedman"),
     "irace": by_irace,
+    **{f"no-{name}": partial(by_less, settings) for name, settings in WITHOUT.items()},
 }
 
 
