@@ -148,8 +148,10 @@ def main(seeds: int, jobs: int, race: int, tune: int, workers: tuple[int, ...]) 
     """Print a Markdown table: the share of the workers' time that useful evaluations take."""
     grid = product((("race", race), ("tune", tune)), LAWS, workers)
     cases = [Case(kind, law, n, size) for (kind, size), law, n in grid]
-    columns: Columns = {"": "{kind}", "times": "{law}", "workers": "{workers}"}
-    columns |= {
+    columns: Columns = {
+        "": "{kind}",
+        "times": "{law}",
+        "workers": "{workers}",
         "block by block": "{by_block:.2f}",
         "ahead": "{ahead:.2f}",
         "unused": "{unused:.2f}",
