@@ -8,7 +8,7 @@ from typing import Any
 from racer._checks import read_json
 from racer._files import read_bytes
 from racer.errors import CandidateError, warn
-from racer.scenario.score_files import csv_lines
+from racer.scenario.csv_files import csv_lines
 
 
 def read_candidates(path: str) -> list[dict[str, Any]]:

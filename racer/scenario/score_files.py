@@ -2,84 +2,40 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import math
 import os
-import re
-import reprlib
-import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
-from racer._checks import is_real
-from racer._files import as_path, read_bytes
+from racer._files import as_path
 from racer.comparison import scores as tables
-from racer.comparison.columns import (
-    Columns,
-    column_notes,
-    is_numeric,
-    number_in,
-    numbered,
-    recognised,
-    row_numbers,
-)
-from racer.comparison.votes import VOTES, of_votes
+from racer.comparison.columns import Columns
+from racer.comparison.votes import VOTES
 from racer.direction import LARGER_IS_BETTER, larger_is_better
 from racer.errors import ScoresError, SettingError, warn
+from racer.scenario.csv_files import CsvTable, as_table, read_csv
+from racer.scenario.tool_results import (
+    SAMPLES,
+    Row,
+    content_of,
+    is_of_tool,
+    rows_of,
+    short_names,
+    task_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from _typeshed import StrPath
-    from numpy.typing import NDArray
 
     Record = dict[str, Any]
 
-__all__ = ["read_csv", "read_scores", "score_table"]
+__all__ = ["read_scores", "score_table"]
 
 COLUMNS = ("algorithm", "instance", "score")
-_SIGN = r"\s*(?:±|\+/?-|\\pm)\s*"
-_WITH_SPREAD = re.compile(rf"([-+]?\d[\d.,eE+-]{{0,98}}?){_SIGN}[\d.,]+%?")  # 61.8 ± 1.2
-_WITH_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
-_WITH_MARK = re.compile(r"[-+]?\d*([.,])\d+(?:[eE][-+]?\d+)?")
-_WHOLE = re.compile(r"[-+]?\d+(\.0)?")  # also as a float is written
-_AS_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}")  # 1,234
-_SAMPLES = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+\.jsonl")  # task, time
-_ANSWER = re.compile(r"\[(PASS|FAIL|ERROR)\]")  # begins an answer in promptfoo's CSV
-_UNNAMED = "Unnamed: 0"  # a column of numbers without a name: an index, as pandas reads it
 _JSON = {".json", ".jsonl", ".eval"}
-_SAMPLE = {"doc_id", "filter", "metrics"}  # what lm_eval writes of each
-_RESULT = {"promptIdx", "testIdx"}  # of promptfoo
-_OLD_SAMPLE = {"doc_id", "resps", "filtered_resps"}  # of lm_eval before 0.4.8
-_LOG = {"eval", "plan", "samples"}  # of inspect_ai
-_GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # its: correct, partially, incorrect, no answer
-_TYPES: dict[str, Any] = {  # of what is read in records; None may stand for an object
-    "promptIdx": int,
-    "testIdx": int,
-    "prompt": dict,
-    "provider": dict,
-    "vars": dict,
-    "testCase": dict,
-    "namedScores": dict,
-    "doc_id": int | str,
-    "filter": str,
-    "metrics": list,
-}
-
-
-class Row(NamedTuple):
-    """A score as a file has it."""
-
-    algorithm: str | tuple[str, ...]  # a name, or of promptfoo prompt, provider and column
-    item: str | None  # what the record says of its item; None if nothing but its place
-    instance: str
-    score: float
-    larger: bool | None  # is better, as the file or the score's name says
 
 
 def read_scores(
@@ -160,7 +116,7 @@ def read_scores(
 
 def _named(rows: pd.DataFrame, files: list[Path]) -> pd.DataFrame:
     """Return the mean score of each algorithm on each item; items have the names of their first."""
-    names = _short_names({who for who in rows["algorithm"] if isinstance(who, tuple)})
+    names = short_names({who for who in rows["algorithm"] if isinstance(who, tuple)})
     rows["algorithm"] = [names.get(who, who) for who in rows["algorithm"]]
     rows = rows.dropna(subset="score")
     by_number = {n for n, item in zip(rows["file"], rows["item"], strict=True) if item is None}
@@ -194,7 +150,7 @@ def _named(rows: pd.DataFrame, files: list[Path]) -> pd.DataFrame:
 
 def _names_of(files: list[Path]) -> list[str]:
     """Return names of files, or of the folders of samples, by what they do not share."""
-    own = [f.parent if _SAMPLES.fullmatch(f.name) else f.with_suffix("") for f in files]
+    own = [f.parent if SAMPLES.fullmatch(f.name) else f.with_suffix("") for f in files]
     root = os.path.commonpath([file.absolute().parent for file in own])
     return [str(file.absolute().relative_to(root)) for file in own]
 
@@ -212,23 +168,19 @@ def table_in(path: Path) -> CsvTable | None:
 
 
 def _content(path: Path) -> CsvTable | list[Record] | Record:
-    """Return the table in a file, the results of promptfoo or lm_eval, or the log of inspect_ai."""
+    """Return the table in a file, or what a tool has written."""
     if path.suffix not in _JSON:
         return read_csv(path)
-    document = _log_in(path) if path.suffix == ".eval" else _document(path)
-    if isinstance(document, dict) and document.keys() >= _LOG:
-        return document
-    records = _results(path, document)
-    keys = records[0].keys() if records else set()
-    return records if keys >= _SAMPLE or keys >= _RESULT else _table_of(records, path)
+    content = content_of(path)
+    return content if is_of_tool(content) else _table_of(content, path)
 
 
 def _files(path: Path) -> list[Path]:
     """Return the files of scores in a folder: the latest of each task and model, or one per model."""
     if not path.is_dir():
         return [path]
-    samples = [file for file in sorted(path.rglob("*.jsonl")) if _SAMPLES.fullmatch(file.name)]
-    latest = {(file.parent, _task_of(file)): file for file in samples}
+    samples = [file for file in sorted(path.rglob("*.jsonl")) if SAMPLES.fullmatch(file.name)]
+    latest = {(file.parent, task_of(file)): file for file in samples}
     files = [file for file in sorted(path.iterdir()) if file.suffix in {".csv", *_JSON}]
     if not latest and not files:
         raise ScoresError(
@@ -246,11 +198,7 @@ def _rows(path: Path, columns: Columns) -> Iterator[Row]:
         return
     if columns._replace(score=None) != Columns():
         raise SettingError(f"{path} is no table: algorithm, data_set and fold are its columns")
-    if isinstance(content, dict):
-        yield from _of_inspect_ai(path, content, columns.score)
-    else:
-        of_kind = _of_lm_eval if content[0].keys() >= _SAMPLE else _of_promptfoo
-        yield from of_kind(path, content, columns.score)
+    yield from rows_of(path, content, columns.score)
 
 
 def _table_of(records: list[Record], path: Path) -> CsvTable:
@@ -258,177 +206,7 @@ def _table_of(records: list[Record], path: Path) -> CsvTable:
     rows = [{k: v for k, v in one.items() if not isinstance(v, dict)} for one in records]
     names = [*dict.fromkeys(name for row in rows for name in row)]
     fields = [["" if row.get(name) is None else str(row[name]) for row in rows] for name in names]
-    return _as_table(names, [*fields], path, "\0")
-
-
-def _results(path: Path, document: Any) -> list[Record]:
-    """Return the results of promptfoo, or other records, in a JSON document."""
-    means = ({"results", "versions"}, {"n-samples", "higher_is_better"})
-    if isinstance(document, dict) and any(keys <= document.keys() for keys in means):
-        raise ScoresError(
-            f"{path} has the means of lm_eval only, not the scores of items: run it with "
-            "--log_samples, and give the folder"
-        )
-    results = document
-    if isinstance(document, dict):
-        results = document.get("results")
-        results = results.get("results") if isinstance(results, dict) else None
-    is_list = isinstance(results, list) and all(isinstance(one, dict) for one in results)
-    records = _objects(results, path) if is_list else []
-    if not records or (results is not document and not records[0].keys() >= _RESULT):
-        raise ScoresError(
-            f"{path} is neither output of promptfoo eval -o nor a list of records: give CSV, or "
-            '[{"instance": .., "algorithm": .., "score": ..}, ..], with a record for each score'
-        )
-    return records
-
-
-def _of_inspect_ai(path: Path, log: Record, score: str | None) -> Iterator[Row]:
-    """Yield one score of the samples of a log; a sample without one is a missing score."""
-    try:
-        model = str(log["eval"]["model"])
-        samples = [(one["id"], one.get("input"), one.get("scores") or {}) for one in log["samples"]]
-        known = {name: name for *_, scores in samples for name in scores}
-        scorer = _chosen(path, known, score)
-        values = [
-            scores[scorer]["value"] if scorer in scores else math.nan for *_, scores in samples
-        ]
-    except (AttributeError, KeyError, TypeError) as error:
-        raise ScoresError(f"{path} is no log of inspect_ai: {error!r}") from None
-    larger = larger_is_better(score or "") is not False
-    for (name, given, _), value in zip(samples, values, strict=True):
-        # a number may be of its place: then the input has to be the same, too
-        item = [name] if isinstance(name, str) else [name, given]
-        graded = _GRADES.get(value, value) if isinstance(value, str) else value
-        number = _number(graded, scorer, f"{path}, sample {name}")
-        yield Row(model, json.dumps(item), str(name), number, larger)
-
-
-def _log_in(path: Path) -> Record:
-    """Return what an .eval file, a zip of JSON, has of the task and of its samples."""
-    try:
-        with zipfile.ZipFile(path) as file:
-            names = file.namelist()
-            head = "header.json" if "header.json" in names else "_journal/start.json"
-            samples = [name for name in names if name.startswith("samples/")]
-            return dict(json.loads(file.read(head))) | {
-                "samples": [json.loads(file.read(name)) for name in samples]
-            }
-    except NotImplementedError:  # Zstandard, of recent versions
-        return _read_by_inspect_ai(path)
-    except OSError as error:
-        raise ScoresError(f"{path} cannot be read: {error.strerror}") from None
-    except (zipfile.BadZipFile, KeyError, ValueError) as error:
-        raise ScoresError(f"{path} is no log of inspect_ai: {error}") from None
-
-
-def _read_by_inspect_ai(path: Path) -> Record:
-    try:
-        from inspect_ai.log import read_eval_log  # noqa: PLC0415  (optional)
-    except ImportError:
-        raise ScoresError(
-            f"{path} is packed as inspect_ai alone reads it: pip install inspect_ai, or write it as "
-            "JSON, inspect log convert LOG --to json --output-dir FOLDER"
-        ) from None
-    return dict(read_eval_log(str(path)).model_dump(mode="json"))
-
-
-def _chosen(path: Path, known: dict[str, Any], score: str | None) -> Any:
-    """Return the score that is meant, by name: the only one, or its name without the filter's."""
-    chosen = [one for name, one in known.items() if score in {None, name, name.split(",")[0]}]
-    if len(chosen) != 1:
-        raise ScoresError(
-            f"{path}: {f'no metric {score!r}' if not chosen else 'several metrics'} among "
-            f"{', '.join(known)}: name one, score=.."
-        )
-    return chosen[0]
-
-
-def _of_promptfoo(path: Path, records: list[Record], score: str | None) -> Iterator[Row]:
-    """Yield promptfoo's scores: of prompts and providers on tests, which are known by their vars."""
-    who: dict[int, tuple[str, str]] = {}
-    for record in records:
-        prompt, provider = record.get("prompt") or {}, record.get("provider") or {}
-        label = str(prompt.get("label") or prompt.get("raw") or "?")
-        by = str(provider.get("label") or provider.get("id") or "?")
-        who[record["promptIdx"]] = label, by
-    twice = {column for column in who.values() if [*who.values()].count(column) > 1}
-    larger = larger_is_better(score or "") is not False
-    for record in sorted(records, key=lambda record: (record["testIdx"], record["promptIdx"])):
-        never_came = record.get("failureReason") == 2
-        found = (record.get("namedScores") or {}).get(score) if score else record.get("score")
-        if found is None and score:  # asserted in some tests only
-            continue
-        where = f"{path}, test {record['testIdx']}"
-        column, index = who[record["promptIdx"]], record["promptIdx"]
-        more = f" (column {index})" if column in twice else ""
-        number = math.nan if never_came else _number(found, "score", where)
-        yield Row((*column, more), _test_of(record), str(record["testIdx"]), number, larger)
-
-
-def _test_of(record: Record) -> str | None:
-    """Return what a record says of its test, by its vars or else its case; None if nothing."""
-    test = record.get("testCase") or {}
-    given = record.get("vars") or test.get("vars") or {}
-    said: Record = {k: v for k, v in given.items() if not k.startswith("_") and k != "sessionId"}
-    said = said or {k: test[k] for k in ("description", "assert") if test.get(k)}
-    return json.dumps(said, sort_keys=True) if said else None
-
-
-def _short_names(labels: set[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
-    """Return names of prompts with providers, without what all have in common."""
-    if not labels:
-        return {}
-    prompts, providers, _ = (set(part) for part in zip(*labels, strict=True))
-    names: dict[tuple[str, ...], str] = {}
-    for prompt, provider, more in labels:
-        both = f"[{provider}] {prompt}" if len(providers) > 1 else prompt
-        name = provider if len(prompts) == 1 < len(providers) else both
-        names[prompt, provider, more] = name + more
-    return names
-
-
-def _task_of(path: Path) -> str:
-    """Return the task of a file of samples."""
-    match = _SAMPLES.fullmatch(path.name)
-    return match[1] if match else path.stem.removeprefix("samples_")
-
-
-def _of_lm_eval(path: Path, records: list[Record], score: str | None) -> Iterator[Row]:
-    """Yield one metric of the samples of a task."""
-    known: dict[str, tuple[str, str]] = {}  # metric and filter by both their names
-    for record in records:
-        for metric in record.get("metrics", ()):
-            known[f"{metric},{record['filter']}"] = (metric, record["filter"])
-    metric, by = _chosen(path, known, score)
-    model, task = path.absolute().parent.name, _task_of(path)
-    larger = _said_of(path, task, metric)
-    for record in records:
-        if record["filter"] == by:
-            name = f"{task}/{record['doc_id']}"
-            number = _number(record.get(metric), metric, f"{path}, doc_id {record['doc_id']}")
-            doc = record.get("doc_hash") or record.get("doc")
-            item = f"{task}/{json.dumps(doc, sort_keys=True)}" if doc else None
-            yield Row(model, item, name, number, larger)
-
-
-def _said_of(path: Path, task: str, metric: str) -> bool | None:
-    """Return whether larger is better, by the results of lm_eval beside samples, or the name."""
-    for results in sorted(path.parent.glob("results*.json"), reverse=True):
-        document = _parsed(_text(results), str(results))
-        said = document.get("higher_is_better") if isinstance(document, dict) else None
-        of_task = said.get(task) if isinstance(said, dict) else None
-        larger = of_task.get(metric) if isinstance(of_task, dict) else None
-        if isinstance(larger, bool):
-            return larger
-    return larger_is_better(metric)
-
-
-def _number(value: Any, name: str, where: str) -> float:
-    """Return a score; ScoresError if it is no number."""
-    if isinstance(value, bool) or is_real(value):
-        return float(value)
-    raise ScoresError(f"{where}: {name} is {reprlib.repr(value)}, not a number")
+    return as_table(names, [*fields], path, "\0")
 
 
 def _of_table(path: Path, read: CsvTable, columns: Columns) -> Iterator[Row]:
@@ -448,231 +226,3 @@ def _of_table(path: Path, read: CsvTable, columns: Columns) -> Iterator[Row]:
     for algorithm, column in zip(found.algorithms, found.costs.T.tolist(), strict=True):
         for name, value in zip(found.data_sets, column, strict=True):
             yield Row(algorithm, name if named else None, name, value, larger)
-
-
-class CsvTable(NamedTuple):
-    """A CSV file, whose columns of numbers are numbers."""
-
-    table: pd.DataFrame
-    texts: dict[str, Sequence[str]]  # its columns as they stand in the file
-    indexed: bool  # whether an index without a name stood before it
-    path: Path
-    delimiter: str
-
-    def labelled(
-        self, given: Columns, *, paired: bool = True
-    ) -> tuple[pd.DataFrame, Columns, list[str]]:
-        """Return the table with labels as in the file (1.10 is not 1.1), which they are, and notes.
-
-        ScoresError names a score that may have thousands, such as 1,234.
-        """
-        asked = given
-        if paired and (ids := numbered(self.table, given, counted=not self.indexed)):
-            given = given._replace(data_set=ids)
-        index = row_numbers(self.table, given)
-        rest = self.table if index is None else self.table.drop(columns=index)
-        found = recognised(rest, given, paired=paired)
-        if index is not None and found[:3] == (None, None, None):
-            found = found._replace(data_set=index)
-        table = self.table.copy()
-        labels = [*filter(None, (found.data_set, found.algorithm, found.fold))]
-        for name in labels:
-            texts = [text.strip() for text in self.texts[name]]
-            if is_numeric(table[name]):
-                if all(map(_WHOLE.fullmatch, filter(None, texts))):
-                    texts = [text.removesuffix(".0") for text in texts]
-                table[name] = pd.Series(texts, dtype=object).where(table[name].notna(), None)
-        scores = [found.score] if found.score else [n for n in map(str, rest) if n not in labels]
-        self._check_marks([name for name in scores if is_numeric(rest[name])])
-        return table, found, column_notes(self.table, asked, found)
-
-    def _check_marks(self, names: Sequence[str]) -> None:
-        """Raise ScoresError if a number in these columns may have a mark of thousands."""
-        doubtful = _maybe_thousands([self.texts[name] for name in names], self.delimiter)
-        if doubtful is not None:
-            other = "," if "." in doubtful else "."
-            raise ScoresError(
-                f"{self.path}: {doubtful} may be {re.sub('[.,]', '', doubtful)} or have decimals: "
-                "leave out the mark of thousands, and for decimals write "
-                f"{re.sub('[.,]', other, doubtful)}"
-            )
-
-
-def read_csv(path: Path) -> CsvTable:
-    """Return a table with a header.
-
-    The delimiter is the one of comma, semicolon and tab that gives the header most fields. Numbers
-    may have a decimal comma, or a spread behind them (61,8 ± 1,2), which is left out with a
-    RacerWarning. ScoresError names the line that does not fit.
-    """
-    delimiter, (names, *rows) = _lines_of_csv(path)
-    if len(names) == 1:
-        raise ScoresError(
-            f"{path}: the header is one column, {reprlib.repr(names[0])}: separate columns by commas, "
-            "semicolons or tabs"
-        )
-    numbers = map(number_in, names)
-    if all(number is not None and np.isfinite(number) for number in numbers):
-        raise ScoresError(
-            f"{path}: the first row is all numbers, so there is no header: add one, with a name "
-            "for each column"
-        )
-    return _as_table(names, [*zip(*rows, strict=True)], path, delimiter)
-
-
-def _as_table(
-    names: list[str], fields: list[Sequence[str]], path: Path, delimiter: str
-) -> CsvTable:
-    """Return columns of texts as a table, with numbers where they are such."""
-    columns = [_column(*_numbers(texts)) for texts in fields]
-    spread = [name for name, texts in zip(names, fields, strict=True) if _has_spread(texts)]
-    if spread:
-        warn(f"{path}: of columns {', '.join(spread)}, mean ± spread, the means are read alone")
-    indexed = names[0] == "" and list(columns[0]) == list(range(len(columns[0])))
-    if indexed:  # as a table is written with an index that has no name
-        names, columns, fields = names[1:], columns[1:], fields[1:]
-    elif names[0] == "":
-        names[0] = _UNNAMED if columns[0].dtype == np.float64 else "data set"
-    if "" in names:
-        raise ScoresError(f"{path}: column {names.index('') + 1} has no name")
-    repeated = [name for name in names if names.count(name) > 1]
-    if repeated:
-        raise ScoresError(f"{path}: column {repeated[0]!r} occurs twice; give each its own name")
-    table = of_votes(tables.of_search(pd.DataFrame(dict(zip(names, columns, strict=True)))))
-    texts = dict(zip(names, fields, strict=True))
-    if LARGER_IS_BETTER in table.attrs:
-        texts = {name: [*map(str, table[name])] for name in map(str, table)}
-    return CsvTable(table, texts, indexed, path, delimiter)
-
-
-def csv_lines(path: Path) -> list[list[str]]:
-    """Return the fields of all lines that are not empty, as many each; the names first."""
-    return _lines_of_csv(path)[1]
-
-
-def _lines_of_csv(path: Path) -> tuple[str, list[list[str]]]:
-    """Return the delimiter, and the fields of all lines that are not empty; the names first."""
-    text = _text(path)
-    if path.suffix in {".yaml", ".yml", ".xml", ".html"} or _ANSWER.search(text):
-        raise ScoresError(f"{path}: give CSV, or JSON (of promptfoo: promptfoo eval -o out.json)")
-    delimiter = max((",", ";", "\t"), key=lambda mark: _n_fields(text, mark))
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    try:
-        lines = [line for line in reader if line]
-    except csv.Error as error:
-        raise ScoresError(f"{path}, line {reader.line_num}: {error}") from None
-    if not lines:
-        raise ScoresError(f"{path} is empty: give a header and a row per data set")
-    header, *rows = lines
-    names = [name.strip() for name in header]
-    rows = [row for row in rows if any(map(str.strip, row))]  # Excel leaves empty ones
-    for number, row in enumerate(rows, start=2):
-        if len(row) != len(names):
-            raise ScoresError(
-                f"{path}, row {number}: {len(row)} fields, but the header has {len(names)}"
-            )
-    if not rows:
-        raise ScoresError(f"{path} has a header and no rows")
-    columns = [(n, *texts) for n, *texts in zip(names, *rows, strict=True) if any((n, *texts))]
-    return delimiter, [*map(list, zip(*columns, strict=True))]
-
-
-def _n_fields(text: str, delimiter: str) -> int:
-    """Return the number of fields of a header; 0 if its quotes do not fit the delimiter."""
-    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    try:
-        return next((len(line) for line in lines if line), 0)
-    except csv.Error:
-        return 0
-
-
-def _has_spread(texts: Sequence[str]) -> bool:
-    return any(_WITH_SPREAD.fullmatch(text.strip()) for text in texts)
-
-
-def _numbers(texts: Sequence[str]) -> tuple[list[str], list[float | None]]:
-    """Return texts without spreads, and the numbers they are, be it with a decimal comma."""
-    found = [_WITH_SPREAD.sub(r"\1", text.strip()) for text in texts]
-    if any("," in text for text in found) and not any("." in text for text in found):
-        found = [text.replace(",", ".") if _WITH_COMMA.fullmatch(text) else text for text in found]
-    numbers = [*map(number_in, found)]
-    return (list(texts) if None in numbers else found), numbers
-
-
-def _maybe_thousands(columns: Sequence[Sequence[str]], delimiter: str) -> str | None:
-    """Return the first number whose mark may be one of thousands: no other has it for decimals."""
-    texts = [
-        part for column in columns for text in column for part in re.split(_SIGN, text.strip())
-    ]
-    marked = {text: match[1] for text in texts if (match := _WITH_MARK.fullmatch(text))}
-    decimal = {mark for text, mark in marked.items() if not _AS_THOUSANDS.fullmatch(text)}
-    if not decimal:
-        decimal = {".", ","} if delimiter == ";" else {"."}
-    return next((text for text, mark in marked.items() if mark not in decimal), None)
-
-
-def _column(texts: Sequence[str], numbers: list[float | None]) -> NDArray[Any]:
-    """Return numbers if all are, otherwise the texts, None where empty."""
-    if None not in numbers:
-        return np.array(numbers, dtype=np.float64)
-    return np.array([text.strip() or None for text in texts], dtype=object)
-
-
-def _text(path: Path) -> str:
-    """Return the text of a file; ScoresError where there is none."""
-    try:
-        # records of whole conversations are large
-        text = read_bytes(path, 1_000_000_000).decode("utf-8-sig")
-    except OSError as error:
-        raise ScoresError(f"{path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ScoresError(f"{path} is not text in UTF-8: save it as CSV in that encoding") from None
-    if "\0" in text:
-        raise ScoresError(f"{path} is not text: give a CSV file")
-    return text
-
-
-def _document(path: Path) -> Any:
-    """Return the JSON of a file, or the values of one with a value on each line."""
-    text = _text(path)
-    if path.suffix == ".json" or text.lstrip().startswith("["):  # of old versions of lm_eval
-        return _parsed(text, str(path))
-    lines = enumerate(text.split("\n"), start=1)  # U+2028 may be within a string
-    return [_parsed(line, f"{path}, line {n}") for n, line in lines if line.strip()]
-
-
-def _objects(records: list[Record], path: Path) -> list[Record]:
-    """Return records that are all of one kind, of old versions as of new ones."""
-    for record in records:
-        if record.keys() >= _OLD_SAMPLE and "metrics" not in record:
-            metrics = [n for n, v in record.items() if n != "doc_id" and (is_real(v) or v is True)]
-            record |= {"filter": "none", "metrics": metrics}
-    first = records[0].keys() if records else set()
-    needed = first & (_SAMPLE | _RESULT)
-    for number, record in enumerate(records, start=1):
-        if not needed <= record.keys():
-            raise ScoresError(f"{path}, record {number} is not like the first one")
-        if needed:
-            _check_types(record, f"{path}, record {number}")
-    return records
-
-
-def _check_types(record: Record, where: str) -> None:
-    """Raise ScoresError for a value that no writer of such records gives."""
-    for name, kind in _TYPES.items():
-        value = record.get(name)
-        is_missing = value is None and (kind is dict or name not in record)
-        if not is_missing and not isinstance(value, kind):
-            raise ScoresError(f"{where}: {name} is {reprlib.repr(value)}, of another type")
-    if not all(isinstance(metric, str) for metric in record.get("metrics", ())):
-        raise ScoresError(f"{where}: metrics are {reprlib.repr(record['metrics'])}, not names")
-
-
-def _parsed(text: str, where: str) -> Any:
-    """Return JSON; ScoresError with the place where it is none."""
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise ScoresError(f"{where} is not JSON: {error}") from None
-    except RecursionError:
-        raise ScoresError(f"{where} is nested too deeply") from None

@@ -13,7 +13,8 @@ import pytest
 from typed import typed
 
 import racer
-from racer.scenario.score_files import read_csv, score_table
+from racer.scenario.csv_files import read_csv
+from racer.scenario.score_files import score_table
 
 # promptfoo 0.121.20 and lm_eval 0.4.13 wrote these, with a provider that repeats the prompt, and
 # with the model "dummy"
