@@ -68,46 +68,6 @@ def test_what_is_cited_is_this_version():
     assert re.findall(r"^version: (.*)$", cited, re.MULTILINE) == [project["version"]]
 
 
-def needed(requirements):
-    """Return the names of the packages that these requirements ask for, in lower case."""
-    return {re.match(r"[\w-]+", one)[0].lower() for one in requirements} - {"racer-tuning"}
-
-
-def rows(page, heading):
-    """Return the text of the table's rows below this heading, in lower case."""
-    section = re.split(r"^## ", page.partition(f"## {heading}\n")[2], flags=re.MULTILINE)[0]
-    return "\n".join(re.findall(r"^\|.*", section, re.MULTILINE)).lower()
-
-
-def test_each_dependency_stands_on_the_supply_chain_page():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    page = (ROOT / "docs/supply_chain.md").read_text(encoding="utf-8")
-    other_names = {
-        "hydra-core": "hydra",
-        "mlflow-skinny": "mlflow",
-        "wandb": "weights & biases",
-    }
-    of_workers = {"test", "dev", "docs"}
-    extras = project["optional-dependencies"]
-    users = rows(page, "Extras")
-    workers = rows(page, "For those who work on racer")
-    tables = {
-        rows(page, "Needed"): needed(project["dependencies"]),
-        users: needed(one for name in extras.keys() - of_workers for one in extras[name]),
-        workers: needed(one for name in of_workers for one in extras[name]),
-    }
-    missing = [
-        name
-        for table, names in tables.items()
-        for name in sorted(names)
-        if not re.search(rf"(?<![\w-]){other_names.get(name, name)}(?![\w-])", table)
-    ]
-    assert missing == []
-    assert [name for name in extras if f"`{name}`" not in users + workers] == []
-    words = {8: "Eight", 9: "Nine", 10: "Ten", 11: "Eleven"}
-    assert f"{words[len(project['dependencies'])]} packages" in page
-
-
 def test_the_conda_recipe_asks_for_what_the_package_asks_for():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     recipe = (ROOT / "experiments/conda_forge/recipe.yaml").read_text(encoding="utf-8")
