@@ -9,8 +9,8 @@ import numpy as np
 
 from racer._checks import check_fraction
 from racer.deciders.decider import Blocks, Decider, Setting, Verdict
-from racer.deciders.parts.mean_bets import Known, MeanBets, difference_bounds
 from racer.deciders.parts.several import Sought, required_goal, verdict_on_one
+from racer.stats._bets import Known, MeanBets, difference_bounds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

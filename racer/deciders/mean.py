@@ -11,9 +11,9 @@ import numpy as np
 from racer._checks import check_fraction, flag, is_real
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
 from racer.deciders.parts.e_processes import as_e_values, with_frozen
-from racer.deciders.parts.mean_bets import MeanBets, difference_bounds
 from racer.deciders.parts.verdicts import best_of, drops
 from racer.errors import SettingError
+from racer.stats._bets import MeanBets, difference_bounds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,9 +7,9 @@ import racer
 from racer import Constrained, Metric, Outcome, Pareto, Within
 from racer.deciders import BayesianFront, Blocks, FrontRace, Goal, Setting
 from racer.deciders.constrained import ConstrainedRace
-from racer.deciders.parts.mean_bets import Known, MeanBets, difference_bounds
 from racer.deciders.within import WithinRace
 from racer.racing.race import Race
+from racer.stats._bets import Known, MeanBets, difference_bounds
 
 NAMES = "abcde"
 

@@ -10,9 +10,9 @@ import numpy as np
 from racer._numerics import tie_sizes, widened
 from racer.deciders.decider import Drop, Verdict
 from racer.deciders.parts.e_processes import as_e_values, with_frozen
-from racer.deciders.parts.mean_bets import MeanBets, difference_bounds
 from racer.errors import SettingError
 from racer.failures import FailedCells
+from racer.stats._bets import MeanBets, difference_bounds
 from racer.stats.hypervolume import thinned
 
 if TYPE_CHECKING:
