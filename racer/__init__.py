@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from racer.racing.race import Race as Race
     from racer.results.ablation import AblationResult as AblationResult
     from racer.results.bench import BenchResult as BenchResult
+    from racer.results.gate import GateResult as GateResult
     from racer.results.race import RaceResult as RaceResult
     from racer.results.tuning import TuneResult as TuneResult
     from racer.run.ablation import ablation as ablation
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from racer.run.calls import race as race
     from racer.run.calls import tune as tune
     from racer.run.resume import resume as resume
+    from racer.scenario.gate import gate as gate
     from racer.scenario.score_files import read_scores as read_scores
     from racer.scenario.trajectories import Trajectories as Trajectories
     from racer.scenario.trajectories import read_trajectories as read_trajectories
@@ -89,6 +91,7 @@ _HOME = {
     "Constrained": "racer.core.objective",
     "Elimination": "racer.core.events",
     "Ended": "racer.core.events",
+    "GateResult": "racer.results.gate",
     "Integer": "racer.space.numeric",
     "Limits": "racer.evaluate.limits.limits",
     "Metric": "racer.core.objective",
@@ -122,6 +125,7 @@ _HOME = {
     "ablation": "racer.run.ablation",
     "bench": "racer.run.bench",
     "compare": "racer.comparison.compare",
+    "gate": "racer.scenario.gate",
     "load": "racer.store.load",
     "race": "racer.run.calls",
     "read_scores": "racer.scenario.score_files",

@@ -70,7 +70,7 @@ class MeanSequence:
             bets = _bets(np.array([mean]), self.bounds, sign, self.n_items)
             for i, value in enumerate(self._values):
                 bets.add(sign * value)
-                found[i] += float(np.exp(min(bets.log_e(), 700.0))) / len(sides)
+                found[i] += float(np.exp(min(float(bets.log_e()), 700.0))) / len(sides)
         return found
 
 
@@ -146,7 +146,7 @@ def mean_sequence(
             found = np.maximum(found, (np.cumsum(sign * values) + rest) / n_items)
         ends.append(sign * np.maximum.accumulate(found))
     mean = np.cumsum(values) / np.arange(1, len(values) + 1)
-    return MeanSequence(mean, *ends, alpha, bounds, n_items, values)
+    return MeanSequence(mean, ends[0], ends[1], alpha, bounds, n_items, values)
 
 
 def difference_sequence(

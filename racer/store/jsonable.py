@@ -23,6 +23,7 @@ import numpy as np
 import racer.deciders
 from racer.core.budget import Budget
 from racer.core.runtime import Runtime
+from racer.deciders.gate import GateRace
 from racer.evaluate.command.command import Command
 from racer.evaluate.pace import Throttled
 from racer.evaluate.recorded import RecordedScores
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 _DECIDERS = [getattr(racer.deciders, name) for name in racer.deciders.__all__]
 _RECORDS: Mapping[str, type[Any]] = {
     cls.__name__: cls
-    for cls in (Budget, Runtime, *_DECIDERS)
+    for cls in (Budget, Runtime, GateRace, *_DECIDERS)
     if isinstance(cls, type) and is_dataclass(cls)
 }
 _SCALARS: Mapping[str, type[np.generic]] = {
