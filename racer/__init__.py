@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from racer.racing.race import Race as Race
     from racer.results.ablation import AblationResult as AblationResult
     from racer.results.bench import BenchResult as BenchResult
+    from racer.results.duel import DuelResult as DuelResult
     from racer.results.gate import GateResult as GateResult
     from racer.results.race import RaceResult as RaceResult
     from racer.results.tuning import TuneResult as TuneResult
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from racer.run.bench import bench as bench
     from racer.run.calls import race as race
     from racer.run.calls import tune as tune
+    from racer.run.duel import duel as duel
     from racer.run.resume import resume as resume
     from racer.scenario.gate import gate as gate
     from racer.scenario.score_files import read_scores as read_scores
@@ -89,6 +91,7 @@ _HOME = {
     "Command": "racer.evaluate.command.command",
     "Comparison": "racer.comparison.result",
     "Constrained": "racer.core.objective",
+    "DuelResult": "racer.results.duel",
     "Elimination": "racer.core.events",
     "Ended": "racer.core.events",
     "GateResult": "racer.results.gate",
@@ -125,6 +128,7 @@ _HOME = {
     "ablation": "racer.run.ablation",
     "bench": "racer.run.bench",
     "compare": "racer.comparison.compare",
+    "duel": "racer.run.duel",
     "gate": "racer.scenario.gate",
     "load": "racer.store.load",
     "race": "racer.run.calls",
