@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from racer.errors import SettingError as SettingError
     from racer.errors import SpaceFileError as SpaceFileError
     from racer.errors import StoreError as StoreError
+    from racer.evaluate.batches import Batched as Batched
     from racer.evaluate.command.command import Command as Command
     from racer.evaluate.limits.limits import Limits as Limits
     from racer.evaluate.outcome import Cell as Cell
@@ -81,6 +82,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "AblationResult": "racer.results.ablation",
+    "Batched": "racer.evaluate.batches",
     "BenchResult": "racer.results.bench",
     "BlockCompleted": "racer.core.events",
     "Budget": "racer.core.budget",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,6 +12,7 @@ from racer.core.budget import Budget
 from racer.core.contest import ContestResult
 from racer.core.events import check_callbacks
 from racer.errors import RaceInterrupted, SettingError
+from racer.evaluate.batches import Batched
 from racer.evaluate.command.command import Command
 from racer.evaluate.objective import check_objective, is_coroutine_function
 from racer.evaluate.workers import Workers, number_of, workers_for
@@ -153,7 +155,9 @@ class Job:
     def _pool(self, contest: Contest[Any]) -> Pool:
         if self.employ is not None:
             return self.employ(contest)
-        return pool(contest, self.evaluate, self.limits, n_jobs=self.workers)
+        is_kept = isinstance(self.evaluate, Batched) and self.store is not None
+        evaluate = self.evaluate.beside(os.fspath(self.store)) if is_kept else self.evaluate
+        return pool(contest, evaluate, self.limits, n_jobs=self.workers)
 
 
 def _check_output(contest: Contest[Any]) -> None:
