@@ -84,9 +84,9 @@ class Batched:
         whole(self.size, "size", least=1)
         check_positive(self.poll, "poll")
 
-    def beside(self, store: str) -> Batched:
+    def beside(self, store: str | os.PathLike[str]) -> Batched:
         """Return the same with its handles beside a store."""
-        return replace(self, journal=f"{store}.batches")
+        return replace(self, journal=f"{os.fspath(store)}.batches")
 
     def __call__(self, config: Any, instance: Any, seed: int) -> Any:
         """Refuse to be called for one cell."""

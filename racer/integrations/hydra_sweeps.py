@@ -2,20 +2,97 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import json
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import whole
+from racer._files import write_text
+from racer.evaluate.objective import describe
 from racer.racing.race import Race
+from racer.seeding import check_seed
 from racer.space.numeric import Integer, Real
 from racer.space.parameters import Categorical, Ordinal
 from racer.space.space import Space
 from racer.tuner.tuner import Tuner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from hydra.core.override_parser.types import Override
+
+
+@dataclass
+class KeptJob:
+    """A job that was finished before: `return_value` is what it returned, or raises."""
+
+    record: dict[str, Any]
+
+    @property
+    def return_value(self) -> Any:
+        """Return its value."""
+        if "error" in self.record:
+            raise RuntimeError(self.record["error"])
+        return self.record["value"]
+
+
+class KeptJobs:
+    """What finished jobs return, a file for each, so that a sweep that was killed goes on.
+
+    Jobs write them, in whatever process a launcher runs them.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder = Path(folder).absolute()
+        self._folder.mkdir(parents=True, exist_ok=True)
+
+    def keeping(self, task: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """Return a task that writes what it returns."""
+        return functools.partial(_kept, task, self._folder)
+
+    def seed(self, given: int | None) -> int:
+        """Return the seed that the sweep began with, or begins with now."""
+        path = self._folder / "seed"
+        if given is None and path.exists():
+            return int(path.read_text("utf-8"))
+        found = check_seed(given)
+        write_text(path, str(found))
+        return found
+
+    def job(self, number: int, lines: list[str]) -> KeptJob | None:
+        """Return a job if it is finished; HydraException if another one has its number."""
+        path = self._folder / f"{number}.json"
+        if not path.exists():
+            return None
+        record = json.loads(path.read_text("utf-8"))
+        if record["overrides"] != lines:
+            from hydra.errors import HydraException  # noqa: PLC0415  (Hydra may be missing)
+
+            raise HydraException(
+                f"store={self._folder} holds another sweep: its job {number} is "
+                f"{' '.join(record['overrides'])}, not {' '.join(lines)}; give another folder"
+            )
+        return KeptJob(record)
+
+
+def _kept(task: Callable[[Any], Any], folder: Path, cfg: Any) -> Any:
+    """Run a job, and write what it returns, or raises, before Hydra knows of it."""
+    from hydra.core.hydra_config import HydraConfig  # noqa: PLC0415  (Hydra may be missing)
+
+    job, record = HydraConfig.get(), dict[str, Any]()
+    record["overrides"] = [*job.overrides.task]
+    try:
+        record["value"] = task(cfg)
+    except Exception as error:
+        record["error"] = describe(error)
+        raise
+    finally:
+        if len(record) > 1:
+            write_text(folder / f"{job.job.num}.json", json.dumps(record, default=float))
+    return record["value"]
 
 
 def check_settings(instances: Mapping[str, Any], seed_key: str | None, budget: int | None) -> None:

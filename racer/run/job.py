@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -155,8 +154,9 @@ class Job:
     def _pool(self, contest: Contest[Any]) -> Pool:
         if self.employ is not None:
             return self.employ(contest)
-        is_kept = isinstance(self.evaluate, Batched) and self.store is not None
-        evaluate = self.evaluate.beside(os.fspath(self.store)) if is_kept else self.evaluate
+        evaluate = self.evaluate
+        if isinstance(evaluate, Batched) and self.store is not None:
+            evaluate = evaluate.beside(self.store)
         return pool(contest, evaluate, self.limits, n_jobs=self.workers)
 
 

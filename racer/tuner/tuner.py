@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import reprlib
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from racer._checks import counted, with_article
@@ -16,11 +16,12 @@ from racer.core.pool import as_instances
 from racer.core.prices import RecordedPrices
 from racer.core.rules import Rules
 from racer.core.runtime import Runtime
-from racer.errors import BudgetError, CandidateError, SettingError
+from racer.errors import BudgetError, CandidateError, RaceStateError, SettingError
 from racer.racing.asktell import AskTell, Flow
 from racer.racing.loop import too_short
 from racer.results.tuning import TuneResult
 from racer.space.space import Space
+from racer.tuner.elsewhere import Elsewhere
 from racer.tuner.ledger import Ledger
 from racer.tuner.plan import Plan, Search
 from racer.tuner.proposals import SAMPLING
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from racer.core.contest import Kind
     from racer.core.rules import RulesGiven
     from racer.deciders.decider import Goal
+    from racer.evaluate.outcome import Cell
     from racer.results.base import Result
 
     Initial = Sequence[Mapping[str, Any] | Result] | Result
@@ -150,6 +152,7 @@ class Tuner(AskTell):
         self._check_budget()
         self._ledger = Ledger(self._plan)
         self._tuning = Tuning(self._ledger, self._notes.append)
+        self._elsewhere = Elsewhere(space, self.instances, self.rules)
 
     @property
     def least_budget(self) -> int:
@@ -246,6 +249,60 @@ class Tuner(AskTell):
     def ended(self) -> Ended | None:
         """Why the tuning ended; None while it goes on."""
         return self._tuning.ended
+
+    def ask(self) -> tuple[Cell, ...]:
+        """Return the cells that are required next and have no outcome; empty when over.
+
+        Those with an outcome that was made elsewhere are not asked for.
+
+        Raises
+        ------
+        RaceStateError
+            As of `Race.ask`.
+        """
+        if self._elsewhere.configs and self._running is None:
+            budget = self.rules.budgets[0].evaluations
+            room = math.inf if budget is None else budget - self.least_budget
+            initial = self._elsewhere.added_to(self._plan.initial, room)
+            self._plan = replace(self._plan, initial=initial)
+            self._ledger = Ledger(self._plan)
+            self._tuning = Tuning(self._ledger, self._notes.append)
+        cells = super().ask()
+        while self._elsewhere.configs and cells:
+            known = [(cell, found) for cell in cells if (found := self._elsewhere.of(cell))]
+            if not known:
+                break
+            for cell, outcome in known:
+                super().tell(cell, outcome)
+            cells = super().ask()
+        return cells
+
+    def tell(self, *given: Any) -> None:
+        """Take an outcome of a cell, or one that was made elsewhere, of any configuration.
+
+        Parameters
+        ----------
+        *given
+            ``tell(cell, outcome)``; or ``tell(config, instance, seed, outcome)``, where the seed
+            None means that outcomes are the same with any; or ``tell(frame)``, with a column for
+            each parameter, `value` (empty where it failed) and, if there are any, `instance` and
+            `seed`. A configuration from elsewhere is in the first race, if its mean is among the
+            best three, and is not asked for where its outcome is known; such outcomes
+            count as evaluations once they are used.
+
+        Raises
+        ------
+        RaceStateError
+            Not a cell that was asked for, or an outcome from elsewhere after the first `ask`.
+        CandidateError, SettingError
+            A configuration outside the space; an instance that is none of the tuning's.
+        """
+        if len(given) == 2:
+            super().tell(*given)
+            return
+        if self._running is not None:
+            raise RaceStateError("outcomes made elsewhere are told before the first ask()")
+        self._elsewhere.add(*given)
 
     def result(self) -> TuneResult:
         """Return the result of a tuning that has ended, or the state of one."""

@@ -7,6 +7,7 @@ program of the environment: so nothing heavy is imported before there is a sweep
 from __future__ import annotations
 
 import logging
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ _SETTINGS = {
     "instances": None,  # overrides that a configuration is to be good at: {fold: "range(10)"}
     "seed_key": None,  # the override that gets the seed of a block
     "budget": None,  # jobs in all; null: no race, each combination once on each instance
+    "store": None,  # a folder for what finished jobs return: the same command goes on
     "max_batch_size": None,  # jobs that the launcher gets at a time
     "maximize": False,
     "first_test": 5,
@@ -49,17 +51,25 @@ class RacerSweeper(Sweeper):  # type: ignore[misc]  # Hydra has no types here
         seed_key: str | None,
         budget: int | None,
         max_batch_size: int | None,
+        store: str | None = None,
         **rules: Any,
     ) -> None:
         self._params, self._instances, self._seed_key = params or {}, instances or {}, seed_key
         self._budget, self._size = budget, max_batch_size
         plain: Any = OmegaConf.to_container(OmegaConf.create(rules), resolve=True)
         self._rules = {name: value for name, value in plain.items() if value is not None}
+        self._store, self._n_asked = store, 0
         self._returns: list[Any] = []
 
     def setup(self, *, hydra_context: Any, task_function: Any, config: Any) -> None:
         """Make the launcher."""
         self.hydra_context, self.config = hydra_context, config
+        self._kept = None
+        if self._store is not None:
+            from racer.integrations.hydra_sweeps import KeptJobs  # noqa: PLC0415
+
+            self._kept = KeptJobs(self._store)
+            task_function = self._kept.keeping(task_function)
         self.launcher = Plugins.instance().instantiate_launcher(
             hydra_context=hydra_context, task_function=task_function, config=config
         )
@@ -90,6 +100,8 @@ class RacerSweeper(Sweeper):  # type: ignore[misc]  # Hydra has no types here
             for job in self._launched(jobs):
                 _ = job.return_value  # raises what a job has raised
             return self._returns
+        if self._kept is not None:
+            self._rules["seed"] = self._kept.seed(self._rules.get("seed"))
         contest = contest_of(
             swept, places if instances else None, budget=self._budget, **self._rules
         )
@@ -127,12 +139,21 @@ class RacerSweeper(Sweeper):  # type: ignore[misc]  # Hydra has no types here
     def _launched(self, jobs: list[list[str]]) -> Iterator[Any]:
         """Launch jobs in batches, and yield what they return."""
         for start in range(0, len(jobs), self._size or len(jobs)):
-            batch = jobs[start:][: self._size]
-            first = sum(map(len, self._returns))
-            if not first:  # before anything is run; it takes as long as to begin the jobs
-                self.validate_batch_is_legal(batch)
-            self._returns.append(self.launcher.launch(batch, initial_job_idx=first))
-            yield from self._returns[-1]
+            batch, first = jobs[start:][: self._size], self._n_asked
+            self._n_asked += len(batch)
+            kept = [self._kept and self._kept.job(first + i, job) for i, job in enumerate(batch)]
+            for is_new, group in groupby(enumerate(kept), lambda one: one[1] is None):
+                places, known = zip(*group, strict=True)
+                if not is_new:
+                    yield from known
+                    continue
+                if (
+                    not self._returns
+                ):  # before anything is run; it takes as long as to begin the jobs
+                    self.validate_batch_is_legal(batch)
+                new = [batch[i] for i in places]
+                self._returns.append(self.launcher.launch(new, initial_job_idx=first + places[0]))
+                yield from self._returns[-1]
 
 
 def _job(overrides: Mapping[str, Override], config: Mapping[str, Any]) -> list[str]:

@@ -1,0 +1,86 @@
+"""Outcomes that were made elsewhere, of any configurations, for a tuning to begin with."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from racer.errors import RaceStateError, SettingError
+from racer.evaluate.outcome import Outcome, check_outcome
+
+if TYPE_CHECKING:
+    from racer.core.rules import Rules
+    from racer.evaluate.outcome import Cell
+    from racer.space.space import Space
+
+_MOST = 3  # configurations of the first race
+
+
+def is_gap(value: Any) -> bool:
+    """Return whether a field of a frame is empty."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+class Elsewhere:
+    """Known outcomes by configuration, instance and seed; those with seed None hold for each."""
+
+    def __init__(self, space: Space, instances: tuple[Any, ...] | None, rules: Rules) -> None:
+        self._space, self._instances, self._rules = space, instances, rules
+        self._outcomes: dict[Any, dict[tuple[int | None, int | None], Outcome]] = {}
+        self.configs: dict[Any, dict[str, Any]] = {}
+
+    def add(self, *given: Any) -> None:
+        """Take in an outcome, or a frame of them."""
+        if len(given) == 1 and hasattr(given[0], "to_dict"):
+            self._add_frame(given[0])
+            return
+        if len(given) != 4:
+            raise RaceStateError(
+                "give tell(cell, outcome), tell(config, instance, seed, outcome) or tell(frame)"
+            )
+        config, instance, seed, outcome = given
+        check_outcome(outcome, self._rules.metric_names)
+        clean, at = self._space.check(config), None
+        if self._instances is not None or instance is not None:
+            known = [
+                i
+                for i, one in enumerate(self._instances or ())
+                if one is instance or one == instance
+            ]
+            if not known:
+                raise SettingError(f"instance={instance!r:.60} is none of the tuning's")
+            at = known[0]
+        key = self._space.key(clean)
+        self.configs[key] = clean
+        seed = None if self._rules.deterministic else seed
+        self._outcomes.setdefault(key, {})[at, seed] = outcome
+
+    def _add_frame(self, frame: Any) -> None:
+        if "value" not in frame or self._rules.metric_names is not None:
+            raise SettingError("a frame needs the column 'value', and a tuning of one number")
+        for row in frame.to_dict("records"):
+            known = {name: value for name, value in row.items() if not is_gap(value)}
+            config = {name: known[name] for name in self._space.parameters if name in known}
+            value, seed = known.get("value"), known.get("seed")
+            outcome = Outcome("ok", float(value)) if value is not None else Outcome("failed", None)
+            self.add(config, known.get("instance"), None if seed is None else int(seed), outcome)
+
+    def of(self, cell: Cell) -> Outcome | None:
+        """Return the outcome of a cell, if it is known."""
+        known = None if cell.held_out else self._outcomes.get(self._space.key(cell.config))
+        if not known:
+            return None
+        return known.get((cell.instance_index, cell.seed)) or known.get((cell.instance_index, None))
+
+    def added_to(
+        self, initial: tuple[dict[str, Any], ...], room: float
+    ) -> tuple[dict[str, Any], ...]:
+        """Return the initial configurations, and the best others by mean that there is room for."""
+        sign, means = -1.0 if self._rules.maximize else 1.0, {}
+        for key, outcomes in self._outcomes.items():
+            costs = [math.inf if o.value is None else sign * o.value for o in outcomes.values()]
+            means[key] = math.fsum(costs) / len(costs) if math.inf not in costs else math.inf
+        for config in initial:
+            means.pop(self._space.key(config), None)
+        best = sorted(means, key=means.__getitem__)[: int(max(min(_MOST, room), 0))]
+        return (*initial, *(self.configs[key] for key in best))
