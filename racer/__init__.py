@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from racer.scenario.score_files import read_scores as read_scores
     from racer.scenario.trajectories import Trajectories as Trajectories
     from racer.scenario.trajectories import read_trajectories as read_trajectories
+    from racer.simulate.plan import plan as plan
     from racer.space.expressions import Param as Param
     from racer.space.numeric import Integer as Integer
     from racer.space.numeric import Real as Real
@@ -133,6 +134,7 @@ _HOME = {
     "duel": "racer.run.duel",
     "gate": "racer.scenario.gate",
     "load": "racer.store.load",
+    "plan": "racer.simulate.plan",
     "race": "racer.run.calls",
     "read_scores": "racer.scenario.score_files",
     "read_trajectories": "racer.scenario.trajectories",
