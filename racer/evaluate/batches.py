@@ -10,16 +10,17 @@ from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import check_positive, whole
 from racer._entry import as_user
-from racer.errors import ObjectiveError, SettingError, StoreError, warn
+from racer.errors import ObjectiveError, SettingError, warn
 from racer.evaluate.attempt import judged
 from racer.evaluate.executor import OnlyNeeded, never
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from racer.evaluate.outcome import Cell, CellKey, Outcome
 
@@ -113,41 +114,35 @@ class Batches(OnlyNeeded):
         self._begun: dict[str, Requests] = {}  # whose handle is not known
         self._values: dict[CellKey, Any] = {}  # of batches that were collected
         self._tries: dict[CellKey, int] = {}
-        for line in self._lines():
-            name = line["batch"]
-            if "handle" in line:
-                self._open[name] = line["handle"]
-                self._begun.pop(name, None)
-            else:
-                self._begun[name] = line["requests"]
-                self._sent |= {tuple(key): name for key in line["cells"]}
+        path = Path(batched.journal or "")
+        for text in path.read_text("utf-8").splitlines() if path.is_file() else ():
+            with suppress(ValueError):  # a line that was not finished
+                self._recall(**json.loads(text))
 
-    def _lines(self) -> Iterator[dict[str, Any]]:
-        path = self._batched.journal
-        if path is None or not os.path.exists(path):  # noqa: PTH110
-            return
-        with open(path, encoding="utf-8") as file:  # noqa: PTH123
-            for text in file:
-                with suppress(ValueError):  # a line that was not finished
-                    yield json.loads(text)
+    def _recall(self, batch: str, **line: Any) -> None:
+        """Take in a line of the journal."""
+        if "handle" in line:
+            self._open[batch] = line["handle"]
+            self._begun.pop(batch, None)
+        else:
+            self._begun[batch] = line["requests"]
+            self._sent |= {tuple(key): batch for key in line["cells"]}
 
     def _write(self, **line: Any) -> None:
         if (path := self._batched.journal) is None:
             return
         try:
-            # begins a line, so that one that was not finished spoils no other
-            text = "\n" + json.dumps(line, default=str if "requests" in line else None) + "\n"
+            text = json.dumps(line, default=str if "requests" in line else None)
         except TypeError as error:
             raise SettingError(
                 f"the handle of a batch cannot be kept beside a store: {error}"
             ) from None
-        try:
-            with open(path, "a", encoding="utf-8") as file:  # noqa: PTH123
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise StoreError(f"{path} cannot be written: {error.strerror or error}") from None
+        with Path(path).open("a", encoding="utf-8") as file:
+            file.write(
+                f"\n{text}\n"
+            )  # on a line of its own: one that was not finished spoils no other
+            file.flush()
+            os.fsync(file.fileno())
 
     def submit(self, cell: Cell) -> None:
         """Queue a cell, unless it was sent before."""
@@ -158,10 +153,9 @@ class Batches(OnlyNeeded):
 
     def withdraw(self, cell: Cell) -> bool:
         """Forget a cell that was not sent."""
-        is_queued = cell in self._queue
-        if is_queued:
-            self._queue.remove(cell)
-        return is_queued
+        before = len(self._queue)
+        self._queue = deque(one for one in self._queue if one.key != cell.key)
+        return len(self._queue) < before
 
     def next(self, stopping: Callable[[], bool] = never) -> tuple[Cell, Outcome] | None:
         """Wait for an outcome; None if `stopping()` has become true meanwhile."""
@@ -191,15 +185,14 @@ class Batches(OnlyNeeded):
 
     def _recover(self, name: str) -> None:
         """Find a batch whose sending was interrupted."""
-        requests, find = self._begun.pop(name), self._batched.find
-        handle = None
-        if find is not None:
-            with as_user():
-                handle = find(requests)
-        else:
+        requests, find, handle = self._begun.pop(name), self._batched.find, None
+        if find is None:
             warn(
                 f"a batch of {len(requests)} may have been sent before the run was killed: it is sent again"
             )
+        else:
+            with as_user():
+                handle = find(requests)
         if handle is not None:
             self._open[name] = handle
             self._write(batch=name, handle=handle)
@@ -209,7 +202,7 @@ class Batches(OnlyNeeded):
         cells = [self._queue.popleft() for _ in range(min(self.capacity, len(self._queue)))]
         name = uuid.uuid4().hex[:12]
         requests = [
-            {"id": _id(c.key), "config": c.config, "instance": c.instance, "seed": c.seed}
+            {"id": _id(name, c.key), "config": c.config, "instance": c.instance, "seed": c.seed}
             for c in cells
         ]
         self._write(batch=name, cells=[c.key for c in cells], requests=requests)
@@ -237,8 +230,8 @@ class Batches(OnlyNeeded):
             del self._open[name]
             for key in [key for key, batch in self._sent.items() if batch == name]:
                 self._tries[key] = self._tries.get(key, 0) + 1
-                if _id(key) in values:
-                    self._values[key] = values[_id(key)]
+                if _id(name, key) in values:
+                    self._values[key] = values[_id(name, key)]
                 elif self._tries[key] >= _TRIES:
                     self._values[key] = KeyError(f"missing in {_TRIES} batches")
         return found
@@ -253,10 +246,10 @@ class Batches(OnlyNeeded):
         self.finish()
 
 
-def _id(key: CellKey) -> str:
-    """Return the id of a cell's request."""
+def _id(batch: str, key: CellKey) -> str:
+    """Return the id of a request."""
     is_held_out, block, candidate = key
-    return f"{'test-' if is_held_out else ''}block-{block}-candidate-{candidate}"
+    return f"{batch}-{'test' if is_held_out else 'block'}-{block}-candidate-{candidate}"
 
 
 def _outcome(cell: Cell, value: Any) -> Outcome:

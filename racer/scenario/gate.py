@@ -8,6 +8,7 @@ import math
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,14 +27,12 @@ from racer.errors import RaceInterrupted, ScoresError, SettingError
 from racer.evaluate.command.command import Command
 from racer.evaluate.limits.limits import Limits
 from racer.evaluate.objective import is_coroutine_function
-from racer.evaluate.recorded import RecordedScores
 from racer.evaluate.workers import Workers
 from racer.results.base import Result
 from racer.results.gate import GateResult
 from racer.run.job import Job
 from racer.scenario.score_files import read_scores
 from racer.seeding import check_seed, rng_for
-from racer.store.jsonable import qualified_name
 from racer.store.load import load_record
 
 if TYPE_CHECKING:
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["gate"]
 
 _SQLITE = b"SQLite format 3\0"
+_CHANGE = "change"
 _SHOWN = 3  # items in an error
 
 
@@ -137,22 +137,20 @@ def gate(
         ) from None
     known, finite = _items(items, scores), values[np.isfinite(values)]
     bounds = None if aim is None else aim.bounds
-    if (
-        bounds is None
-        and ((finite == 0) | (finite == 1) | (larger & (finite > 0) & (finite < 1))).all()
-    ):
-        bounds = (0.0, 1.0)
+    grades = (finite >= 0) & (finite <= 1) if larger else np.isin(finite, (0.0, 1.0))
+    bounds = (0.0, 1.0) if bounds is None and grades.all() else bounds
     if bounds and len(bad := finite[(finite < bounds[0]) | (finite > bounds[1])]):
         raise ScoresError(f"the baseline has the score {bad[0]:g}, outside the bounds {bounds}")
     worst = float((-finite if larger else finite).max(initial=-math.inf))
     within, seed = _margin(margin, bounds, finite), check_seed(seed)
     names = [*known]
     order = [names[i] for i in rng_for(seed, "gate", "items").permutation(len(names)).tolist()]
-    # the baseline's scores count as evaluations, too
-    limit: Any = budget
+    # a store refuses other candidates, and so another baseline
+    digest = hashlib.sha256(repr(sorted(scores.items())).encode("utf-8", "replace")).hexdigest()
+    limit: Any = budget  # the baseline's scores count as evaluations, too
     n = whole(limit, "budget", least=1) if is_count(budget) else len(order)
     given = {
-        "candidates": ["baseline", "change"],
+        "candidates": [f"baseline {digest[:16]}", _CHANGE],
         "instances": order,
         "instance_order": "given",
         "decider": GateRace(check_fraction(alpha, "alpha", high=0.5), within, bounds, worst),
@@ -163,9 +161,10 @@ def gate(
         "first_test": 1,
         "each_test": 1,
     }
+    function = _later if is_coroutine_function(evaluate) else _gated
+    objective = partial(function, evaluate, _takes_seed(evaluate), scores, known, metric)
     how: dict[str, Any] = {"workers": Workers.of(n_jobs), "store": store, "progress": progress}
-    kind = _AsyncGated if is_coroutine_function(evaluate) else _Gated
-    job = Job(kind(scores, known, evaluate, metric), Limits.of(None), rehearses=False, **how)
+    job = Job(objective, Limits.of(None), rehearses=False, **how)
     try:
         return GateResult.of(job.run("race", given), metric or "score", within)
     except RaceInterrupted as stop:
@@ -173,44 +172,30 @@ def gate(
         raise
 
 
-class _Gated(RecordedScores):
-    """An objective: the recorded score of the baseline, or the call of the user's function."""
-
-    def __init__(
-        self,
-        scores: Mapping[str, float],
-        items: Mapping[str, Any],
-        evaluate: Callable[..., Any],
-        metric: str | None,
-    ) -> None:
-        self._baseline, self._items, self._metric = scores, items, metric
-        digest = hashlib.sha256(repr(sorted(scores.items())).encode("utf-8", "replace"))
-        self.identity = f"racer.gate({qualified_name(evaluate)}, {digest.hexdigest()[:16]})"
-        self._evaluate, self._with_seed = evaluate, _takes_seed(evaluate)
-
-    def _called(self, name: str, seed: int) -> Any:
-        item = self._items[name]
-        if isinstance(self._evaluate, Command):
-            return self._evaluate({}, item, seed)
-        return self._evaluate(item, seed) if self._with_seed else self._evaluate(item)
-
-    def _score(self, answer: Any) -> Any:
-        return answer.get(self._metric) if isinstance(answer, Mapping) else answer
-
-    def __call__(self, name: str, instance: str, seed: int) -> Any:
-        """Return the score of the baseline, or of the change."""
-        is_known = name == "baseline"
-        return self._baseline[instance] if is_known else self._score(self._called(instance, seed))
+def _gated(
+    evaluate: Any,
+    with_seed: bool,
+    scores: Any,
+    items: Any,
+    metric: Any,
+    name: str,
+    item: str,
+    seed: int,
+) -> Any:
+    """Return the recorded score of the baseline, or what the user's function returns."""
+    if name != _CHANGE:
+        return scores[item]
+    if isinstance(evaluate, Command):
+        return evaluate({}, items[item], seed)
+    answer = evaluate(items[item], seed) if with_seed else evaluate(items[item])
+    return answer.get(metric) if isinstance(answer, Mapping) else answer
 
 
-class _AsyncGated(_Gated):
-    """The same for a coroutine function."""
-
-    async def __call__(self, name: str, instance: str, seed: int) -> Any:  # type: ignore[override]
-        """Return the score of the baseline, or of the change."""
-        if name == "baseline":
-            return self._baseline[instance]
-        return self._score(await self._called(instance, seed))
+async def _later(*given: Any) -> Any:
+    """Return the same of a coroutine function."""
+    answer = _gated(*given)
+    answer = await answer if inspect.isawaitable(answer) else answer
+    return answer.get(given[4]) if isinstance(answer, Mapping) else answer
 
 
 def _takes_seed(evaluate: Any) -> bool:
@@ -218,18 +203,19 @@ def _takes_seed(evaluate: Any) -> bool:
     if isinstance(evaluate, Command):
         return True
     try:
-        parameters = inspect.signature(evaluate)
-        parameters.bind(None)
-    except TypeError:
-        with suppress(TypeError):
-            parameters.bind(None, 0)
-            return True
-        raise SettingError(
-            "evaluate: give a function evaluate(item) or evaluate(item, seed)"
-        ) from None
+        parameters = inspect.signature(evaluate).parameters
     except ValueError:  # some builtins have no signature
         return False
-    return "seed" in parameters.parameters
+    except TypeError:
+        parameters = {}
+    needed = [
+        one
+        for one in parameters.values()
+        if one.default is one.empty and one.kind < one.VAR_POSITIONAL
+    ]
+    if not parameters or len(needed) > 2:
+        raise SettingError("evaluate: give a function evaluate(item) or evaluate(item, seed)")
+    return len(needed) == 2 or "seed" in parameters
 
 
 def _metric(goal: Any) -> tuple[str | None, Metric | None]:

@@ -61,8 +61,8 @@ class Power(Displayed):
         """Draw P(right) against evaluations; MissingExtraError without matplotlib."""
         found = _canvas.axes(ax, 5.0, 3.2)
         table = self.table
-        style = {"color": _canvas.BLUE, "marker": "o", "capsize": 2.0}
-        found.errorbar(table["evaluations"], table["right"], 2.0 * table["error"], **style)
+        points = table["evaluations"], table["right"], 2.0 * table["error"]
+        found.errorbar(*points, color=_canvas.BLUE, marker="o", capsize=2.0)
         found.set(xlabel="evaluations", ylabel="P(right)", ylim=(0.0, 1.05))
         return found
 

@@ -58,9 +58,9 @@ def _domain(hint: Any, metadata: Any) -> Any:
         return Categorical([False, True] if hint is bool else list(get_args(hint)))
     if inspect.isclass(hint) and issubclass(hint, enum.Enum):
         return Categorical([one.value for one in hint])
-    ends = [
+    least, most = (
         next((getattr(one, end) for one in more if hasattr(one, end)), None) for end in ("ge", "le")
-    ]
-    if None in ends or hint not in {int, float}:
+    )
+    if least is None or most is None or hint not in {int, float}:
         return None
-    return (Real if hint is float else Integer)(*ends)
+    return Real(least, most) if hint is float else Integer(least, most)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from racer.errors import RaceStateError, SettingError
 from racer.evaluate.outcome import Outcome, check_outcome
 
@@ -14,11 +16,6 @@ if TYPE_CHECKING:
     from racer.space.space import Space
 
 _MOST = 3  # configurations of the first race
-
-
-def is_gap(value: Any) -> bool:
-    """Return whether a field of a frame is empty."""
-    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 class Elsewhere:
@@ -31,7 +28,7 @@ class Elsewhere:
 
     def add(self, *given: Any) -> None:
         """Take in an outcome, or a frame of them."""
-        if len(given) == 1 and hasattr(given[0], "to_dict"):
+        if len(given) == 1:
             self._add_frame(given[0])
             return
         if len(given) != 4:
@@ -40,16 +37,11 @@ class Elsewhere:
             )
         config, instance, seed, outcome = given
         check_outcome(outcome, self._rules.metric_names)
-        clean, at = self._space.check(config), None
+        clean, at, seed = self._space.check(config), None, seed if seed is None else int(seed)
         if self._instances is not None or instance is not None:
-            known = [
-                i
-                for i, one in enumerate(self._instances or ())
-                if one is instance or one == instance
-            ]
-            if not known:
+            if instance not in (self._instances or ()):
                 raise SettingError(f"instance={instance!r:.60} is none of the tuning's")
-            at = known[0]
+            at = (self._instances or ()).index(instance)
         key = self._space.key(clean)
         self.configs[key] = clean
         seed = None if self._rules.deterministic else seed
@@ -58,12 +50,13 @@ class Elsewhere:
     def _add_frame(self, frame: Any) -> None:
         if "value" not in frame or self._rules.metric_names is not None:
             raise SettingError("a frame needs the column 'value', and a tuning of one number")
-        for row in frame.to_dict("records"):
-            known = {name: value for name, value in row.items() if not is_gap(value)}
-            config = {name: known[name] for name in self._space.parameters if name in known}
-            value, seed = known.get("value"), known.get("seed")
-            outcome = Outcome("ok", float(value)) if value is not None else Outcome("failed", None)
-            self.add(config, known.get("instance"), None if seed is None else int(seed), outcome)
+        for row in frame.astype(object).where(frame.notna(), None).to_dict("records"):
+            config = {
+                name: row[name] for name in self._space.parameters if row.get(name) is not None
+            }
+            value = row["value"]
+            outcome = Outcome("failed", None) if value is None else Outcome("ok", float(value))
+            self.add(config, row.get("instance"), row.get("seed"), outcome)
 
     def of(self, cell: Cell) -> Outcome | None:
         """Return the outcome of a cell, if it is known."""
@@ -79,7 +72,7 @@ class Elsewhere:
         sign, means = -1.0 if self._rules.maximize else 1.0, {}
         for key, outcomes in self._outcomes.items():
             costs = [math.inf if o.value is None else sign * o.value for o in outcomes.values()]
-            means[key] = math.fsum(costs) / len(costs) if math.inf not in costs else math.inf
+            means[key] = float(np.mean(costs))
         for config in initial:
             means.pop(self._space.key(config), None)
         best = sorted(means, key=means.__getitem__)[: int(max(min(_MOST, room), 0))]

@@ -47,11 +47,11 @@ class Provider:
         if len(asked.read_text()) < 3:
             return None
         content = json.loads((self.folder / handle).read_text())
-        return {i: x for i, x in content.items() if (handle, i) not in self.loses}
+        return {i: x for i, x in content.items() if (handle, i.partition("-")[2]) not in self.loses}
 
     def sent(self):
         ids = (json.loads(p.read_text()) for p in sorted(self.folder.glob("batch*")))
-        return Counter(i for content in ids for i in content)
+        return Counter(i.partition("-")[2] for content in ids for i in content)
 
 
 def run(provider, store=None, find=True, **how):
