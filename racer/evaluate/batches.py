@@ -11,16 +11,16 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from racer._checks import check_positive, whole
 from racer._entry import as_user
 from racer.errors import ObjectiveError, SettingError, warn
 from racer.evaluate.attempt import judged
-from racer.evaluate.executor import OnlyNeeded, never
+from racer.evaluate.executor import never
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from racer.evaluate.outcome import Cell, CellKey, Outcome
 
@@ -95,7 +95,7 @@ class Batched:
         raise ObjectiveError("a Batched objective is for racer.race and racer.tune, without n_jobs")
 
 
-class Batches(OnlyNeeded):
+class Batches:
     """Workers that send cells in batches.
 
     The journal has a line with the requests before a batch is sent, and one with its handle after.
@@ -241,6 +241,13 @@ class Batches(OnlyNeeded):
         self._queue.clear()
         self._wanted.clear()
         return []
+
+    def rest(self) -> Iterator[tuple[Cell, Outcome]]:
+        """Yield nothing: batches that are open take long."""
+        return iter(())
+
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(self, *error: object) -> None:
         self.finish()

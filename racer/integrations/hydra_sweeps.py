@@ -6,6 +6,7 @@ import functools
 import itertools
 import json
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,24 +46,32 @@ class KeptJobs:
     Jobs write them, in whatever process a launcher runs them.
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, rules: dict[str, Any]) -> None:
+        """Take the folder; the seed of the rules is that with which the sweep began."""
         self._folder = Path(folder).absolute()
         self._folder.mkdir(parents=True, exist_ok=True)
+        path = self._folder / "seed"
+        if "seed" not in rules:
+            rules["seed"] = int(path.read_text("utf-8")) if path.exists() else check_seed(None)
+        write_text(path, str(rules["seed"]))
 
     def keeping(self, task: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """Return a task that writes what it returns."""
         return functools.partial(_kept, task, self._folder)
 
-    def seed(self, given: int | None) -> int:
-        """Return the seed that the sweep began with, or begins with now."""
-        path = self._folder / "seed"
-        if given is None and path.exists():
-            return int(path.read_text("utf-8"))
-        found = check_seed(given)
-        write_text(path, str(found))
-        return found
+    def launched(self, launch: Callable[[list[list[str]], int], Any]) -> Callable[..., Any]:
+        """Return a function that launches the jobs of a batch that are not finished."""
 
-    def job(self, number: int, lines: list[str]) -> KeptJob | None:
+        def launched(batch: list[list[str]], first: int) -> Iterator[Any]:
+            kept = [self._job(first + i, lines) for i, lines in enumerate(batch)]
+            for is_new, group in groupby(enumerate(kept), lambda one: one[1] is None):
+                places, known = zip(*group, strict=True)
+                new = batch[places[0] : places[-1] + 1]
+                yield from launch(new, first + places[0]) if is_new else known
+
+        return launched
+
+    def _job(self, number: int, lines: list[str]) -> KeptJob | None:
         """Return a job if it is finished; HydraException if another one has its number."""
         path = self._folder / f"{number}.json"
         if not path.exists():
@@ -71,10 +80,7 @@ class KeptJobs:
         if record["overrides"] != lines:
             from hydra.errors import HydraException  # noqa: PLC0415  (Hydra may be missing)
 
-            raise HydraException(
-                f"store={self._folder} holds another sweep: its job {number} is "
-                f"{' '.join(record['overrides'])}, not {' '.join(lines)}; give another folder"
-            )
+            raise HydraException(f"store={self._folder} holds another sweep: give another folder")
         return KeptJob(record)
 
 

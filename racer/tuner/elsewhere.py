@@ -11,8 +11,10 @@ from racer.errors import RaceStateError, SettingError
 from racer.evaluate.outcome import Outcome, check_outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from racer.core.rules import Rules
-    from racer.evaluate.outcome import Cell
+    from racer.evaluate.outcome import Cell, CellKey
     from racer.space.space import Space
 
 _MOST = 3  # configurations of the first race
@@ -32,9 +34,7 @@ class Elsewhere:
             self._add_frame(given[0])
             return
         if len(given) != 4:
-            raise RaceStateError(
-                "give tell(cell, outcome), tell(config, instance, seed, outcome) or tell(frame)"
-            )
+            raise RaceStateError("give tell_elsewhere(config, instance, seed, outcome), or a frame")
         config, instance, seed, outcome = given
         check_outcome(outcome, self._rules.metric_names)
         clean, at, seed = self._space.check(config), None, seed if seed is None else int(seed)
@@ -58,12 +58,17 @@ class Elsewhere:
             outcome = Outcome("failed", None) if value is None else Outcome("ok", float(value))
             self.add(config, row.get("instance"), row.get("seed"), outcome)
 
-    def of(self, cell: Cell) -> Outcome | None:
-        """Return the outcome of a cell, if it is known."""
-        known = None if cell.held_out else self._outcomes.get(self._space.key(cell.config))
-        if not known:
-            return None
-        return known.get((cell.instance_index, cell.seed)) or known.get((cell.instance_index, None))
+    def outcomes(self, cells: Sequence[Cell]) -> dict[CellKey, Outcome]:
+        """Return the outcomes of those cells that are known."""
+        found = {}
+        for cell in cells if self.configs else ():
+            known = self._outcomes.get(self._space.key(cell.config), {})
+            one = known.get((cell.instance_index, cell.seed)) or known.get(
+                (cell.instance_index, None)
+            )
+            if one is not None and not cell.held_out:
+                found[cell.key] = one
+        return found
 
     def added_to(
         self, initial: tuple[dict[str, Any], ...], room: float

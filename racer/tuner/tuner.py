@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from racer.core.contest import Kind
     from racer.core.rules import RulesGiven
     from racer.deciders.decider import Goal
-    from racer.evaluate.outcome import Cell
     from racer.results.base import Result
 
     Initial = Sequence[Mapping[str, Any] | Result] | Result
@@ -250,56 +249,26 @@ class Tuner(AskTell):
         """Why the tuning ended; None while it goes on."""
         return self._tuning.ended
 
-    def ask(self) -> tuple[Cell, ...]:
-        """Return the cells that are required next and have no outcome; empty when over.
+    def tell_elsewhere(self, *given: Any) -> None:
+        """Take an outcome that was made elsewhere, of any configuration, before the first `ask`.
 
-        Those with an outcome that was made elsewhere are not asked for.
-
-        Raises
-        ------
-        RaceStateError
-            As of `Race.ask`.
-        """
-        if self._elsewhere.configs and self._running is None:
-            budget = self.rules.budgets[0].evaluations
-            room = math.inf if budget is None else budget - self.least_budget
-            initial = self._elsewhere.added_to(self._plan.initial, room)
-            self._plan = replace(self._plan, initial=initial)
-            self._ledger = Ledger(self._plan)
-            self._tuning = Tuning(self._ledger, self._notes.append)
-        cells = super().ask()
-        while self._elsewhere.configs and cells:
-            known = [(cell, found) for cell in cells if (found := self._elsewhere.of(cell))]
-            if not known:
-                break
-            for cell, outcome in known:
-                super().tell(cell, outcome)
-            cells = super().ask()
-        return cells
-
-    def tell(self, *given: Any) -> None:
-        """Take an outcome of a cell, or one that was made elsewhere, of any configuration.
+        The best three by mean are in the first race; cells with a known outcome are not asked
+        for, and count as evaluations where they are used.
 
         Parameters
         ----------
         *given
-            ``tell(cell, outcome)``; or ``tell(config, instance, seed, outcome)``, where the seed
-            None means that outcomes are the same with any; or ``tell(frame)``, with a column for
-            each parameter, `value` (empty where it failed) and, if there are any, `instance` and
-            `seed`. A configuration from elsewhere is in the first race, if its mean is among the
-            best three, and is not asked for where its outcome is known; such outcomes
-            count as evaluations once they are used.
+            ``config, instance, seed, outcome``, where the seed None means that it holds for any; or
+            a DataFrame: a column for each parameter, `value` (empty where it failed) and, if there
+            are any, `instance` and `seed`.
 
         Raises
         ------
         RaceStateError
-            Not a cell that was asked for, or an outcome from elsewhere after the first `ask`.
+            After the first `ask`, or given otherwise.
         CandidateError, SettingError
             A configuration outside the space; an instance that is none of the tuning's.
         """
-        if len(given) == 2:
-            super().tell(*given)
-            return
         if self._running is not None:
             raise RaceStateError("outcomes made elsewhere are told before the first ask()")
         self._elsewhere.add(*given)
@@ -334,7 +303,19 @@ class Tuner(AskTell):
             held_out=tests,
         )
 
+    def _begin_with(self, elsewhere: Elsewhere) -> None:
+        """Add configurations from elsewhere to the initial ones, as far as the budget goes."""
+        if not elsewhere.configs:
+            return
+        budget = self.rules.budgets[0].evaluations
+        room = math.inf if budget is None else budget - self.least_budget
+        initial = elsewhere.added_to(self._plan.initial, room)
+        self._plan = replace(self._plan, initial=initial)
+        self._ledger = Ledger(self._plan)
+        self._tuning = Tuning(self._ledger, self._notes.append)
+
     def _flow(self) -> Flow:
+        self._begin_with(self._elsewhere)
         ledger, flow, outcomes = self._ledger, self._tuning.run(), None
         while True:
             self._tuning.is_watched = bool(self._callbacks)
@@ -344,7 +325,12 @@ class Tuner(AskTell):
                 break
             cells, outcomes = asked.cells, []
             if cells:
-                outcomes = yield asked
+                known = self._elsewhere.outcomes(cells)
+                asked.told |= {
+                    c.key: self._counted(c, known[c.key]) for c in cells if c.key in known
+                }
+                is_all = len(asked.told) == len(cells)
+                outcomes = [asked.told[c.key] for c in cells] if is_all else (yield asked)
             is_open = ledger.repeats.is_open
             ledger.record(cells, outcomes)
             if is_open and ledger.repeats.found:

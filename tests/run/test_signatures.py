@@ -11,7 +11,7 @@ from racer.integrations.optuna import race_study
 ORDER = [
     *("of", "study", "programs", "store", "space", "candidates", "evaluate", "instances"),
     *("suggest", "source", "target", "size", "repeats", "margin", "rounds", "warmup", "cpu"),
-    *("same_output", "alpha", "budget", "decider"),
+    *("same_output", "baseline", "alpha", "budget", "decider"),
     *("maximize", "metrics", "objective", "n_jobs"),
     *("seed", "deterministic", "generalize", "first_test", "each_test", "min_survivors", "trials"),
     *("elites", "block_size", "instance_order", "groups", "initial", "search", "test_instances"),

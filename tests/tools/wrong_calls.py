@@ -132,6 +132,10 @@ def targets(folder):
     given |= {"choices": "ab", "levels": "ab", "low": 1, "high": 9, "data": space.to_json()}
     given |= {"parameters": {"x": Real(0, 1)}, "path": folder / "space.txt", "config": of.best}
     given |= {"programs": dict.fromkeys("ab", lambda instance: 1), "vector": [0.5, 0.5]}
+    given |= {"duel.players": ["p", "q"], "judge": lambda *_: "tie", "mean_sequence.x": [0.5, 1.0]}
+    given |= {"baseline": {"a": 1.0, "b": 0.0}, "gate.evaluate": lambda item: 1.0, "margin": 0.1}
+    given |= {"plan.candidates": 3, "effect": 1.0, "noise": 1.0, "difference_sequence.x": [2.0]}
+    given |= {"difference_sequence.y": [3.0], "submit": len, "collect": len, "size": 2}
     given["path"].write_text(given["text"])
     public = {}
     for name in MODULES:
