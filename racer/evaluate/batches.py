@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from racer._checks import check_positive, whole
 from racer._entry import as_user
@@ -79,15 +79,20 @@ class Batched:
     size: int
     find: Callable[[Requests], Any] | None = None
     poll: float = 10.0
-    journal: str | None = None
+    journal: ClassVar[str | None] = None
 
     def __post_init__(self) -> None:
+        for name in ("submit", "collect", *([] if self.find is None else ["find"])):
+            if not callable(one := getattr(self, name)):
+                raise SettingError(f"{name}={one!r}: give a function")
         whole(self.size, "size", least=1)
         check_positive(self.poll, "poll")
 
     def beside(self, store: str | os.PathLike[str]) -> Batched:
         """Return the same with its handles beside a store."""
-        return replace(self, journal=f"{os.fspath(store)}.batches")
+        found = replace(self)
+        object.__setattr__(found, "journal", f"{os.fspath(store)}.batches")
+        return found
 
     def __call__(self, config: Any, instance: Any, seed: int) -> Any:
         """Refuse to be called for one cell."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from itertools import combinations, pairwise
@@ -104,7 +105,11 @@ def duel(
     if len(named) < len(listed) or not named:
         raise SettingError("players: give one or more, each with a name of its own")
     inputs = None if items is None else as_sequence(items, "items")
-    n_jobs = whole(n_jobs, "n_jobs", least=1) if is_coroutine_function(judge) else 1
+    if not callable(judge):
+        raise SettingError(f"judge={judge!r}: give a function judge(a, b, item)")
+    n_jobs = min(
+        whole(n_jobs, "n_jobs", least=1), sys.maxsize if is_coroutine_function(judge) else 1
+    )
     state = _Duels(tuple(named), inputs, check_seed(seed), check_fraction(alpha, "alpha", high=0.5))
     if votes is not None:
         state.take(votes)
@@ -159,7 +164,7 @@ class _Duels:
 
     def take(self, votes: pd.DataFrame) -> None:
         """Take in earlier votes."""
-        if missing := {*_COLUMNS} - {*votes}:
+        if missing := {*_COLUMNS} - {*getattr(votes, "columns", ())}:
             raise ScoresError(f"votes: no column {min(missing)!r}; give those of DuelResult.votes")
         for vote in votes[_COLUMNS].astype(str).itertuples(index=False, name=None):
             if vote[2] not in _POINTS or not {*vote[:2]} <= {*self._names}:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from racer._checks import check_fraction, counted, is_count, is_real, read_json, whole
+from racer._checks import check_fraction, counted, is_real, read_json, whole
 from racer._entry import entry
 from racer._files import read_bytes
 from racer.core.budget import Budget
@@ -148,13 +148,15 @@ def gate(
     # a store refuses other candidates, and so another baseline
     digest = hashlib.sha256(repr(sorted(scores.items())).encode("utf-8", "replace")).hexdigest()
     limit: Any = budget  # the baseline's scores count as evaluations, too
-    n = whole(limit, "budget", least=1) if is_count(budget) else len(order)
+    if not isinstance(budget, Budget):
+        n = len(order) if budget is None else whole(budget, "budget", least=1)
+        limit = 2 * min(n, len(order))
     given = {
         "candidates": [f"baseline {digest[:16]}", _CHANGE],
         "instances": order,
         "instance_order": "given",
         "decider": GateRace(check_fraction(alpha, "alpha", high=0.5), within, bounds, worst),
-        "budget": budget if isinstance(budget, Budget) else 2 * min(n, len(order)),
+        "budget": limit,
         "maximize": larger,
         "seed": seed,
         "deterministic": True,

@@ -115,7 +115,7 @@ def plan(
     """
     import pandas as pd  # noqa: PLC0415
 
-    ahead = check_positive(effect, "effect")
+    ahead, noise = check_positive(effect, "effect"), check_positive(noise, "noise")
     qualities = (0.0, *[ahead] * (whole(candidates, "candidates", least=2) - 1))
     world, rows = NormalWorld(len(qualities), noise, qualities=qualities), []
     left = whole(blocks, "blocks", least=5)
@@ -127,4 +127,4 @@ def plan(
         rows.append((left, played.summary["observations"], right.mean(), right.sem()))
         left //= 2
     table = pd.DataFrame(rows[::-1], columns=["blocks", "evaluations", "right", "error"])
-    return Power(table, len(qualities), ahead, float(noise))
+    return Power(table, len(qualities), ahead, noise)

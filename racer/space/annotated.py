@@ -22,7 +22,12 @@ def arguments_of_class(cls: Any) -> dict[str, Any]:
     fields = getattr(cls, "__dataclass_fields__", getattr(cls, "model_fields", None))
     if not inspect.isclass(cls) or fields is None:
         raise SettingError(f"{cls!r}: give a dataclass, or a pydantic model")
-    hints = get_type_hints(cls, include_extras=True)
+    try:
+        hints = get_type_hints(cls, include_extras=True)
+    except NameError as error:
+        raise SettingError(
+            f"{cls.__name__}: {error}; define it in a module, not in a function"
+        ) from None
     parameters, default = dict[str, Any](), dict[str, Any]()
     for name, field in fields.items():
         domain = _domain(hints[name], getattr(field, "metadata", None))

@@ -398,16 +398,13 @@ class Space(Structure):
 
         Examples
         --------
-        >>> from dataclasses import dataclass
+        >>> from dataclasses import make_dataclass
         >>> from typing import Annotated, Literal
         >>> import racer
-        >>> @dataclass
-        ... class Training:
-        ...     rate: Annotated[float, racer.Real(1e-4, 1, log=True)] = 0.01
-        ...     optimizer: Literal["sgd", "adam"] = "adam"
-        ...     folder: str = "out"
-        >>> space = racer.Space.from_class(Training)
-        >>> space.default
+        >>> rate = ("rate", Annotated[float, racer.Real(1e-4, 1, log=True)], 0.01)
+        >>> optimizer = ("optimizer", Literal["sgd", "adam"], "adam")
+        >>> Training = make_dataclass("Training", [rate, optimizer, ("folder", str, "out")])
+        >>> racer.Space.from_class(Training).default
         {'rate': 0.01, 'optimizer': 'adam'}
         """
         return cls(**arguments_of_class(fields))
