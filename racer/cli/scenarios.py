@@ -111,7 +111,7 @@ class WithCommand(click.Command):
         """Write the options in groups, if these are the settings of a scenario."""
         options = [p for p in self.get_params(ctx) if isinstance(p, click.Option)]
         records = {p.name: r for p in options if (r := p.get_help_record(ctx))}
-        groups = _GROUPS if "budget" in records else {}
+        groups = _GROUPS if "decider" in records else {}
         for title, names in groups.items():
             with formatter.section(title):
                 formatter.write_dl([records.pop(n) for n in names.split() if n in records])

@@ -201,6 +201,7 @@ def test_the_command_its_exit_codes_and_the_comment(tmp_path):
     assert json.loads(run(*given, "--json", *failing, exits=1).stdout)["answer"] == "worse"
     assert run(*given, "--budget", "1", *program, exits=3).stdout.startswith("Undecided")
     assert "which program" in run(*given, exits=2).output
+    assert "gate --baseline main.json --margin 2% --maximize -- python" in run("-h").stdout
 
 
 def test_the_workflow_of_the_page_runs_the_command(tmp_path, monkeypatch):
