@@ -174,7 +174,7 @@ def bench(
 
 
 def _against(
-    baseline: str | None, named: dict[str, Program], decider: FasterRace
+    baseline: Any, named: dict[str, Program], decider: FasterRace
 ) -> tuple[dict[str, Program], FasterRace | GateRace]:
     """Return the programs and their decider: with a baseline, that first, and a gate."""
     if baseline is None:

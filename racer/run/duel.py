@@ -170,6 +170,8 @@ class _Duels:
             if vote[2] not in _POINTS or not {*vote[:2]} <= {*self._names}:
                 raise ScoresError(f"votes: {vote} has another player, or winner")
             self._add(vote)
+            one, other = sorted(map(self._names.index, vote[:2]))
+            self._met[one, other] += 1  # with the same seed, the next item is one not asked yet
 
     def _add(self, vote: tuple[str, str, str, str]) -> None:
         one, other, winner, _ = vote
@@ -221,7 +223,7 @@ class _Duels:
         self.n_calls += 1
         one, other, i = asked
         if said in _WINNERS:
-            item = str(self.n_calls) if self._items is None else str(self._items[i])
+            item = str(len(self._votes)) if self._items is None else str(self._items[i])
             self._add((one, other, _WINNERS[said], item))
             return
         text = (

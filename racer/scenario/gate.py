@@ -204,12 +204,13 @@ def _takes_seed(evaluate: Any) -> bool:
     """Return whether it is called with an item and a seed; SettingError if with neither."""
     if isinstance(evaluate, Command):
         return True
+    parameters: Mapping[str, inspect.Parameter] = {}
     try:
         parameters = inspect.signature(evaluate).parameters
     except ValueError:  # some builtins have no signature
         return False
     except TypeError:
-        parameters = {}
+        pass
     needed = [
         one
         for one in parameters.values()

@@ -316,7 +316,8 @@ class Tuner(AskTell):
 
     def _flow(self) -> Flow:
         self._begin_with(self._elsewhere)
-        ledger, flow, outcomes = self._ledger, self._tuning.run(), None
+        ledger, flow = self._ledger, self._tuning.run()
+        outcomes: Any = None
         while True:
             self._tuning.is_watched = bool(self._callbacks)
             try:
@@ -326,11 +327,9 @@ class Tuner(AskTell):
             cells, outcomes = asked.cells, []
             if cells:
                 known = self._elsewhere.outcomes(cells)
-                asked.told |= {
-                    c.key: self._counted(c, known[c.key]) for c in cells if c.key in known
-                }
-                is_all = len(asked.told) == len(cells)
-                outcomes = [asked.told[c.key] for c in cells] if is_all else (yield asked)
+                made = {key: self._counted(asked.by_key[key], one) for key, one in known.items()}
+                asked.told |= made
+                outcomes = [*made.values()] if len(made) == len(cells) else (yield asked)
             is_open = ledger.repeats.is_open
             ledger.record(cells, outcomes)
             if is_open and ledger.repeats.found:
