@@ -54,7 +54,8 @@ def duel(
     Davidson's model (Bradley-Terry with ties) gives each player a strength. The next pair are the
     best of one draw from its posterior, and the best other one of a second draw. A pair is asked
     in both orders in turn, and the first place may have a strength of its own. It ends when the
-    set that holds the best with probability 1 - alpha is one player.
+    set that holds the best with probability 1 - alpha is one player at two looks in turn, a tenth
+    of the votes apart.
 
     Parameters
     ----------
@@ -160,6 +161,7 @@ class _Duels:
         order = self._rng.permutation(k).tolist()
         self._chain = [*pairwise(order)]  # so that all are connected
         self._due = 0  # votes before the next look at the exact posterior
+        self._was_sure = False  # at the last look
         self.n_calls, self.ended = 0, "one player" if k == 1 else None
 
     def take(self, votes: pd.DataFrame) -> None:
@@ -182,7 +184,10 @@ class _Duels:
         """Return up to n votes to ask for: first, second, number of the item; none at the end."""
         strengths = rough_strengths(self._counts, self._rng, _DRAWS)
         if len(self._votes) >= self._due and _chances(strengths).max() >= 1.0 - self._alpha:
-            if self._posterior().probability_best.max() >= 1.0 - self._alpha:
+            chances = self._posterior().probability_best
+            # at one look among many it may be by chance
+            self._was_sure, sure = chances.max() >= 1.0 - self._alpha, self._was_sure
+            if sure and self._was_sure:
                 self.ended = "decided"
                 return []
             self._due = int(1.1 * len(self._votes)) + 1

