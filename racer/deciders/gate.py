@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -67,7 +67,9 @@ class _Measure:
 class _State:
     bounds: Bounds | None  # of costs
     measures: list[_Measure]
-    costs: list[Floats] = field(default_factory=list)
+    worst: float  # the largest cost so far
+    total: float = 0.0  # of the differences
+    n: int = 0
 
 
 @dataclass(frozen=True)
@@ -110,23 +112,28 @@ class GateRace(Decider):
     def start(self, setting: Setting) -> _State:
         if setting.bounds is not None:
             bounds = difference_bounds(setting.bounds)
-            return _State(setting.bounds, [_Measure(self.margin, bounds, setting.n_blocks)])
+            return _State(
+                setting.bounds, [_Measure(self.margin, bounds, setting.n_blocks)], self.worst
+            )
         if self.by == "ratios":
-            return _State(None, [_Measure(0.0, (-1.0, 1.0), None)])
+            return _State(None, [_Measure(0.0, (-1.0, 1.0), None)], self.worst)
         signs = _Measure(0.0, (-1.0, 1.0), setting.n_blocks)
-        return _State(None, [signs, _Measure(self.margin, None, setting.n_blocks)])
+        measures = [signs, _Measure(self.margin, None, setting.n_blocks)]
+        return _State(None, measures, self.worst)
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
-        state.costs += list(np.log(blocks.costs) if self.by == "ratios" else blocks.costs)
-        d = differences(np.array(state.costs), state.bounds, self.worst)
-        for value in d[-len(blocks.costs) :].tolist():
+        costs = np.log(blocks.costs) if self.by == "ratios" else blocks.costs
+        d = differences(costs, state.bounds, state.worst)
+        state.worst = float(costs[np.isfinite(costs)].max(initial=state.worst))
+        state.total, state.n = state.total + float(d.sum()), state.n + len(d)
+        for value in d.tolist():
             is_tie = abs(value - self.margin) <= TIE * max(abs(value), 1.0)
             sign = 0.0 if is_tie else math.copysign(1.0, value - self.margin)
             for measure in state.measures:
                 is_of_signs = state.bounds is None and measure is state.measures[0]
                 measure.add(sign if is_of_signs else value)
         drop = self._certain(state.measures) or self._likely(state.measures)
-        standing = np.array([0.0, float(d.mean()) - self.margin])
+        standing = np.array([0.0, state.total / state.n - self.margin])
         best = BASELINE if standing[1] > 0.0 else CHANGE
         return state, Verdict(() if drop is None else (drop,), best, standing, {"gate": "none"})
 
