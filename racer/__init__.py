@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from racer import tuner as tuner
     from racer.comparison.compare import compare as compare
     from racer.comparison.result import Comparison as Comparison
+    from racer.core.arguments import Instances as Instances
     from racer.core.budget import Budget as Budget
     from racer.core.events import BlockCompleted as BlockCompleted
     from racer.core.events import Elimination as Elimination
@@ -89,6 +90,7 @@ _HOME = {
     "Constrained": "racer.core.objective",
     "Elimination": "racer.core.events",
     "Ended": "racer.core.events",
+    "Instances": "racer.core.arguments",
     "Integer": "racer.space.numeric",
     "Limits": "racer.evaluate.limits.limits",
     "Metric": "racer.core.objective",

@@ -36,10 +36,9 @@ def _tuned(problem: Problem, budget: int, seed: int, **settings: Any) -> TuneRes
     return racer.tune(
         problem.space,
         problem,
-        range(problem.tuning),
+        racer.Instances(range(problem.tuning), deterministic=problem.deterministic),
         budget=budget,
         seed=seed,
-        deterministic=problem.deterministic,
         **settings,
     )
 
@@ -56,11 +55,10 @@ def by_halving(problem: Problem, budget: int, seed: int) -> Config:
     result = racer.race(
         problem.space.sample(budget // per_candidate, seed=seed),
         problem,
-        range(problem.tuning),
+        racer.Instances(range(problem.tuning), deterministic=problem.deterministic),
         decider="halving",
         budget=budget,
         seed=seed,
-        deterministic=problem.deterministic,
     )
     if result.best is not None:
         return dict(result.best)

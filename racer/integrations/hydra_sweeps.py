@@ -66,9 +66,9 @@ def contest_of(swept: Mapping[str, Override], instances: Any, budget: int, **rul
     if all(override.is_discrete_sweep() for override in swept.values()):
         combinations = list(itertools.islice(grid(swept), budget + 1))
         if len(combinations) * rules["first_test"] <= budget:
-            return Race(combinations, instances, budget=budget, **rules)
+            return Race.of(combinations, instances, budget=budget, **rules)
     space = Space({key: parameter(override) for key, override in swept.items()})
-    return Tuner(space, instances, budget=budget, **rules)
+    return Tuner.of(space, instances, budget=budget, **rules)
 
 
 def grid(swept: Mapping[str, Override]) -> Iterator[dict[str, str]]:

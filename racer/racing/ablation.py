@@ -28,10 +28,8 @@ from racer.space.structure import toward
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
-    from typing import Unpack
 
     from racer.core.contest import Kind
-    from racer.core.rules import RulesGiven
     from racer.evaluate.outcome import Cell
     from racer.racing.asktell import Ahead, Early
     from racer.space.space import Space
@@ -60,7 +58,7 @@ class Ablation(AskTell):
     callbacks : sequence of callable
     **rules
         As of `racer.Race`, the budget among them: `max_evaluations` returns what it takes at most.
-        With `runtime` all evaluations may take `limit`: gains of the mean score need times that
+        Of run times all evaluations may take `limit`: gains of the mean score need times that
         are not capped.
 
     Raises
@@ -85,7 +83,7 @@ class Ablation(AskTell):
         seeds: Sequence[int],
         *,
         callbacks: Sequence[Callback] = (),
-        **rules: Unpack[RulesGiven],
+        **rules: Any,
     ) -> None:
         super().__init__(callbacks)
         self.space = space

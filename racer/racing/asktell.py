@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -161,6 +161,14 @@ class AskTell(ABC):
 
     def __init_subclass__(cls) -> None:
         entries(cls)
+
+    @classmethod
+    def of(cls, *args: Any, callbacks: Sequence[Callback] = (), **settings: Any) -> Self:
+        """Return the contest of `settings`, as a store has them."""
+        made: Any = cls.__new__(cls)
+        AskTell.__init__(made, callbacks)
+        made._set_up(*args, **settings)  # noqa: SLF001  (its own)
+        return made  # type: ignore[no-any-return]
 
     kind: ClassVar[Kind]
     rules: Rules
@@ -383,7 +391,7 @@ def as_measured(outcome: Outcome, rules: Rules) -> Outcome:
 def under(bound: float | None, outcome: Outcome) -> Outcome:
     """Return an outcome as it is under a bound; RaceStateError if that is not known."""
     if outcome.status == "capped" and bound is None:
-        raise RaceStateError("an outcome that is capped was told, but there is no runtime=")
+        raise RaceStateError("an outcome that is capped was told, but the goal is not Runtime(..)")
     found = bounded(outcome, bound)
     if found is None:
         raise RaceStateError(

@@ -16,6 +16,7 @@ import numpy as np
 
 from racer._checks import flag, whole
 from racer._entry import entry
+from racer.core.arguments import Instances
 from racer.core.events import BlockCompleted
 from racer.core.pool import as_instances
 from racer.deciders.faster import FasterRace
@@ -150,13 +151,12 @@ def bench(
             result = race(
                 list(named),
                 evaluate,
-                _drawn((None,) if items is None else items, rounds, seed),
+                Instances(
+                    _drawn((None,) if items is None else items, rounds, seed), deterministic=True
+                ),
                 budget=rounds * len(named),
                 decider=FasterRace(alpha=alpha, margin=margin),
                 seed=seed,
-                deterministic=True,
-                first_test=1,
-                each_test=1,
                 progress=progress,
                 callbacks=[watch],
             )

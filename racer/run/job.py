@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -52,7 +53,7 @@ class Job:
     _: KW_ONLY
     workers: Workers
     store: str | PathLike[str] | None = None
-    progress: bool = False
+    progress: bool | None = None
     callbacks: Sequence[Callback] = ()
     employ: Callable[[Contest[Any]], Pool] | None = None
     known: Known = nothing
@@ -84,7 +85,7 @@ class Job:
         self._check(contest)
         until, watchers = Deadline(wall), list(check_callbacks(self.callbacks))
         display: Progress | None = None
-        if flag(self.progress, "progress"):
+        if is_seen() if self.progress is None else flag(self.progress, "progress"):
             from racer.run.progress import Progress  # noqa: PLC0415  (Rich, only where needed)
 
             display = Progress()
@@ -154,6 +155,15 @@ class Job:
         if self.employ is not None:
             return self.employ(contest)
         return pool(contest, self.evaluate, self.limits, n_jobs=self.workers)
+
+
+def is_seen() -> bool:
+    """Return whether somebody looks: at a terminal (standard error may be closed), or a notebook."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if type(shell).__name__ == "ZMQInteractiveShell":
+        return True
+    error: Any = sys.stderr
+    return error is not None and not error.closed and error.isatty()
 
 
 def _check_output(contest: Contest[Any]) -> None:

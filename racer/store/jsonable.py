@@ -23,6 +23,7 @@ import numpy as np
 import racer.deciders
 from racer.core.budget import Budget
 from racer.core.runtime import Runtime
+from racer.deciders.decider import Scheduled
 from racer.evaluate.command.command import Command
 from racer.evaluate.pace import Throttled
 from racer.evaluate.recorded import RecordedScores
@@ -101,6 +102,9 @@ def _described(value: Any) -> dict[str, Any]:
 
 def _record(value: Any) -> dict[str, Any]:
     given = _fields(value)
+    if isinstance(value, Scheduled):  # when it tests is a setting of its own
+        tests = {field.name for field in fields(Scheduled)}
+        given = {name: item for name, item in given.items() if name not in tests}
     if isinstance(value, Budget):  # schema 1 has money only if it is given
         more = () if value.spend is None else ("spend",)
         given = {name: given[name] for name in ("evaluations", "seconds", *more)}

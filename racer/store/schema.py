@@ -110,7 +110,9 @@ def _is_command(value: Any) -> bool:
 
 def argument(name: str) -> str:
     """Return how a setting is given again in a call."""
-    return "budget=racer.Budget(prices=..)" if name == "prices" else f"{name}=.."
+    call = {"prices": "budget=racer.Budget(prices=..)", "runtime": "goal=racer.Runtime(..)"}
+    call["test_instances"] = "instances=racer.Instances(.., held_out=..)"
+    return call.get(name, f"{name}=..")
 
 
 def is_record(value: Any, name: str) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import reprlib
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from racer._checks import counted, with_article
+from racer.core.arguments import settings_of
 from racer.core.blocks import InstanceOrder, Stream
 from racer.core.contest import Description
 from racer.core.events import Callback, Ended
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from typing import Unpack
 
+    from racer.core.arguments import Given, Instances
     from racer.core.contest import Kind
-    from racer.core.rules import RulesGiven
     from racer.deciders.decider import Goal
     from racer.results.base import Result
 
@@ -59,7 +60,7 @@ class Tuner(AskTell):
     Parameters
     ----------
     space : Space
-    instances : sequence or None
+    instances : sequence, Instances or None
         Used again with new seeds when they run out. None: a noisy objective without instances.
     initial : sequence of configurations, or a result
         Candidates of the first race, beside those sampled. Of a result (or several, in the
@@ -69,16 +70,11 @@ class Tuner(AskTell):
         Pareto front: up to 6 survivors for each metric, the best spread first.
     search : Search, optional
         How many elites survive and are tested, and how many races are under way at once.
-    instance_order : {"shuffled", "given"}
-    test_instances : sequence, optional
-        Held out: at the end the elites are evaluated on each of them once, beyond the budget.
     callbacks : sequence of callable
         Each is called with every `BlockCompleted`, `RaceCompleted`, `CandidatesAdded`, and the
         `RaceEnded` of the whole tuning.
-    **rules
-        Budget, decider, seed, ..: the parameters of `racer.racing.Rules`, by name, but for
-        `min_survivors`, whose part the elites have. Without `decider`: "best-for-budget", or for
-        capped run times "bayesian-friedman"; without `each_test`: after each block.
+    **given
+        `budget`, `goal`, `decider` and `seed`, as in `racer.tune`.
 
     Raises
     ------
@@ -106,26 +102,37 @@ class Tuner(AskTell):
     def __init__(
         self,
         space: Space,
+        instances: Sequence[Any] | Instances | None = None,
+        *,
+        initial: Initial = (),
+        search: Search | None = None,
+        callbacks: Sequence[Callback] = (),
+        **given: Unpack[Given],
+    ) -> None:
+        super().__init__(callbacks)
+        settings = settings_of("tuning", instances, given)
+        self._set_up(space, **settings, initial=initial, search=search)
+
+    def _set_up(
+        self,
+        space: Space,
         instances: Sequence[Any] | None = None,
         *,
         initial: Initial = (),
         search: Search | None = None,
         instance_order: InstanceOrder = "shuffled",
         test_instances: Sequence[Any] | None = None,
-        callbacks: Sequence[Callback] = (),
-        **rules: Unpack[RulesGiven],
+        **rules: Any,
     ) -> None:
+        own = {f.name: rules.pop(f.name) for f in fields(Search) if f.name in rules}
         if not isinstance(space, Space):
             raise SettingError(
                 f"space={reprlib.repr(space)}: give a racer.Space, such as "
                 'racer.Space({"x": racer.Real(0, 1)})'
             )
-        if "min_survivors" in rules:
-            raise SettingError("a tuner has no min_survivors: give search=racer.Search(elites=3)")
-        super().__init__(callbacks)
         self.space = space
         self.instances: tuple[Any, ...] | None = as_instances(instances)
-        self.test_instances: tuple[Any, ...] = as_instances(test_instances, "test_instances") or ()
+        self.test_instances: tuple[Any, ...] = as_instances(test_instances, "held_out") or ()
         self.rules: Rules = _with_defaults(rules)
         n_instances = None if self.instances is None else len(self.instances)
         self.rules.generalizes(n_instances)  # refuses what cannot be
@@ -141,7 +148,7 @@ class Tuner(AskTell):
             instances=self.instances,
             test_instances=self.test_instances,
             initial=_with_default(space, _checked(space, with_results(space, initial))),
-            search=Search.of(search),
+            search=Search(**own) if own else Search.of(search),
             rules=self.rules,
             first_test=self.rules.least_blocks(n_instances),
             stream=stream,
@@ -167,11 +174,11 @@ class Tuner(AskTell):
         tested, races = self._plan.search.test_elites, self._plan.search.parallel_races
         if tested is not None and not self.test_instances:
             raise SettingError(
-                f"test_elites={tested} without test_instances: give these, or leave it out"
+                f"test_elites={tested} without held-out instances: give held_out, or leave it out"
             )
         if self._plan.has_parallel_races and self.rules.runtime is not None:
             raise SettingError(
-                f"parallel_races={races} with runtime=: the caps of a race come from the races "
+                f"parallel_races={races} with goal=Runtime(..): the caps of a race come from the races "
                 "before it; leave one of them out"
             )
         if self._plan.has_parallel_races and self.rules.is_paid:
@@ -199,7 +206,7 @@ class Tuner(AskTell):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Its settings: Tuner(space, instances, test_instances=.., **settings) is the same one."""
+        """Its settings: Tuner.of(space, instances, test_instances=.., **settings) is the same one."""
         rules = self.rules.settings()
         del rules["min_survivors"]
         search = asdict(self._plan.search)
@@ -300,7 +307,7 @@ class Tuner(AskTell):
             self._notes.append(too_short(self.rules, ledger.budget, after, *rest))
 
 
-def _with_defaults(given: RulesGiven) -> Rules:
+def _with_defaults(given: dict[str, Any]) -> Rules:
     """Return the rules of a tuning, with its defaults; SettingError for prices of a race."""
     if given.get("each_test") is None:
         given["each_test"] = 1

@@ -18,7 +18,7 @@ def raced(costs, metrics=None, objective=None, **given):
     """Race on costs (n, m, d), NaN for a failed cell; return the race after its last block."""
     n, m, d = costs.shape
     names = NAMES[:d]
-    race = Race(
+    race = Race.of(
         range(m),
         range(n),
         budget=n * m,
@@ -332,12 +332,10 @@ def test_one_huge_cost_leaves_the_others_within_the_constraints():
     result = racer.race(
         [0, 1, 2],
         lambda candidate, instance, _: dict(zip("ab", costs[:, instance, candidate], strict=True)),
-        list(range(12)),
+        racer.Instances(list(range(12)), deterministic=True),
         budget=36,
-        deterministic=True,
         seed=1,
-        metrics={"a": "min", "b": "min"},
-        objective=racer.Constrained("b", a=("<=", 2.0)),
+        goal=racer.Constrained({"a": "min", "b": "min"}, a=("<=", 2.0)),
     )
     assert sum(result.probability_best.values()) == pytest.approx(1.0)
     assert result.probability_best[0] > 0.9

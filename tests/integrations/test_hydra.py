@@ -72,7 +72,7 @@ def test_combinations_race_on_instances_with_seeds(hydra_sweep_runner, tmp_path)
     rules = {"budget": 24, "first_test": 3, "seed": 1}
     given = settings(**rules, instances="{bar: 'range(7)'}", seed_key="+seed")
     jobs, found = sweep(hydra_sweep_runner, cost, ["+x=1,2,3", *given], tmp_path)
-    race = racer.Race([{"+x": x} for x in "123"], [[f"bar={bar}"] for bar in range(7)], **rules)
+    race = racer.Race.of([{"+x": x} for x in "123"], [[f"bar={bar}"] for bar in range(7)], **rules)
     expected = []
     while cells := race.ask():
         for cell in cells:

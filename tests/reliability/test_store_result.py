@@ -10,6 +10,7 @@ import sqlite3
 import warnings
 from contextlib import closing
 
+import flat
 import numpy as np
 import pytest
 from typed import typed
@@ -46,15 +47,25 @@ POOL = [{"x": x} for x in (0.0, 1.8, 2.0, 2.1)]
 
 def race(store, **more):
     more = {"budget": 120, "instances": [1, 2, 3], **more}
-    return racer.race(POOL, noisy, seed=1, store=store, **more)
+    return flat.race(POOL, noisy, seed=1, store=store, **more)
 
 
 def tune(store):
-    return racer.tune(SPACE, noisy, [0, 1], budget=160, seed=1, store=store, test_instances=[5])
+    return racer.tune(
+        SPACE, noisy, racer.Instances([0, 1], held_out=[5]), budget=160, seed=1, store=store
+    )
 
 
 def few(store):
-    return racer.tune(SPACE, noisy, [0, 1], budget=60, seed=3, store=store, first_test=3)
+    return racer.tune(
+        SPACE,
+        noisy,
+        [0, 1],
+        budget=60,
+        seed=3,
+        store=store,
+        decider=racer.deciders.BestForBudget(first_test=3),
+    )
 
 
 def times(store):
@@ -62,13 +73,13 @@ def times(store):
         return config * (1 + seed % 3)
 
     cap = racer.Runtime(9.0)
-    return racer.race([1.0, 2.0, 5.0], took, range(5), budget=60, seed=1, runtime=cap, store=store)
+    return racer.race([1.0, 2.0, 5.0], took, range(5), budget=60, seed=1, goal=cap, store=store)
 
 
 def two_metrics(store):
     metrics = {"score": "max", "dollars": "min"}
     more = {"objective": racer.Pareto("score", "dollars"), "seed": 1, "store": store}
-    return racer.race(range(4), accurate, budget=60, metrics=metrics, **more)
+    return flat.race(range(4), accurate, budget=60, metrics=metrics, **more)
 
 
 def repeated(store):

@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 from contextlib import closing
 
+import flat
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -33,10 +34,10 @@ def _stores(tmp_path_factory):
     program = racer.Command(["expr", "{x}", "+", "1"])
     space = racer.Space({"x": racer.Integer(0, 5)})
     given = {"seed": 1, "first_test": 2}
-    tuned = {"budget": 60, "store": folder / "tuning.db", "runtime": None, **given}
-    racer.tune(space, evaluate, [1, 2, 3], **tuned)
+    tuned = {"budget": 60, "store": folder / "tuning.db", **given}
+    flat.tune(space, evaluate, [1, 2, 3], **tuned)
     pool = [{"x": 1}, {"x": 2}, {"x": 3}]
-    racer.race(pool, evaluate, budget=30, store=folder / "race.db", **given)
+    flat.race(pool, evaluate, budget=30, store=folder / "race.db", **given)
     named = {"evaluate": program.identity, "command": program.settings}
     for kind in KINDS:  # as if the program had run so often
         texts = {name: json.dumps(value) for name, value in named.items()}

@@ -33,12 +33,11 @@ def _path(tmp_path):
     racer.race(
         [1, 2, 3],
         evaluate,
-        ["a", "b"],
+        racer.Instances(["a", "b"], deterministic=False),
         budget=24,
         seed=1,
         store=path,
         limits=racer.Limits(retries=1),
-        deterministic=False,
     )
     return path
 

@@ -19,6 +19,7 @@ from racer import (
     CandidateError,
     Categorical,
     Ended,
+    Instances,
     Integer,
     Outcome,
     Param,
@@ -41,7 +42,7 @@ SET_ASIDE = pytest.mark.filterwarnings("ignore:block .* is set aside:racer.Racer
 
 
 def run(tuning, space=None, instances=None, evaluate=None, **settings_):
-    tuner = Tuner(space or tuning.reals(), instances, **{"budget": 300, "seed": 1, **settings_})
+    tuner = Tuner.of(space or tuning.reals(), instances, **{"budget": 300, "seed": 1, **settings_})
     steps = tuning.play(tuner, evaluate or tuning.noisy)
     return tuner.result(), steps
 
@@ -108,10 +109,10 @@ def test_every_run_spends_its_budget_and_not_more(
     }
     least = 1
     try:
-        Tuner(space, budget=1, **given_)
+        Tuner.of(space, budget=1, **given_)
     except BudgetError as error:  # the least that it names works
         least = int(re.search(r"at least (\d+) are needed", str(error)).group(1))
-    tuner = Tuner(space, budget=least + more, **given_)
+    tuner = Tuner.of(space, budget=least + more, **given_)
     tuning.play(tuner, tuning.OBJECTIVES[objective])
     result = tuner.result()
     assert_sound(
@@ -124,7 +125,7 @@ def test_every_run_spends_its_budget_and_not_more(
     if least > 1:
         assert result.evaluations > 0 or space.size == 1
         with pytest.raises(BudgetError, match="raise the budget, or lower first_test"):
-            Tuner(space, budget=least - 1, **given_)
+            Tuner.of(space, budget=least - 1, **given_)
     reasons = {"constant": Ended.ALL_EQUAL, "all fail": Ended.ALL_FAILED}
     if objective in reasons and space.size > 1:
         assert (result.best, result.ended) == (None, reasons[objective])
@@ -133,7 +134,7 @@ def test_every_run_spends_its_budget_and_not_more(
 def test_what_does_not_pay_for_a_block_of_a_race_ends_the_races(tuning, in_series):
     """Seven elites and a new candidate: the first block costs more than is left."""
     settings_ = {"deterministic": True, "search": Search(elites=7), "first_test": 1, "each_test": 3}
-    tuner = Tuner(
+    tuner = Tuner.of(
         *(tuning.mixed(), ["i0", "i1", "i2"]),
         **{"budget": 25, "seed": 220696, "decider": "anytime", "maximize": True, **settings_},
     )
@@ -297,7 +298,7 @@ def test_where_all_is_known_no_elite_is_better_than_the_best_on_every_instance(s
         return (config["x"] - 1) ** 2 + config["y"] ** 2 + of_kind + apart
 
     instances = [1.0, 10.0, 100.0]
-    result = tune(space, cost, instances, budget=300, deterministic=True, seed=seed)
+    result = tune(space, cost, Instances(instances, deterministic=True), budget=300, seed=seed)
     costs = {c: [cost(result.config(c), i, 0) for i in instances] for c in result.elites}
     best = costs[result.best_index]
     assert not any(all(a < b for a, b in zip(other, best, strict=True)) for other in costs.values())
@@ -408,7 +409,7 @@ def test_elites_are_tested_on_held_out_instances_beyond_the_budget(tuning, in_se
 
 
 def test_held_out_results_can_be_looked_at_while_they_come_and_failures_are_missing(tuning):
-    tuner = Tuner(tuning.reals(), budget=100, seed=1, test_instances=["u"])
+    tuner = Tuner.of(tuning.reals(), budget=100, seed=1, test_instances=["u"])
     while not (cells := tuner.ask())[0].held_out:
         for cell in cells:
             tuner.tell(cell, tuning.outcome_of(tuning.noisy(cell)))
@@ -451,7 +452,7 @@ def test_a_budget_of_seconds_that_ends_while_everything_fails(tuning, seconds):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_a_budget_of_seconds_that_does_not_reach_the_first_test(tuning, seed):
-    tuner = Tuner(
+    tuner = Tuner.of(
         tuning.countable(2, 2),
         budget=Budget(seconds=0.1),
         first_test=7,

@@ -1,5 +1,6 @@
 """The best configurations of an earlier run, to begin with."""
 
+import flat
 import pytest
 
 import racer
@@ -15,7 +16,7 @@ def evaluate(config, instance, seed):
 
 def raced(costs, instances=(0, 1, 2), **more):
     """Return the result of six blocks of a race with these costs, in all of its metrics."""
-    race = racer.Race(
+    race = racer.Race.of(
         [{"x": x, "k": "a"} for x in costs],
         instances,
         budget=400,
@@ -95,16 +96,16 @@ def test_the_front_of_a_result_arrives():
         return {"err": (9 - config["x"]) ** 2 + seed % 3, "sec": config["x"] + seed % 3 / 9}
 
     given = {"metrics": {"err": "min", "sec": "min"}, "objective": racer.Pareto("err", "sec")}
-    result = racer.tune(SPACE, evaluate, range(5), budget=400, seed=1, **given)
+    result = flat.tune(SPACE, evaluate, range(5), budget=400, seed=1, **given)
     front = [result.configs[c] for c in result.survivors]
-    tuner = racer.Tuner(SPACE, range(5), budget=400, seed=2, initial=result, **given)
+    tuner = racer.Tuner.of(SPACE, range(5), budget=400, seed=2, initial=result, **given)
     assert len(front) > 4
     assert sorted(map(str, tuner.settings["initial"])) == sorted(map(str, front))
 
 
 def test_a_large_front_is_thinned_to_those_that_spread_best():
     space = racer.Space({"x": racer.Integer(0, 99)})
-    race = racer.Race(
+    race = racer.Race.of(
         *([{"x": x} for x in range(40)], [0, 1, 2, 3, 4, 5]),
         budget=400,
         metrics={"err": "min", "sec": "min"},

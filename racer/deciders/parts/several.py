@@ -30,9 +30,7 @@ def required_goal(setting: Setting, kind: GoalKind) -> Goal:
     """Return the race's goal; SettingError unless it is of this kind."""
     goal = setting.objective
     if goal == "cost" or goal.kind != kind:
-        raise SettingError(
-            f"decider={kind!r} is for objective=racer.{_OBJECTIVES[kind]}(..), with metrics="
-        )
+        raise SettingError(f"decider={kind!r} is for goal=racer.{_OBJECTIVES[kind]}(..)")
     return goal
 
 

@@ -7,6 +7,7 @@ import sys
 import warnings
 from pathlib import Path
 
+import flat
 from click.testing import CliRunner
 
 import racer
@@ -26,7 +27,7 @@ def everyday(folder):
     for n_jobs in (1, 2):
         store = f"{folder}/race{n_jobs}.db"
         kept = {"n_jobs": n_jobs, "seed": 1, "store": store}
-        race = racer.race(candidates, evaluate, range(6), budget=96, **kept)
+        race = flat.race(candidates, evaluate, range(6), budget=96, **kept)
         found[f"race {n_jobs}"] = race.eliminations.to_csv()
         found[f"resumed {n_jobs}"] = racer.resume(store, evaluate).best
     store = f"{folder}/tune.db"
@@ -46,7 +47,7 @@ def everyday(folder):
         assert done.exit_code == 0, done.output
     found["files"] = sorted(path.name for path in Path(folder, "tables").iterdir())
     found["best"] = Path(folder, "best.txt").read_text(encoding="utf-8")
-    found["compare"] = racer.compare(example_scores(), maximize=True, seed=1).prose()
+    found["compare"] = racer.compare(example_scores(), goal="max", seed=1).prose()
     return found
 
 
@@ -58,9 +59,7 @@ def refusals():
         "memory": {"limits": racer.Limits(memory=2**30)},
         "runtime": {"runtime": racer.Runtime(2.0)},
     }.items():
-        found[name] = _error(
-            lambda given=given: racer.race([{"x": 1}], evaluate, budget=5, **given)
-        )
+        found[name] = _error(lambda given=given: flat.race([{"x": 1}], evaluate, budget=5, **given))
     found["Command"] = _error(lambda: racer.Command([sys.executable, "{x}"]))
     found["bench"] = _error(lambda: racer.bench([[sys.executable, "-V"], [sys.executable, "-VV"]]))
     return found
