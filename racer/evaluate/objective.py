@@ -124,8 +124,8 @@ def check_objective(evaluate: object, *, timed: bool = False) -> None:
         )
     if timed and is_coroutine_function(evaluate):
         raise ObjectiveError(
-            "evaluate is a coroutine function, and goal=Runtime(..) needs a process for each evaluation: "
-            "give a plain function, or leave runtime out"
+            "evaluate is a coroutine function, and goal=Runtime(..) needs a process for each "
+            "evaluation: give a plain function, or another goal"
         )
     try:
         signature = inspect.signature(seeded(evaluate))

@@ -417,7 +417,7 @@ def test_all_races_share_one_loop():
         (
             {"runtime": racer.Runtime(1.0)},
             ObjectiveError,
-            "evaluate is a coroutine function, and r",
+            "evaluate is a coroutine function, and goal=Runtime",
         ),
     ],
 )

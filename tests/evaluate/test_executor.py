@@ -396,6 +396,7 @@ from racer.deciders import Decider, Drop, Verdict
 from racer.evaluate.executor import Futures
 
 class Half(Decider):
+    first_test = 6
     def start(self, setting):
         return None
 
@@ -429,7 +430,6 @@ for kind in ("executor", "threading", "loky"):
     with joblib.parallel_config("loky" if kind == "executor" else kind):
         try:
             racer.race(range(8), evaluate, racer.Instances(range(400), deterministic=True),
-                decider=racer.deciders.BayesianFriedman(first_test=6),
                 budget=2_000, n_jobs=racer.Workers(2, executor), seed=1, decider=Half(), callbacks=[stop],
                 store=f"{sys.argv[1]}/{kind}.db")
         except racer.RaceInterrupted:

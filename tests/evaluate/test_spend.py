@@ -98,8 +98,8 @@ def test_the_spend_comes_out_of_a_process_of_its_own(tmp_path):
     assert parse((tmp_path / "pipe").read_bytes()) == given
 
 
-@pytest.mark.parametrize("metrics", [None, {"cost": "min"}])
-def test_a_program_prints_its_spend_in_json(metrics):
+@pytest.mark.parametrize("goal", ["min", {"cost": "min"}])
+def test_a_program_prints_its_spend_in_json(goal):
     code = "import json, sys; x = float(sys.argv[1]); print(json.dumps(dict(cost=x, spend=x / 4)))"
     command = racer.Command([sys.executable, "-I", "-S", "-c", code, "{x}"], reads="json")
     result = racer.race(
@@ -108,7 +108,7 @@ def test_a_program_prints_its_spend_in_json(metrics):
         racer.Instances(deterministic=False),
         budget=racer.Budget(spend=4.0),
         decider=racer.deciders.BayesianFriedman(first_test=2),
-        goal=metrics,
+        goal=goal,
         seed=1,
     )
     assert result.table.iloc[0].tolist() == [1.0, 2.0]
