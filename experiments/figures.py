@@ -93,8 +93,7 @@ def sizes() -> racer.RaceResult:
         [0.0, 0.02, 0.05, 0.1],
         budget=700,
         seed=2,
-        metrics={"error": "min", "seconds": "min"},
-        objective=racer.Pareto("error", "seconds"),
+        goal={"error": "min", "seconds": "min"},
     )
 
 
@@ -115,12 +114,14 @@ def evaluate(config: dict[str, Any], instance: int, seed: int) -> float:
 
 def known_truth() -> racer.TuneResult:
     """Return a tuning in which three parameters change nothing, and two matter only together."""
-    return racer.tune(SPACE, evaluate, range(10), budget=1000, seed=1, test_instances=range(10, 30))
+    return racer.tune(
+        SPACE, evaluate, racer.Instances(range(10), held_out=range(10, 30)), budget=1000, seed=1
+    )
 
 
 def pictures() -> Iterator[tuple[str, Axes | Figure]]:
     """Yield the name of each picture, and the picture."""
-    nemenyi = compare(auc(), "friedman", posthoc="nemenyi", alpha=0.1, maximize=True)
+    nemenyi = compare(auc(), "friedman", posthoc="nemenyi", alpha=0.1, goal="max")
     yield "critical_difference", nemenyi.plot()
     yield "race", step_sizes().plot()
     yield "front", sizes().plot("front")
@@ -129,9 +130,9 @@ def pictures() -> Iterator[tuple[str, Axes | Figure]]:
         yield f"tuning_{kind}", tuned.plot(kind)
     yield "ablation", racer.ablation(tuned, evaluate).plot()
     frame = example_scores().iloc[:, 1:]
-    yield "matrix", compare(frame, "bayesian-friedman", maximize=True).plot("matrix")
-    yield "pairs", compare(frame, "bradley-terry", maximize=True).plot()
-    yield "winning", compare(frame, "plackett-luce", maximize=True).plot()
+    yield "matrix", compare(frame, "bayesian-friedman", goal="max").plot("matrix")
+    yield "pairs", compare(frame, "bradley-terry", goal="max").plot()
+    yield "winning", compare(frame, "plackett-luce", goal="max").plot()
     result = bayesian_signed_rank_test(frame["lgbm"], frame["svm"], rope=0.01, maximize=True)
     yield "simplex", result.plot(("lgbm", "svm"))
     yield (

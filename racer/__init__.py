@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from racer import tuner as tuner
     from racer.comparison.compare import compare as compare
     from racer.comparison.result import Comparison as Comparison
+    from racer.core.arguments import Instances as Instances
     from racer.core.budget import Budget as Budget
     from racer.core.events import BlockCompleted as BlockCompleted
     from racer.core.events import Elimination as Elimination
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from racer.errors import SettingError as SettingError
     from racer.errors import SpaceFileError as SpaceFileError
     from racer.errors import StoreError as StoreError
+    from racer.evaluate.batches import Batched as Batched
     from racer.evaluate.command.command import Command as Command
     from racer.evaluate.limits.limits import Limits as Limits
     from racer.evaluate.outcome import Cell as Cell
@@ -53,16 +55,21 @@ if TYPE_CHECKING:
     from racer.racing.race import Race as Race
     from racer.results.ablation import AblationResult as AblationResult
     from racer.results.bench import BenchResult as BenchResult
+    from racer.results.duel import DuelResult as DuelResult
+    from racer.results.gate import GateResult as GateResult
     from racer.results.race import RaceResult as RaceResult
     from racer.results.tuning import TuneResult as TuneResult
     from racer.run.ablation import ablation as ablation
     from racer.run.bench import bench as bench
     from racer.run.calls import race as race
     from racer.run.calls import tune as tune
+    from racer.run.duel import duel as duel
     from racer.run.resume import resume as resume
+    from racer.scenario.gate import gate as gate
     from racer.scenario.score_files import read_scores as read_scores
     from racer.scenario.trajectories import Trajectories as Trajectories
     from racer.scenario.trajectories import read_trajectories as read_trajectories
+    from racer.simulate.plan import plan as plan
     from racer.space.expressions import Param as Param
     from racer.space.numeric import Integer as Integer
     from racer.space.numeric import Real as Real
@@ -77,6 +84,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "AblationResult": "racer.results.ablation",
+    "Batched": "racer.evaluate.batches",
     "BenchResult": "racer.results.bench",
     "BlockCompleted": "racer.core.events",
     "Budget": "racer.core.budget",
@@ -87,8 +95,11 @@ _HOME = {
     "Command": "racer.evaluate.command.command",
     "Comparison": "racer.comparison.result",
     "Constrained": "racer.core.objective",
+    "DuelResult": "racer.results.duel",
     "Elimination": "racer.core.events",
     "Ended": "racer.core.events",
+    "GateResult": "racer.results.gate",
+    "Instances": "racer.core.arguments",
     "Integer": "racer.space.numeric",
     "Limits": "racer.evaluate.limits.limits",
     "Metric": "racer.core.objective",
@@ -122,7 +133,10 @@ _HOME = {
     "ablation": "racer.run.ablation",
     "bench": "racer.run.bench",
     "compare": "racer.comparison.compare",
+    "duel": "racer.run.duel",
+    "gate": "racer.scenario.gate",
     "load": "racer.store.load",
+    "plan": "racer.simulate.plan",
     "race": "racer.run.calls",
     "read_scores": "racer.scenario.score_files",
     "read_trajectories": "racer.scenario.trajectories",

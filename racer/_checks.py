@@ -22,10 +22,16 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-_LARGER = "maximize=True, where smaller is not better"
+_LARGER = ('goal="max", where smaller is not better', "maximize=True, where smaller is not better")
+_SMALLER = ('goal="min"', "maximize=False")
+_METRICS = 'goal, of several metrics {"error": "min", "accuracy": "max"}'
+_COMBINED = 'goal, such as racer.Within({"error": "min", "dollars": "min"}, error=0.01)'
 _TIME = "budget=racer.Budget(wall=60), or limits=racer.Limits(timeout=60) for each evaluation"
 _WALL = "wall, in seconds for all, or timeout, in seconds for each evaluation"
 _LIMITS = "limits=racer.Limits(timeout=60, memory=2**30, retries=1)"
+_ITEMS = "instances=racer.Instances(items, "
+_OF_INSTANCES = ("groups", "block_size", "deterministic", "generalize", "held_out")
+_OF_DECIDERS = ("first_test", "each_test", "min_survivors")
 _ELSEWHERE: dict[str, tuple[str, ...]] = {
     name: tuple(advice)
     for names, *advice in (
@@ -35,20 +41,25 @@ _ELSEWHERE: dict[str, tuple[str, ...]] = {
         ("max_time time_limit time_budget max_seconds wall_time total_timeout", _WALL, _TIME),
         ("walltime_limit maxTime timeout_total", _WALL, _TIME),
         ("deadline", "wall", "budget=racer.Budget(wall=3600)"),
-        ("elites test_elites parallel_races", "search=racer.Search(elites=3)"),
+        ("elites test_elites", "search=racer.Search(elites=3)"),
         ("prices", "budget=racer.Budget(spend=20, prices=..)"),
-        ("goal direction directions minimize mode", _LARGER),
-        ("higher_is_better larger_is_better greater_is_better", _LARGER),
-        ("lower_is_better smaller_is_better", "maximize=False"),
-        ("order", "instance_order", _LARGER),
+        ("maximize maximise direction directions mode minimize minimise goal", *_LARGER),
+        ("higher_is_better larger_is_better greater_is_better", *_LARGER),
+        ("lower_is_better smaller_is_better", *_SMALLER),
+        ("metrics metric", _METRICS, "score"),
+        ("objective objectives", "pareto, within or constrained", _COMBINED),
+        ("runtime cutoff cutoff_time captime par par10", "runtime", "goal=racer.Runtime(60)"),
+        ("order shuffle", f"{_ITEMS}order=..)", *_LARGER),
+        ("instance_order in_order", "order", f"{_ITEMS}order=..)"),
+        ("test_instances holdout", "held_out", f"{_ITEMS}held_out=..)"),
+        *((name, name, f"{_ITEMS}{name}=..)") for name in _OF_INSTANCES),
+        *((name, f"decider, such as racer.deciders.FRace({name}=..)") for name in _OF_DECIDERS),
         ("random_state random_seed rng", "seed"),
         ("verbose verbosity show_progress progress_bar", "progress=True"),
-        ("workers n_workers max_workers num_workers processes cores parallel", "n_jobs", "jobs"),
-        ("n_jobs", "jobs"),
-        ("client cluster pool executor", "n_jobs", "jobs"),
+        ("workers n_workers max_workers num_workers processes cores parallel jobs", "n_jobs"),
+        ("client cluster pool executor", "n_jobs"),
         ("ahead", "n_jobs=racer.Workers(8, ahead=0)"),
         ("storage checkpoint db log_file", "store"),
-        ("cutoff cutoff_time captime par par10", "runtime=racer.Runtime(seconds, par=10)"),
         ("memory_limit mem_limit timeout memory retries", _LIMITS, "memory, in bytes"),
         ("items problems tasks datasets", "instances", "data_set"),
         ("folds cv", "instances", "fold"),
@@ -63,7 +74,6 @@ _ELSEWHERE: dict[str, tuple[str, ...]] = {
         ("parameters param_space", "candidates; racer.tune takes a space", "space"),
         ("candidates configs configurations", "candidates", "space; racer.race takes candidates"),
         ("baseline reference", "control"),
-        ("metric", "metrics, a mapping of names to directions", "score"),
         ("best_params best_config best_configuration best_candidate", "best", "ranking"),
         ("incumbent winner best_params_ x", "best", "ranking"),
         ("best_value best_score best_cost best_loss best_score_ fun", "mean(result.best_index)"),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from racer._checks import choice
 from racer.errors import ScoresError
 from racer.failures import penalty
 
@@ -58,6 +59,16 @@ _UP = re.compile(r"[\u2191\u2b06]|\b(high|larg|bigg|great)er( is)? better|\bmore
 _DOWN = re.compile(r"[\u2193\u2b07]|\b(low|small)er( is)? better|\bless is better")
 
 
+GOALS = ("min", "max", "minimize", "maximize")
+"""How a direction is given."""
+
+
+def maximizes(goal: Any) -> bool:
+    """Return whether larger is better; SettingError for what is no direction."""
+    choice(goal, "goal", GOALS)
+    return str(goal).startswith("max")
+
+
 class Direction(NamedTuple):
     """Whether larger scores are better, and in words what says so."""
 
@@ -92,8 +103,8 @@ class Direction(NamedTuple):
         if larger is None:
             what = "the scores" if metric is None else repr(metric)
             raise ScoresError(
-                f"are larger scores better? Nothing says it of {what}: give maximize=True or "
-                "maximize=False (--maximize or --minimize)"
+                f"are larger scores better? Nothing says it of {what}: give goal='max' or "
+                "goal='min' (--maximize or --minimize)"
             )
         return cls(larger, f"{'larger' if larger else 'smaller'} is better{why}")
 

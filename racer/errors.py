@@ -58,10 +58,10 @@ class SettingError(RacerError, ValueError):
     --------
     >>> import racer
     >>> try:
-    ...     racer.race([1, 2], lambda config, instance, seed: config, budget=60, first_test=0)
+    ...     racer.race([1, 2], lambda config, instance, seed: config, budget=60, seed=-1)
     ... except racer.SettingError as error:
     ...     print(error)
-    first_test=0: give a whole number >= 1
+    seed=-1: give a whole number >= 0
     """
 
 

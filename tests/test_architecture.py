@@ -64,6 +64,7 @@ MAY_TOUCH_OUTSIDE = (
         "plots._canvas",  # bytes of a picture, in memory
         "render.html",
         "evaluate.attempt",
+        "evaluate.batches",
         "evaluate.process_state",
         "evaluate.workers",
         "evaluate.loky",

@@ -131,7 +131,7 @@ def test_advice_that_is_no_option_leads_to_the_right_result(name, kind, tmp_path
     path = tmp_path / f"scores.{kind}"
     path.write_text(public(name), encoding="utf-8")
     frame, larger = ADVICE[name](pd.read_csv(path)), name in {"HELM", "MTEB"}
-    assert "good" in racer.compare(frame, maximize=larger).ranking["algorithm"][0]
+    assert "good" in racer.compare(frame, goal="max" if larger else "min").ranking["algorithm"][0]
     frame = frame.reset_index(names="task") if larger else frame
     records = json.dumps(frame.to_dict("records"))  # inf as Python writes it
     path.write_text(frame.to_csv(index=False) if kind == "csv" else records, encoding="utf-8")
@@ -172,9 +172,9 @@ def test_failures_say_it(values, failed, said):
 def test_what_is_said_always_holds():
     table = pd.DataFrame(GOOD).add_suffix(" accuracy")
     for maximize in (True, False):
-        found = racer.compare(table, maximize=maximize)
+        found = racer.compare(table, goal="max" if maximize else "min")
         assert ("good" in found.ranking["algorithm"][0]) == maximize
-        opposite = racer.compare(-table, maximize=not maximize)
+        opposite = racer.compare(-table, goal="max" if not maximize else "min")
         assert opposite.pairs.equals(found.pairs)
 
 

@@ -154,5 +154,5 @@ def test_so_do_those_of_a_tuning_and_of_a_command(n_jobs):
     with pytest.warns(racer.RacerWarning, match="has no place for 'x'") as caught:
         racer.race([{"x": 1}, {"x": 2}], command, budget=10, seed=1, n_jobs=n_jobs)
     with pytest.warns(racer.RacerWarning, match="is set aside") as more:
-        racer.tune(space, fails_on_one, [0, 1, 2, 3, 4], budget=60, seed=1, n_jobs=n_jobs)
+        racer.tune(space, fails_on_one, [0, 1, 2, 3, 4], budget=100, seed=1, n_jobs=n_jobs)
     assert {warning.filename for warning in (*caught, *more)} == {__file__}

@@ -6,7 +6,6 @@ import pickle
 import re
 import sys
 
-import numpy as np
 import pytest
 from typed import typed
 from wrong_calls import faults
@@ -52,22 +51,35 @@ CALLS = {
     "utility": (lambda: racer.Runtime(5, utility=lambda: 1), r"utility=.* raises TypeError"),
     "rising": (lambda: racer.Runtime(5, utility=lambda t: t), "a function that decreases"),
     "timeout": (
-        lambda: race(runtime=racer.Runtime(1.0), limits=racer.Limits(0.05)),
+        lambda: race(goal=racer.Runtime(1.0), limits=racer.Limits(0.05)),
         "timeout=0.05 ends",
     ),
     "real step": (lambda: racer.Space({"x": Real(0, 1, step=5)}), "x: .*step=5.0 has one value"),
     "step": (lambda: racer.Space({"x": Integer(0, 3, step=5)}), "x: .*step=5 has one value"),
     "and": (lambda: Param("x") and Param("y"), r"join conditions with & \| ~"),
     "not": (lambda: not Param("x"), r"join conditions with & \| ~"),
-    "each_tests": (lambda: race(decider=Misspelt()), "did you mean 'tests'"),
+    "each_tests": (lambda: race(decider=Misspelt()), "did you mean 'each_test'"),
     "tests": (lambda: race(decider=Unknown()), "Unknown.tests='growign'"),
-    "metrics": (lambda: race(maximize=True, metrics={"a": "min"}), "maximize=True beside"),
-    "maximize": (lambda: race(maximize=np.ones(2), metrics={"a": "min"}), "maximize="),
+    "a number": (lambda: race(goal=2), r"of run times racer.Runtime\(2\)"),
+    "a name": (lambda: race(goal="error"), r'of a metric, \{\'error\': "min"\} or'),
+    "no directions": (
+        lambda: race(goal=racer.Pareto("a", "b")),
+        r'has no directions: give \{\'a\': "min", \'b\': "min"\}',
+    ),
+    "held out of a race": (
+        lambda: racer.race([1, 2], never, racer.Instances([1], held_out=[2]), budget=9),
+        r"Instances\(held_out=..\) is for a tuning",
+    ),
+    "survivors of a tuning": (
+        lambda: racer.tune(
+            racer.Space({"x": Real(0, 1)}), never, budget=60, decider=FRace(min_survivors=2)
+        ),
+        r"give search=racer.Search\(elites=3\)",
+    ),
     "a space": (
         lambda: racer.race(racer.Space({"x": Real(0, 1)}), never, budget=9),
         "racer.tune[(]space",
     ),
-    "no time": (lambda: race(runtime="2"), "give the limit in seconds"),
     "no name": (lambda: racer.Pareto("", "a"), "Pareto"),
 }
 
@@ -98,12 +110,14 @@ def called(call, *args):
 
 RACE, TUNE = called(racer.race, [1, 2], never), called(racer.tune, {}, never)
 COMPARE = called(racer.compare, [[1, 2]] * 6)
-LARGER = "; give maximize=True, where smaller is not better"
+LARGER = '; give goal="max", where smaller is not better'
+ITS_METRICS = '; give goal, of several metrics {"error": "min", "accuracy": "max"}'
+COMBINED = '; give goal, such as racer.Within({"error": "min", "dollars": "min"}, error=0.01)'
 TIME = "; give budget=racer.Budget(wall=60), or limits=racer.Limits(timeout=60) for each evaluation"
 # Calls, what they are given, and the end of the message.
 MISTAKES = [
     (RACE, "bugdet", "race() got an unexpected keyword argument 'bugdet'; did you mean 'budget'?"),
-    (TUNE, "maximise", "; did you mean 'maximize'?"),
+    (TUNE, "maximise", LARGER),
     (called(racer.resume, "a", max), "n_job", "; did you mean 'n_jobs'?"),
     (called(racer.ablation, "a", max), "block", "; did you mean 'blocks'?"),
     (COMPARE, "methode", "; did you mean 'method'?"),
@@ -119,11 +133,11 @@ MISTAKES = [
     *((call, "random_state", "; give seed") for call in (RACE, TUNE, COMPARE)),
     (TUNE, "max_evals", "; give budget"),
     (COMPARE, "order", LARGER),
-    (RACE, "order", "; give instance_order"),
+    (RACE, "order", "; give instances=racer.Instances(items, order=..)"),
     (RACE, "verbose", "; give progress=True"),
     (TUNE, "workers", "; give n_jobs"),
     *((RACE, name, "; give n_jobs") for name in ("client", "executor")),
-    (RACE, "par10", "; give runtime=racer.Runtime(seconds, par=10)"),
+    (RACE, "par10", "; give goal=racer.Runtime(60)"),
     (RACE, "space", "; give candidates; racer.tune takes a space"),
     (TUNE, "candidates", "; give space; racer.race takes candidates"),
     (TUNE, "memory", "; give limits=racer.Limits(timeout=60, memory=2**30, retries=1)"),
@@ -133,9 +147,28 @@ MISTAKES = [
     (RACE, "repeats", "; give instances, one for each repeat"),
     (RACE, "parallel", "; give n_jobs"),
     (RACE, "alpha", "; give decider, such as racer.deciders.FRace(alpha=.05)"),
-    (COMPARE, "lower_is_better", "; give maximize=False"),
+    (COMPARE, "lower_is_better", '; give goal="min"'),
     (COMPARE, "confidence", "; give alpha, the probability of an error"),
     (COMPARE, "test", "; give method"),
+    *((call, "maximize", LARGER) for call in (RACE, TUNE, COMPARE)),
+    *((call, "metrics", ITS_METRICS) for call in (RACE, TUNE)),
+    *((call, "objective", COMBINED) for call in (RACE, TUNE)),
+    *((call, "runtime", "; give goal=racer.Runtime(60)") for call in (RACE, TUNE)),
+    *(
+        (call, name, f"; give instances=racer.Instances(items, {name}=..)")
+        for name in ("block_size", "deterministic", "generalize", "groups", "held_out")
+        for call in (RACE, TUNE)
+    ),
+    (RACE, "instance_order", "; give instances=racer.Instances(items, order=..)"),
+    (TUNE, "test_instances", "; give instances=racer.Instances(items, held_out=..)"),
+    *(
+        (RACE, name, f"; give decider, such as racer.deciders.FRace({name}=..)")
+        for name in ("first_test", "each_test", "min_survivors")
+    ),
+    (RACE, "prices", "; give budget=racer.Budget(spend=20, prices=..)"),
+    (RACE, "deadline", "; give budget=racer.Budget(wall=3600)"),
+    (TUNE, "elites", "; give search=racer.Search(elites=3)"),
+    (RACE, "jobs", "; give n_jobs"),
     (COMPARE, "max_time", "argument 'max_time'"),  # it has none, and no word that looks like it
 ]
 
@@ -160,7 +193,7 @@ def test_a_keyword_of_others_or_a_misspelt_one_names_what_is_meant(call, name, s
 )
 def test_an_attribute_of_results_elsewhere_names_ours(name, of_a_race, of_a_comparison):
     result = racer.Race([1, 2], budget=10, seed=1).result()
-    for item, more in ((result, of_a_race), (COMPARE(maximize=False), of_a_comparison)):
+    for item, more in ((result, of_a_race), (COMPARE(goal="min"), of_a_comparison)):
         with pytest.raises(AttributeError, match=re.escape(f"no attribute {name!r}{more}") + "$"):
             getattr(item, name)
 
@@ -172,16 +205,18 @@ def test_what_a_property_of_a_result_raises_is_not_hidden(monkeypatch):
 
 
 def test_directions_and_run_times_are_taken_in_their_other_forms():
-    def rules(**more):
-        return racer.Race([1, 2], budget=20, seed=1, **more).rules
+    def rules(goal):
+        return racer.Race([1, 2], budget=20, seed=1, goal=goal).rules
 
     long = {"a": "maximize", "b": {"direction": "minimize"}}
-    short = rules(metrics={"a": "max", "b": "min"}, objective="a")
-    assert rules(metrics=long, objective="a") == short
+    short = rules(racer.Constrained({"a": "max", "b": "min"}))
+    assert rules(racer.Constrained(long)) == short
     assert short.metrics["a"] == racer.Metric("maximize")
-    timed = rules(runtime=racer.Runtime(2.0))
-    assert rules(runtime=2) == rules(runtime={"limit": 2}) == timed
-    tuned = racer.Tuner(racer.Space({"x": Real(0, 1)}), budget=60, seed=1, runtime=2).rules
+    assert (short.objective, short.maximize) == ("a", True)
+    assert (rules("maximize"), rules("minimize")) == (rules("max"), rules("min"))
+    timed = rules(racer.Runtime(2))
+    space = racer.Space({"x": Real(0, 1)})
+    tuned = racer.Tuner(space, budget=60, seed=1, goal=racer.Runtime(2)).rules
     assert tuned.runtime == timed.runtime
     assert tuned.decider == timed.decider  # the one of times that are capped
 

@@ -8,7 +8,8 @@ ten observations. README.md says what of this is read from the paper and what wa
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -96,15 +97,15 @@ def races(settings: Iterable[str], deciders: Iterable[str], size: Size) -> Cells
 
 
 def _play(cell: Cell, size: Size, blocks: int) -> Play:
+    first_test = PER_ASSESSMENT * (1 if cell.decider == "bayesian" else size.first_look)
+    decider: Any = as_decider(DECIDERS[cell.decider])
     return play(
-        DECIDERS[cell.decider],
+        replace(decider, first_test=first_test, each_test=PER_ASSESSMENT),
         cell.world,
         repetitions=size.repetitions,
         n_jobs=size.jobs,
         seed=size.seed,
         blocks=blocks,
-        first_test=PER_ASSESSMENT * (1 if cell.decider == "bayesian" else size.first_look),
-        each_test=PER_ASSESSMENT,
         select="mean",
         epsilon=0.05,
     )

@@ -47,7 +47,8 @@ def races(decider: str, m: int, evaluations: int, store: Path | None) -> tuple[f
 
     "one test" is a race in which all stay until the end, so that no decider is in its time.
     """
-    decider, first_test = ("f-race", evaluations // m) if decider == "one test" else (decider, 5)
+    late = racer.deciders.FRace(first_test=evaluations // m)
+    rule = late if decider == "one test" else decider
     seconds, done, blocks = 0.0, 0, 0
     for seed in range(evaluations):
         left = evaluations - done
@@ -55,8 +56,8 @@ def races(decider: str, m: int, evaluations: int, store: Path | None) -> tuple[f
             break
         if store is not None:
             store.unlink(missing_ok=True)
-        race = partial(racer.race, CONFIGS[m], evaluate, INSTANCES, decider=decider, budget=left)
-        result, taken = timed(partial(race, seed=seed, store=store, first_test=first_test))
+        race = partial(racer.race, CONFIGS[m], evaluate, INSTANCES, decider=rule, budget=left)
+        result, taken = timed(partial(race, seed=seed, store=store))
         seconds += taken
         done += result.evaluations
         blocks += len(result.blocks)

@@ -16,6 +16,7 @@ import resource
 import statistics
 import time
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -65,9 +66,8 @@ def all_stay(name: str, m: int, evaluations: int, each_test: Schedule = 1) -> in
         range(m),
         evaluate,
         range(evaluations // m if decider.bounds else 20),  # means of items: each is used once
-        decider=decider,
+        decider=replace(decider, each_test=each_test),
         budget=evaluations,
-        each_test=each_test,
         seed=1,
     ).evaluations
 

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from racer.deciders import Decider
+from racer.deciders import Decider, Scheduled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -25,7 +25,7 @@ def evaluate(config: int, instance: int, seed: int) -> float:
 
 
 @dataclass(frozen=True)
-class Withheld(Decider):
+class Withheld(Scheduled):
     """A decider whose drops are computed and not heeded."""
 
     inner: Decider

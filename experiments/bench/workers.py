@@ -34,7 +34,6 @@ __all__ = ["LAWS", "SPACE", "Clock", "Objective", "main", "shares"]
 WORKERS = (4, 8, 16)
 LAWS = ("equal", "log-normal", "exponential", "per candidate")
 SPACE = racer.Space({name: racer.Real(-5.0, 5.0) for name in "abcde"})
-AT_ONCE = (1, 2, 3, 4, 5)
 MEAN = 0.1  # seconds of an evaluation
 
 
@@ -111,13 +110,12 @@ class Clock:
 
 
 class Case(NamedTuple):
-    """A contest: a race, or a tuning with so many races at once (None: racer's own number)."""
+    """A contest: a race, or a tuning."""
 
     kind: str
     law: str
     workers: int
     evaluations: int
-    at_once: int | None = None
 
 
 def shares(case: Case, seed: int) -> dict[str, float]:
@@ -126,16 +124,11 @@ def shares(case: Case, seed: int) -> dict[str, float]:
     And, of what is evaluated with them, the part that is not used.
     """
     found: dict[str, float] = {}
-    for ahead in (0, "auto") if case.at_once is None else ("auto",):
+    for ahead in (0, "auto"):
         contest: Race | Tuner = (
             Race(range(40), budget=case.evaluations, seed=seed)
             if case.kind == "race"
-            else Tuner(
-                SPACE,
-                budget=case.evaluations,
-                seed=seed,
-                search=racer.Search(parallel_races=case.at_once),
-            )
+            else Tuner(SPACE, budget=case.evaluations, seed=seed)
         )
         clock = Clock(Objective(case.law), case.workers)
         result: Any = drive(contest, clock, ahead=ahead)
@@ -151,19 +144,16 @@ def shares(case: Case, seed: int) -> dict[str, float]:
 @number_option("--race", 1_000)
 @number_option("--tune", 2_000)
 @click.option("--workers", type=int, multiple=True, default=WORKERS, show_default=True)
-@click.option("--at-once", type=int, help="Measure tunings of so many with races at once instead.")
-def main(
-    seeds: int, jobs: int, race: int, tune: int, workers: tuple[int, ...], at_once: int | None
-) -> None:
+def main(seeds: int, jobs: int, race: int, tune: int, workers: tuple[int, ...]) -> None:
     """Print a Markdown table: the share of the workers' time that useful evaluations take."""
-    columns: Columns = {"times": "{law}", "workers": "{workers}"}
-    if at_once is None:
-        grid = product((("race", race), ("tune", tune)), LAWS, workers)
-        cases = [Case(kind, law, n, size) for (kind, size), law, n in grid]
-        columns = {"": "{kind}", **columns, "block by block": "{by_block:.2f}"}
-    else:
-        more = product(AT_ONCE, ("exponential", "log-normal"), workers)
-        cases = [Case("tune", law, n, at_once, races) for races, law, n in more]
-        columns = {"races at once": "{at_once}", **columns}
-    rows = measured(shares, cases, range(seeds), jobs)
-    print(table(rows, {**columns, "ahead": "{ahead:.2f}", "unused": "{unused:.2f}"}))
+    grid = product((("race", race), ("tune", tune)), LAWS, workers)
+    cases = [Case(kind, law, n, size) for (kind, size), law, n in grid]
+    columns: Columns = {
+        "": "{kind}",
+        "times": "{law}",
+        "workers": "{workers}",
+        "block by block": "{by_block:.2f}",
+        "ahead": "{ahead:.2f}",
+        "unused": "{unused:.2f}",
+    }
+    print(table(measured(shares, cases, range(seeds), jobs), columns))

@@ -174,12 +174,11 @@ def _silent(contest: Callable[..., str], folder: Path, seed: int) -> str:
 
 
 _CAPPED: dict[str, Any] = {
-    "runtime": racer.Runtime(20.0, slack=1.0),
+    "goal": racer.Runtime(20.0, slack=1.0),
     "limits": racer.Limits(timeout=60.0),
 }
-_AIMS: dict[str, Any] = {"metrics": {"error": "min", "size": "min"}, "decider": None}
-_AIMS["objective"] = racer.Pareto("error", "size")
-_MONEY: dict[str, Any] = {"metrics": {"error": "min"}, "budget": racer.Budget(spend=45.0)}
+_AIMS: dict[str, Any] = {"goal": {"error": "min", "size": "min"}, "decider": None}
+_MONEY: dict[str, Any] = {"goal": {"error": "min"}, "budget": racer.Budget(spend=45.0)}
 _KINDS: dict[str, Callable[..., str]] = {
     "race": _race,
     "race of run times": partial(_race, evaluate=_seconds, **_CAPPED),

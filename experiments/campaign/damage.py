@@ -172,9 +172,9 @@ def texts(folder: Path) -> dict[str, tuple[bytes, Callable[[Path], object]]]:
     """Return files of text by name, and what reads each."""
     toml = (
         'space = "space.txt"\ncommand = ["./run.sh", "{alpha}", "{instance}"]\nbudget = 40\n'
-        'instances = ["a", "b"]\nseconds = 3.5\ndecider = "f-race"\nmaximize = true\nfirst_test = 3\n'
-        'metrics = {error = "min", size = {direction = "max", bounds = [0, 1]}}\n'
-        'objective = {pareto = ["error", "size"]}\n'
+        'instances = ["a", "b"]\nseconds = 3.5\ndecider = "f-race"\nfirst_test = 3\n'
+        'goal = {error = "min", size = {direction = "max", bounds = [0, 1]}}\n'
+        'pareto = ["error", "size"]\n'
     )
     irace = (
         'parameterFile = "./space.txt"\ntrainInstancesFile <- "list.txt"\nmaxExperiments = 180\n'

@@ -9,7 +9,7 @@ the fraction of the candidates that is dropped). All deciders meet the same race
 from __future__ import annotations
 
 import math
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -94,13 +94,14 @@ def counts(horizons: Sequence[int], cell: Cell, seed: int) -> dict[int, dict[str
     A race that tests after each block contains the shorter ones. Others also test at their end, or
     plan with the budget, which is spent on as many blocks as it pays for: a race is run for each.
     """
-    decider, drawn = DECIDERS[cell.decider], cell.draws_from().draw(seed)
+    decider: Any = DECIDERS[cell.decider]
+    drawn = cell.draws_from().draw(seed)
     best = np.flatnonzero(drawn.quality == drawn.quality.min())
     each_test, plans = 1 if cell.decider == EACH_BLOCK else None, isinstance(decider, PLANNERS)
 
     def run(blocks: int) -> RaceResult:
         budget = blocks * cell.candidates
-        rules = {"decider": decider, "budget": budget, "each_test": each_test}
+        rules = {"decider": replace(decider, each_test=each_test), "budget": budget}
         return run_race(drawn, seed, budget if plans else blocks, rules)
 
     if plans or (each_test is None and decider.tests == "growing"):

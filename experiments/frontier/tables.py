@@ -9,6 +9,7 @@ over the sizes. Beside the deciders, OCBA and top-two Thompson sampling, which d
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,7 +22,7 @@ from experiments.frontier.bandits import BANDITS, FIRST, played
 from experiments.options import csv_option, run_options, words_option
 from experiments.report import mean_and_error, pm, wide, with_progress, write
 from experiments.worlds import WORLDS
-from racer.deciders import BestForBudget, SequentialHalving
+from racer.deciders import BestForBudget, SequentialHalving, as_decider
 from racer.seeding import seed_for
 from racer.simulate import play
 
@@ -96,15 +97,15 @@ def races(
         seeds = [seed_for(size.seed, "play", number) for number in range(size.repetitions)]
         mae, regret = np.array([played(decider, made, budget, seed) for seed in seeds]).T
         return np.full(size.repetitions, float(budget)), mae, regret
+    rule: Any = as_decider(chosen)
     frame = play(
-        chosen,
+        replace(rule, first_test=FIRST),
         made,
         repetitions=size.repetitions,
         n_jobs=size.jobs,
         seed=size.seed,
         blocks=budget,  # more than a race can use
         budget=budget,
-        first_test=FIRST,
     ).frame
     used, mae, regret = frame[["observations", "mae", "regret"]].to_numpy(dtype=np.float64).T
     return used, mae, regret

@@ -68,7 +68,7 @@ WORLDS: dict[str, tuple[Callable[[Generator], Floats], tuple[float, float]]] = {
 def raced(scores: Floats, bounds: tuple[float, float], **settings: Any) -> racer.RaceResult:
     """Run a race on a table of scores, candidates x items, larger is better."""
     m, n = scores.shape
-    race = racer.Race(
+    race = racer.Race.of(
         range(m),
         range(n),
         metrics={"score": racer.Metric("max", bounds=bounds)},

@@ -73,7 +73,7 @@ def claims(m: int, seed: int) -> pd.DataFrame:
     equals, better = scores.columns[1:], scores.assign(a0=scores["a0"] - 1.0)
     for name, table in {"equals": scores[equals], "equals and one better": better}.items():
         for method in METHODS:
-            pairs = racer.compare(table, method=method, maximize=False).pairs
+            pairs = racer.compare(table, method=method, goal="min").pairs
             both = pairs["better"].isin(equals) & pairs["worse"].isin(equals)
             found = bool((both & (pairs["decision"] == "better")).any())
             rows.append({"table": name, "method": method, "claims": found})

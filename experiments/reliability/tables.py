@@ -109,7 +109,7 @@ def places(m: int, seed: int) -> dict[str, float]:
         times = portfolio(np.random.default_rng([seed, m]), m, solved=solved)
         par10 = np.where(np.isinf(times), 10.0, times)
         ranking = racer.compare(
-            pd.DataFrame(par10 if coded else times), "friedman", maximize=False
+            pd.DataFrame(par10 if coded else times), "friedman", goal="min"
         ).ranking
         by_name = ranking.set_index("algorithm")["probability_best"]
         chances.append(by_name[[str(j) for j in range(m)]].to_numpy())

@@ -298,7 +298,7 @@ def tuning(formula: Callable[[Any], float], rng: Generator, m: int) -> tuple[Any
     return result, best
 
 
-_RUNS: dict[str, World] = {k: partial(race, [law], runtime=RUNTIME) for k, law in TIMED.items()}
+_RUNS: dict[str, World] = {k: partial(race, [law], goal=RUNTIME) for k, law in TIMED.items()}
 _ALL = [*LAWS.values(), *FAILING.values()]
 KINDS: dict[str, tuple[Sequence[int], float, dict[str, World]]] = {
     "tables": (SIZES, 1.0, {name: partial(table, law) for name, law in LAWS.items()}),

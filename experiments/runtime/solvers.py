@@ -80,12 +80,11 @@ def by_racer(paths: Sequence[str], seed: int, seconds: float, slack: float) -> d
     result = racer.tune(
         SPACE,
         solve,
-        paths[:TRAIN],
+        racer.Instances(paths[:TRAIN], held_out=paths[TRAIN:]),
         budget=racer.Budget(seconds=seconds),
-        runtime=racer.Runtime(LIMIT, slack=slack),
+        goal=racer.Runtime(LIMIT, slack=slack),
         search=racer.Search(elites=3),
         seed=seed,
-        test_instances=paths[TRAIN:],
     )
     best = result.best_index
     return {

@@ -60,7 +60,7 @@ class Case(NamedTuple):
 def race_over_folds(decider: str | Decider, costs: NDArray[np.float64], seed: int) -> RaceResult:
     """Return a race over folds of known costs (n, m), with a test after each fold from the third."""
     n, m = costs.shape
-    race = Race(
+    race = Race.of(
         range(m),
         range(n),
         decider=decider,

@@ -5,10 +5,12 @@ from __future__ import annotations
 import resource
 import shutil
 import time
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -36,10 +38,9 @@ def _tuned(problem: Problem, budget: int, seed: int, **settings: Any) -> TuneRes
     return racer.tune(
         problem.space,
         problem,
-        range(problem.tuning),
+        racer.Instances(range(problem.tuning), deterministic=problem.deterministic),
         budget=budget,
         seed=seed,
-        deterministic=problem.deterministic,
         **settings,
     )
 
@@ -56,11 +57,10 @@ def by_halving(problem: Problem, budget: int, seed: int) -> Config:
     result = racer.race(
         problem.space.sample(budget // per_candidate, seed=seed),
         problem,
-        range(problem.tuning),
+        racer.Instances(range(problem.tuning), deterministic=problem.deterministic),
         decider="halving",
         budget=budget,
         seed=seed,
-        deterministic=problem.deterministic,
     )
     if result.best is not None:
         return dict(result.best)
@@ -130,15 +130,31 @@ def by_irace(problem: Problem, budget: int, seed: int) -> Config:
     )
 
 
+def by_less(settings: Mapping[str, Any], problem: Problem, budget: int, seed: int) -> Config:
+    """Tune with racer without a mechanism: with these values of its module settings."""
+    with ExitStack() as stack:
+        for name, value in settings.items():
+            stack.enter_context(patch(f"racer.tuner.{name}", value))
+        return by_racer(problem, budget, seed)
+
+
+WITHOUT: dict[str, dict[str, Any]] = {  # an ablation: the same tunings with one mechanism off
+    "crossing": {"drafts._CROSSED": 0.0},
+    "exploring": {"drafts._EXPLORING": 0.0},
+    "ends": {"proposals.NEAR_ENDS": None},
+    "wide": {"proposals._MANY": 10**9},
+    "branches": {"branches._SHARE": 0.0},
+    "pace": {"tuning._LARGE": 10**9},
+}
 CONTENDERS: dict[str, Contender] = {
     "racer": by_racer,
-    **{f"racer-{n}": partial(by_racer, search=racer.Search(parallel_races=n)) for n in (2, 4, 5)},
     "tpe": by_tpe,
     "tpe-2": partial(by_tpe, per_trial=2),  # better with the smallest budgets
     "halving": by_halving,
     "random": by_random,
     "friedman": partial(by_racer, decider="bayesian-friedman"),
     "irace": by_irace,
+    **{f"no-{name}": partial(by_less, settings) for name, settings in WITHOUT.items()},
 }
 
 

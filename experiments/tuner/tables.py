@@ -170,7 +170,7 @@ def _verdict(pair: pd.DataFrame) -> tuple[str, str, str]:
     won = int((pair.iloc[:, 0] < pair.iloc[:, 1]).sum())
     lost = int((pair.iloc[:, 0] > pair.iloc[:, 1]).sum())
     compared = racer.compare(
-        np.log(pair.reset_index(drop=True)), "signed-rank", maximize=False
+        np.log(pair.reset_index(drop=True)), "signed-rank", goal="min"
     ).pairs.iloc[0]
     better = float(compared["probability"])
     if compared["better"] != pair.columns[0]:

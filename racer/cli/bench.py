@@ -26,6 +26,7 @@ def share(text: str) -> float:
 @click.option("--warmup", type=click.IntRange(0), default=1, help="Rounds that do not count.")
 @click.option("--cpu", is_flag=True, help="Compare CPU times, not wall times.")
 @click.option("--same-output", is_flag=True, help="Count output that differs as a failure.")
+@click.option("--baseline", metavar="NAME", help="Which of two commands the other is held against.")
 @click.option("--name", "names", multiple=True, help="Name of the next command; once for each.")
 @click.option("--alpha", type=float, default=0.05, help="Probability of a false statement.")
 @click.option("--seed", type=click.IntRange(0), help="Seed of the random orders.")
@@ -51,7 +52,8 @@ def bench_command(
         racer bench './sort_a {instance}' './sort_b {instance}' --instances data/
 
     The exit code is 0 if the fastest is known, or those that are as fast; 3 if not; 1 if a command
-    failed; 2: wrong usage or setting; 130 after Ctrl-C, which prints the result so far.
+    failed; 2: wrong usage or setting; 130 after Ctrl-C, which prints the result so far. With
+    --baseline: 0 if the other command passes, 1 if it is worse, 3 if that is undecided.
     """  # noqa: D301  (a backspace is click's mark of lines to keep)
     from racer.errors import RaceInterrupted  # noqa: PLC0415  (fast --help)
     from racer.run.bench import bench  # noqa: PLC0415
@@ -76,5 +78,7 @@ def bench_command(
         if csv is not None:
             write_new(csv / "table.csv", csv_of(result.table))
             write_new(csv / "times.csv", csv_of(result.times.reset_index()))
+    if result.answer is not None:
+        sys.exit(code or {"passes": 0, "worse": 1, "undecided": NO_BEST}[result.answer])
     is_known = result.table["verdict"][0] != "not known"
     sys.exit(code or (1 if result.failures else 0 if is_known else NO_BEST))

@@ -66,10 +66,11 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
     help="Scores on common data sets, or independent samples of the algorithms.",
 )
 @click.option(
-    "--maximize/--minimize",
-    default=None,
-    help="Larger scores are better, or smaller: if neither their name nor the format says so.",
+    "--goal",
+    type=click.Choice(["min", "max"]),
+    help="Smaller scores are better, or larger: if neither their name nor the format says so.",
 )
+@click.option("--maximize/--minimize", default=None, help="The same as --goal max, --goal min.")
 @click.option("--control", metavar="NAME", help="Compare this algorithm with each other one.")
 @click.option(
     "--rope",
@@ -147,6 +148,8 @@ def compare_command(
     from racer.comparison.compare import compare  # noqa: PLC0415  (a second)
     from racer.scenario.score_files import read_scores, table_in  # noqa: PLC0415
 
+    if (larger := settings.pop("maximize")) is not None:
+        settings["goal"] = "max" if larger else "min"
     if kinds and plot is None:
         raise click.UsageError("--picture needs --plot FILE, where it is drawn")
     forms = [name for name in FORMATS if settings.pop(name, False)]

@@ -20,6 +20,7 @@ from racer.cli.answer import (
 )
 from racer.cli.scenarios import WithCommand, answered, flag_of, given_settings, setting_options
 from racer.comparison.columns import Columns
+from racer.core.arguments import Instances, goal_settings
 from racer.deciders.named import OF_ONE_COST
 from racer.direction import LARGER_IS_BETTER, Direction
 from racer.errors import ScoresError, SettingError
@@ -34,9 +35,7 @@ if TYPE_CHECKING:
 
     from racer.results.race import RaceResult
 
-_OF_SCORES = {
-    *("decider", "budget", "seed", "instance_order", "first_test", "each_test", "store", "maximize")
-}
+_OF_SCORES = {*("decider", "budget", "seed", "order", "first_test", "each_test", "store", "goal")}
 
 
 @click.command(cls=WithCommand, short_help="Find the best of given candidates.")
@@ -80,17 +79,14 @@ def race(ctx: click.Context, /, path: Path, **options: Any) -> None:
         found = base.updated(checked(given, THE_OPTIONS, Path.cwd()))
         if is_program and (named := [name for name in columns if columns[name] is not None]):
             raise SettingError(f"{flag_of(named[0])} is for recorded scores; here is a program")
-        usual: dict[str, Any] = {"seed": 0, "instance_order": "shuffled"}
+        found = Scenario({"seed": 0, "order": "shuffled", **found.settings})
         if is_program:
-            answered(run, usual | found.race_arguments(), progress=is_watched(), **form)
+            answered(run, found.race_arguments(), progress=is_watched(), **form)
             return
         _check_options(found.settings, form)
-        recorded, direction = _recorded(path, columns, found.settings.get("maximize"))
-        arguments = usual | recorded | found.settings
-        arguments["decider"] = TESTS.get(arguments["decider"], arguments["decider"])
-        arguments.setdefault("budget", len(arguments["candidates"]) * len(arguments["instances"]))
+        arguments, direction = _recorded(path, columns, found)
         with given_if_interrupted({}, **form):
-            result = run(**arguments)
+            result = run(**arguments, progress=False)
         if not form["as_json"]:
             say(_found(result, direction))
         give(result, {}, **form)
@@ -107,12 +103,14 @@ def _check_options(given: Mapping[str, Any], form: Mapping[str, Any]) -> None:
 
 
 def _recorded(
-    path: Path, columns: Mapping[str, str | None], maximize: bool | None
+    path: Path, columns: Mapping[str, str | None], found: Scenario
 ) -> tuple[dict[str, Any], Direction]:
     """Return the arguments of a race on recorded scores, of instances with all of them."""
     from racer.evaluate.recorded import RecordedScores  # noqa: PLC0415  (a second)
     from racer.scenario.score_files import read_scores, score_table  # noqa: PLC0415
 
+    goal = found.settings.get("goal")
+    maximize = None if goal is None else bool(goal_settings(goal)["maximize"])
     try:
         scores = read_scores(path, **columns)
         table, by_format = score_table(scores), scores.attrs.get(LARGER_IS_BETTER)
@@ -128,13 +126,17 @@ def _recorded(
     if len(complete) < len(table):
         left = len(table) - len(complete)
         tell(f"racer: {left} of {len(table)} instances have no score of some candidate: left out")
-    given = {
+    settings = dict(found.settings)
+    if ((complete >= 0) & (complete <= 1)).all(axis=None):
+        settings.setdefault("decider", "mean")
+    given: dict[str, Any] = {
         "candidates": list(complete),
         "evaluate": RecordedScores(complete),
-        "instances": list(complete.index),
-        "deterministic": True,
-        "maximize": direction.maximize,
-        "decider": "mean" if ((complete >= 0) & (complete <= 1)).all(axis=None) else None,
+        "instances": Instances(list(complete.index), order=settings["order"], deterministic=True),
+        "goal": "max" if direction.maximize else "min",
+        "decider": Scenario(settings).decider,
+        "budget": settings.get("budget", complete.size),
+        **{name: settings[name] for name in ("seed", "store") if name in settings},
     }
     return given, direction
 

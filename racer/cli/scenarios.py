@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from racer._checks import read_json
+from racer._checks import instead, read_json
 from racer.cli.answer import (
     FOLDER,
     NAME,
@@ -35,8 +36,10 @@ if TYPE_CHECKING:
     from racer.scenario.settings import Setting
 
 
-def _metrics(text: str) -> Any:
-    """Return metrics of `name=min,name=max`, or of an object in JSON."""
+def _goal(text: str) -> Any:
+    """Return "min" or "max", metrics of `name=min,name=max`, or an object of JSON."""
+    if "=" not in text and not text.lstrip().startswith("{"):
+        return text
     if text.lstrip().startswith("{"):
         return _object(text)
     found: dict[str, str] = {}
@@ -49,9 +52,24 @@ def _metrics(text: str) -> Any:
     return found
 
 
-def _objective(text: str) -> Any:
-    """Return the name of a metric, or the object that is written in JSON."""
-    return _object(text) if text.lstrip().startswith("{") else text
+def _names(text: str) -> list[str]:
+    """Return names of a list with commas."""
+    return [name.strip() for name in text.split(",")]
+
+
+def _limits(text: str) -> dict[str, Any]:
+    """Return limits of `name=0.01,other=2`, or `name<=0.2,other>=3`."""
+    found: dict[str, Any] = {}
+    for part in _names(text):
+        limit = re.fullmatch(r"(.+?)\s*(<=|>=|=)\s*(\S+)", part)
+        try:
+            number = float(limit[3]) if limit else None
+        except ValueError:
+            number = None
+        if limit is None or number is None:
+            raise click.BadParameter(f"{part!r}: give error=0.01, or error<=0.2 as a constraint")
+        found[limit[1]] = number if limit[2] == "=" else [limit[2], number]
+    return found
 
 
 def _object(text: str) -> Any:
@@ -78,25 +96,26 @@ _TYPES: dict[str, Any] = {
     "number": float,
     "flag": click.BOOL,
     "runtime": float,
-    "table": _metrics,
-    "objective": _objective,
+    "goal": _goal,
+    "names": _names,
+    "table": _limits,
 }
 _IRACE = "irace_"
 
 
 _GROUPS = {
     "Candidates": "candidates space forbidden digits default initial",
-    "On what": "instances instances_folder test_instances test_instances_folder instance_order score "
+    "On what": "instances instances_folder held_out held_out_folder order block_size deterministic generalize score "
     "algorithm data_set fold",
     "Program": "command protocol reads cost cwd success_codes evaluate",
-    "Budget": "budget seconds wall spend jobs seed",
-    "Goal": "maximize metrics objective runtime deterministic generalize",
-    "Races": "decider elites test_elites parallel_races first_test each_test block_size",
+    "Budget": "budget seconds wall spend n_jobs seed",
+    "Goal": "goal maximize pareto within constrained runtime",
+    "Races": "decider first_test each_test elites test_elites",
     "Limits of an evaluation": "timeout memory retries",
 }
 _DEFAULTS = {
-    *("digits=4", "instance_order=shuffled", "protocol=command", "reads=stdout", "cost=quality"),
-    *("jobs=1", "first_test=5", "block_size=1", "retries=0", "success_codes=0"),
+    *("digits=4", "order=shuffled", "protocol=command", "reads=stdout", "cost=quality"),
+    *("n_jobs=1", "first_test=5", "block_size=1", "retries=0", "success_codes=0"),
 }
 _DEFAULTS_OF = {
     "tune": {"each_test=1", "decider=best-for-budget", f"store={STORE}"},
@@ -111,7 +130,7 @@ class WithCommand(click.Command):
         """Write the options in groups, if these are the settings of a scenario."""
         options = [p for p in self.get_params(ctx) if isinstance(p, click.Option)]
         records = {p.name: r for p in options if (r := p.get_help_record(ctx))}
-        groups = _GROUPS if "budget" in records else {}
+        groups = _GROUPS if "decider" in records else {}
         for title, names in groups.items():
             with formatter.section(title):
                 formatter.write_dl([records.pop(n) for n in names.split() if n in records])
@@ -124,7 +143,14 @@ class WithCommand(click.Command):
             at = args.index("--")
             ctx.meta["command"] = args[at + 1 :]
             args = args[:at]
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            name, names = error.option_name.lstrip("-"), [p.name or "" for p in self.params]
+            if hint := instead(name.replace("-", "_"), names, "give --"):
+                told = f"No such option: {error.option_name}{hint.replace('_', '-')}"
+                raise click.NoSuchOption(error.option_name, told, ctx=ctx) from None
+            raise
 
 
 def _split(line: str) -> list[str]:
@@ -154,12 +180,11 @@ def _option(name: str, setting: Setting, command: str) -> Any:
     if len(setting.choices) > 5:
         more["metavar"] = "NAME"
         says = f"{says.rstrip('.')}: {', '.join(setting.choices)}."
-    if setting.kind in {"codes", "table", "objective"}:
+    if setting.kind in {"codes", "goal", "names", "table"}:
         more["metavar"] = setting.kind.upper()
     if setting.kind == "flag":  # irace's have a value, ours need none
         more |= {"is_flag": False, "flag_value": "true"} if command == "tune" else {"default": None}
-        no = "minimize" if name == "maximize" else f"no-{name}"
-        flag = flag if command == "tune" else [f"{flag[0]}/--{no}"]
+        flag = flag if command == "tune" else [f"{flag[0]}/--no-{name}"]
     if setting.kind == "paths":
         more["multiple"] = True
     default = dict(text.split("=") for text in _DEFAULTS | _DEFAULTS_OF[command]).get(name)
@@ -173,7 +198,8 @@ def setting_options(command: Callable[..., Any], *, name: str) -> Any:
     for key, setting in reversed(list(SETTINGS.items())):
         if takes(name, key):
             command = _option(key, setting, name)(command)
-    return command
+    says = "The same as --goal max, or --goal min."
+    return click.option("--maximize/--minimize", default=None, help=says)(command)
 
 
 def _scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -196,6 +222,10 @@ def given_settings(ctx: click.Context, options: dict[str, Any]) -> dict[str, Any
         for name, value in options.items()
         if value is not None and value != ()
     }
+    if "maximize" in given:
+        if "goal" in given:
+            raise SettingError("--goal beside --maximize or --minimize: give one of them")
+        given["goal"] = "max" if given.pop("maximize") else "min"
     if isinstance(given.get("command"), str):
         given["command"] = _split(given["command"])
     return given | ({"command": ctx.meta["command"]} if "command" in ctx.meta else {})
@@ -226,7 +256,7 @@ def _scenario_of(ctx: click.Context, path: str | None, options: dict[str, Any]) 
         base = read_scenario(path, theirs)
     found = base.updated(checked(ours, THE_OPTIONS, Path.cwd()))
     is_of_irace = path is not None and Path(path).suffix.lower() != ".toml"
-    if is_of_irace and "test_elites" not in ours and not found.settings.get("test_instances"):
+    if is_of_irace and "test_elites" not in ours and not found.settings.get("held_out"):
         found = found.without_test_elites()
     space = found.settings.get("space")
     if path is not None and not {"space", "parameterFile"} & {*ours, *theirs}:

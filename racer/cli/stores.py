@@ -330,7 +330,7 @@ def _space(written: Any) -> str:
 
 
 _jobs = click.option(
-    "--jobs", type=int, help="Evaluations at a time; -1: one for each core. [as recorded]"
+    "--n-jobs", type=int, help="Evaluations at a time; -1: one for each core. [as recorded]"
 )
 
 
@@ -349,7 +349,7 @@ def resume(
     budget: int | None,
     seconds: float | None,
     wall: float | None,
-    jobs: int | None,
+    n_jobs: int | None,
     yes: bool,
     quiet: bool,
     **form: Any,
@@ -364,7 +364,7 @@ def resume(
 
     with reported():
         command, settings = _program_of(store, "racer.resume", yes=yes)
-        n_jobs = settings.get("jobs", 1) if jobs is None else jobs
+        n_jobs = settings.get("jobs", 1) if n_jobs is None else n_jobs
         is_given = budget or seconds is not None or wall is not None
         limit = Budget(evaluations=budget, seconds=seconds, wall=wall) if is_given else None
         result = run(
@@ -411,7 +411,7 @@ def ablation(
     yes: bool,
     quiet: bool,
     as_json: bool,
-    jobs: int | None,
+    n_jobs: int | None,
     **settings: Any,
 ) -> None:
     """Show which of the changes from the default to the best configuration in STORE mattered.
@@ -425,7 +425,7 @@ def ablation(
     with reported():
         ends = {"source": _end("source", source), "target": _end("target", target)}
         command, recorded = _program_of(store, "racer.ablation", yes=yes)
-        settings["n_jobs"] = recorded.get("jobs", 1) if jobs is None else jobs
+        settings["n_jobs"] = recorded.get("jobs", 1) if n_jobs is None else n_jobs
         own = into or _beside(store)
         try:
             found = run(store, command, **ends, **settings, store=own, progress=not quiet)

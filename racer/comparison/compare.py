@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 
-from racer._checks import check_fraction, choice, counted, flag, is_one_of, is_real
+from racer._checks import check_fraction, choice, counted, is_one_of, is_real
 from racer._entry import entry
 from racer._numerics import as_costs
 from racer.comparison.columns import Columns
@@ -23,6 +23,7 @@ from racer.comparison.methods.unpaired import by_bayesian_kruskal_wallis, by_kru
 from racer.comparison.render.cite import EFFECT_SIZE
 from racer.comparison.result import Comparison
 from racer.comparison.scores import Scores, read_scores, read_unpaired
+from racer.direction import maximizes
 from racer.errors import SettingError
 from racer.seeding import check_seed
 from racer.stats.best import best_posterior
@@ -60,7 +61,7 @@ def compare(
     method: Method | None = None,
     *,
     design: Design = "paired",
-    maximize: bool | None = None,
+    goal: Literal["min", "max", "minimize", "maximize"] | None = None,
     control: str | None = None,
     rope: float | None = None,
     alpha: float = 0.05,
@@ -99,8 +100,8 @@ def compare(
         Unpaired: scores of different algorithms have no data sets in common, as from runs on one
         problem or on instances of their own. Long: columns of algorithms and scores; or wide,
         samples of different sizes filled up with NaN.
-    maximize : bool, optional
-        Larger is better. By default what the metric's name says, such as accuracy, or all columns of
+    goal : {"min", "max"}, optional
+        Whether smaller or larger scores are better. By default what the metric's name says, such as accuracy, or all columns of
         a wide table, or the format that `racer.read_scores` read.
     control : str, optional
         Compare this algorithm with each other one, instead of all pairs.
@@ -167,7 +168,7 @@ def compare(
     ...     "boosting": [0.890, 0.961, 0.961, 0.867, 0.741, 0.850, 0.971, 0.660],
     ...     "svm": [0.886, 0.957, 0.961, 0.861, 0.752, 0.841, 0.968, 0.671],
     ... })
-    >>> comparison = compare(accuracy, maximize=True)
+    >>> comparison = compare(accuracy, goal="max")
     >>> comparison.ranking["algorithm"].tolist()
     ['boosting', 'svm', 'tree']
     >>> comparison.pairs[["better", "worse", "decision"]].values.tolist()
@@ -175,7 +176,7 @@ def compare(
     """
     choice(design, "design", get_args(Design))
     read = read_scores if design == "paired" else read_unpaired
-    said = None if maximize is None else flag(maximize, "maximize")
+    said = None if goal is None else maximizes(goal)
     table = read(scores, Columns(data_set, algorithm, fold, score), maximize=said)
     is_open = method is None or method == "auto"
     method = _method("bradley-terry" if is_open and table.votes else method, design)

@@ -116,7 +116,7 @@ class Comparison(ComparisonData):
         Examples
         --------
         >>> import racer
-        >>> comparison = racer.compare([[1, 2], [1, 3], [2, 4]], "friedman", maximize=False).with_section("scores")
+        >>> comparison = racer.compare([[1, 2], [1, 3], [2, 4]], "friedman", goal="min").with_section("scores")
         >>> str(comparison).splitlines()[-1]
         '- *: the best of its row.'
         """

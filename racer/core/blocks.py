@@ -84,7 +84,7 @@ class Stream:
     groups: Groups | None = None
 
     def __post_init__(self) -> None:
-        choice(self.order, "instance_order", get_args(InstanceOrder))
+        choice(self.order, "order", get_args(InstanceOrder))
         if self.deterministic and self.n_instances is None:
             raise SettingError(
                 "deterministic=True without instances: one evaluation per candidate would settle "

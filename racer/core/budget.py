@@ -30,8 +30,8 @@ class Budget:
         Cells evaluated, failed ones included; retries of a cell are not counted again. Never
         exceeded: a block is begun only if it can be finished.
     seconds : float, optional
-        Sum of the wall times of all evaluations as they were recorded (with `runtime`: of run
-        times, CPU time where that is measured), so that `n_jobs` does not change its worth
+        Sum of the wall times of all evaluations as they were recorded (of run times: CPU
+        time where that is measured), so that `n_jobs` does not change its worth
         (with 4 jobs it is about 4 times the wall time of the race). A
         block is begun only if it is expected to fit at the mean time per evaluation so far.
         With `racer.Race`, give each `Outcome` its seconds, or nothing is ever spent.

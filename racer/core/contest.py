@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from racer.core.events import Callback, Ended
     from racer.core.rules import Rules
     from racer.core.table import Table
-    from racer.evaluate.outcome import Cell, CellKey, Outcome
+    from racer.evaluate.outcome import Cell, Outcome
 
 Kind = Literal["race", "tuning", "ablation"]
 
@@ -115,18 +115,17 @@ class Contest(Protocol[R_co]):
     def ask(self) -> tuple[Cell, ...]:
         """Return the cells that are required next and have no outcome; empty when over."""
 
-    def ahead(self, blocks: int, known: Mapping[CellKey, Outcome] | None = None) -> Iterator[Cell]:
+    def ahead(self, blocks: int) -> Iterator[Cell]:
         """Yield cells that may be asked for after these, of up to so many blocks, in order.
 
-        It depends on the outcomes so far only, with those `known` of such cells; one asked for
-        later is the same.
+        They depend on the outcomes so far only; one asked for later is the same.
         """
 
     @property
     def alive(self) -> Collection[int]:
         """The candidates of which cells may still be asked for."""
 
-    def tell(self, cell: Cell, outcome: Outcome) -> None:
+    def tell(self, cell: Cell, outcome: Outcome, /) -> None:
         """Record the outcome of a cell that was asked for."""
 
     def tell_all(self, outcomes: Sequence[Outcome]) -> None:

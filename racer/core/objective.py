@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import reprlib
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -101,36 +102,94 @@ class Metric:
         return {"direction": self.direction, **more} if more else self.direction
 
 
-class Pareto:
+class Combined:
+    """A goal of several metrics: which decide, and how they are combined.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The metrics that decide; the first is the value that tables and events show.
+    metrics : mapping of str to Metric, or None
+        All that `evaluate` returns; None where their directions are known otherwise.
+    """
+
+    names: tuple[str, ...]
+    metrics: Mapping[str, Metric] | None
+
+    def directions(self) -> Mapping[str, Metric]:
+        """Return the metrics; SettingError if their directions were not given."""
+        if self.metrics is None:
+            known = ", ".join(f'{name!r}: "min"' for name in self.names)
+            raise SettingError(
+                f'goal={self!r} has no directions: give {{{known}}}, "max" where larger is better, '
+                "in place of the names"
+            )
+        return self.metrics
+
+    @property
+    def decisive(self) -> Objective:
+        """The objective without directions, or the name of the only metric that decides."""
+        found: Any = copy(self)
+        found.metrics = None
+        return self.names[0] if len(self.names) == 1 else found
+
+    @staticmethod
+    def over(metrics: Mapping[str, Any], objective: Any) -> Combined:
+        """Return the goal that is an objective over these metrics."""
+        first = objective if isinstance(objective, str) else objective.names[0]
+        ordered = {first: metrics[first], **metrics}
+        if isinstance(objective, Pareto):
+            return Pareto(metrics, *objective.names)
+        if isinstance(objective, Within):
+            return Within(ordered, **objective.tolerances)
+        limits = {} if isinstance(objective, str) else objective.constraints
+        return Constrained(ordered, **limits)
+
+    def _shown(self, limits: Mapping[str, object]) -> str:
+        known = None if self.metrics is None else _plain(self.metrics)
+        more = "".join(f", {name}={limit!r}" for name, limit in limits.items())
+        return f"{type(self).__name__}({known or self.names[0]!r}{more})"
+
+
+class Pareto(Combined):
     """Race to the front: the candidates that no other is better than in every metric.
 
     A candidate leaves when there is evidence that one other is better in all of these metrics.
 
     Parameters
     ----------
-    *metrics : str
-        Two to eight names of `metrics`. The first is the value that tables and events show.
+    metrics : mapping of str to "min", "max" or Metric
+        Two to eight metrics that `evaluate` returns. The first is the value that tables and events
+        show. In an Optuna study, which has directions, the names alone.
+    *names : str
+        Those that decide, if others are to be recorded only.
 
     Examples
     --------
     >>> import racer
-    >>> racer.Pareto("error", "dollars")
-    Pareto('error', 'dollars')
+    >>> racer.Pareto({"error": "min", "dollars": "min"})
+    Pareto({'error': 'min', 'dollars': 'min'})
     """
 
-    def __init__(self, *metrics: str) -> None:
-        names: tuple[Any, ...] = metrics
-        if not all(isinstance(name, str) and name for name in names):
-            raise SettingError(f"Pareto{names!r}: give names of metrics")
-        if not 2 <= len(names) <= _MOST or len(set(names)) < len(names):
+    def __init__(self, metrics: Mapping[str, Direction | Metric] | str, *names: str) -> None:
+        given: Any = metrics
+        self.metrics = _checked_metrics(given) if isinstance(given, Mapping) else None
+        chosen: tuple[Any, ...] = names or tuple(self.metrics or ())
+        self.names = chosen if self.metrics is not None else (given, *names)
+        named: tuple[Any, ...] = self.names
+        if not all(isinstance(name, str) and name for name in named):
+            raise SettingError(f"Pareto{self.names!r}: give names of metrics, and directions")
+        if not 2 <= len(self.names) <= _MOST or len(set(self.names)) < len(self.names):
             raise SettingError(
-                f"Pareto{names!r}: give two to {_MOST} metrics, each once; beyond that hardly any "
+                f"Pareto{self.names!r}: give two to {_MOST} metrics, each once; beyond that hardly any "
                 "candidate is worse than another in all of them"
             )
-        self.names: tuple[str, ...] = names
 
     def __repr__(self) -> str:
-        return f"Pareto({', '.join(map(repr, self.names))})"
+        if self.metrics is None:
+            return f"Pareto({', '.join(map(repr, self.names))})"
+        names = () if self.names == (*self.metrics,) else self.names
+        return f"Pareto({', '.join([repr(_plain(self.metrics)), *map(repr, names)])})"
 
     def plain(self) -> dict[str, Any]:
         """Return it as plain data, from which it can be made again."""
@@ -141,34 +200,36 @@ class Pareto:
         return _goal("front", self.names, metrics)
 
 
-class Within:
-    """Find the candidate with the best `metric` among those that are nearly the best in others.
+class Within(Combined):
+    """Find the candidate with the best metric among those that are nearly the best in others.
 
     Parameters
     ----------
-    metric : str
-        Name of the value that tables and events show.
+    metrics : mapping of str to "min", "max" or Metric
+        What `evaluate` returns. The first without a tolerance is raced for; further ones without
+        are recorded. In an Optuna study, which has directions, the name alone.
     **tolerances : float >= 0
         By how much the mean of other metrics may be worse than the best mean of all candidates.
 
     Examples
     --------
     >>> import racer
-    >>> racer.Within("dollars", error=0.01)
-    Within('dollars', error=0.01)
+    >>> racer.Within({"dollars": "min", "error": "min"}, error=0.01)
+    Within({'dollars': 'min', 'error': 'min'}, error=0.01)
     """
 
-    def __init__(self, metric: str, /, **tolerances: float) -> None:
+    def __init__(
+        self, metrics: Mapping[str, Direction | Metric] | str, /, **tolerances: float
+    ) -> None:
         limits: dict[str, Any] = tolerances
-        self.names: tuple[str, ...] = _names("Within", metric, limits, "error=0.01")
+        self.metrics, self.names = _names("Within", metrics, limits, "error=0.01")
         for name, limit in limits.items():
             if not is_real(limit) or not 0.0 <= limit < math.inf:
-                raise SettingError(f"Within({metric!r}, {name}={limit!r}): give a number >= 0")
+                raise SettingError(f"Within(.., {name}={limit!r}): give a number >= 0")
         self.tolerances: dict[str, float] = {name: float(x) for name, x in limits.items()}
 
     def __repr__(self) -> str:
-        more = "".join(f", {name}={limit!r}" for name, limit in self.tolerances.items())
-        return f"Within({self.names[0]!r}{more})"
+        return self._shown(self.tolerances)
 
     def plain(self) -> dict[str, Any]:
         """Return it as plain data, from which it can be made again."""
@@ -179,27 +240,30 @@ class Within:
         return _goal("within", self.names, metrics, tuple(self.tolerances.values()))
 
 
-class Constrained:
-    """Find the candidate with the best `metric` among those that are good enough in others.
+class Constrained(Combined):
+    """Find the candidate with the best metric among those that are good enough in others.
 
     Parameters
     ----------
-    metric : str
-        Name of the value that tables and events show.
+    metrics : mapping of str to "min", "max" or Metric
+        What `evaluate` returns. The first without a constraint is raced for; further ones without
+        are recorded. In an Optuna study, which has directions, the name alone.
     **constraints : (str, float)
         Conditions on the means of other metrics: ``("<=", 0.2)`` of one that is minimised,
-        ``(">=", 0.8)`` of one that is maximised.
+        ``(">=", 0.8)`` of one that is maximised. Without any, one metric decides.
 
     Examples
     --------
     >>> import racer
-    >>> racer.Constrained("dollars", error=("<=", 0.2))
-    Constrained('dollars', error=('<=', 0.2))
+    >>> racer.Constrained({"dollars": "min", "error": "min"}, error=("<=", 0.2))
+    Constrained({'dollars': 'min', 'error': 'min'}, error=('<=', 0.2))
     """
 
-    def __init__(self, metric: str, /, **constraints: tuple[str, float]) -> None:
+    def __init__(
+        self, metrics: Mapping[str, Direction | Metric] | str, /, **constraints: tuple[str, float]
+    ) -> None:
         given: dict[str, Any] = constraints
-        self.names: tuple[str, ...] = _names("Constrained", metric, given, 'error=("<=", 0.2)')
+        self.metrics, self.names = _names("Constrained", metrics, given, 'error=("<=", 0.2)')
         for name, constraint in given.items():
             if (
                 not isinstance(constraint, list | tuple)
@@ -209,7 +273,7 @@ class Constrained:
                 or not math.isfinite(constraint[1])
             ):
                 raise SettingError(
-                    f"Constrained({metric!r}, {name}={reprlib.repr(constraint)}): give "
+                    f"Constrained(.., {name}={reprlib.repr(constraint)}): give "
                     '("<=", number) or (">=", number)'
                 )
         self.constraints: dict[str, tuple[str, float]] = {
@@ -217,8 +281,7 @@ class Constrained:
         }
 
     def __repr__(self) -> str:
-        more = "".join(f", {name}={limit!r}" for name, limit in self.constraints.items())
-        return f"Constrained({self.names[0]!r}{more})"
+        return self._shown(self.constraints)
 
     def plain(self) -> dict[str, Any]:
         """Return it as plain data, from which it can be made again."""
@@ -233,15 +296,15 @@ class Constrained:
             fitting = "<=" if metric.sign > 0 else ">="
             if relation != fitting:
                 raise SettingError(
-                    f"objective={self}: {name!r} is {_DIRECTED[metric.direction]}, so its "
+                    f"{self}: {name!r} is {_DIRECTED[metric.direction]}, so its "
                     f"constraint is {fitting}, not {relation}"
                 )
             limits.append(limit * metric.sign)
             bounds = metric.bounds
             if bounds is not None and not bounds[0] <= limit <= bounds[1]:
                 raise SettingError(
-                    f"objective={self}: {limit:g} is outside the bounds of {name!r}, {bounds}, so that "
-                    "it says nothing"
+                    f"{self}: {limit:g} is outside the bounds of {name!r}, {bounds}: every "
+                    "candidate, or none, would satisfy it"
                 )
         return _goal("constrained", self.names, metrics, tuple(limits))
 
@@ -250,14 +313,23 @@ Objective = str | Pareto | Within | Constrained
 _DIRECTED = {"min": "minimised", "max": "maximised"}
 
 
-def _names(kind: str, metric: Any, limits: Mapping[str, Any], example: str) -> tuple[str, ...]:
-    """Return the metrics of an objective, the one that is raced for first."""
-    if not isinstance(metric, str) or not metric or not limits or metric in limits:
+def _names(
+    kind: str, given: Any, limits: Mapping[str, Any], example: str
+) -> tuple[Mapping[str, Metric] | None, tuple[str, ...]]:
+    """Return the metrics, and the names of those that decide, the one that is raced for first."""
+    metrics = _checked_metrics(given) if isinstance(given, Mapping) else None
+    first = given if metrics is None else next((n for n in metrics if n not in limits), None)
+    alone = not limits and (kind == "Within" or metrics is None)
+    if not isinstance(first, str) or not first or alone or first in limits:
         raise SettingError(
-            f"{kind}({reprlib.repr(metric)}, ..): give the metric that is raced for, and at least "
-            f"one other by name, {kind}('dollars', {example})"
+            f"{kind}({reprlib.repr(given)}, ..): give the metric that is raced for, and at least "
+            f'one other by name, {kind}({{"dollars": "min", "error": "min"}}, {example})'
         )
-    return (metric, *limits)
+    return metrics, (first, *limits)
+
+
+def _plain(metrics: Mapping[str, Metric]) -> dict[str, Any]:
+    return {name: metric.plain() for name, metric in metrics.items()}
 
 
 def _goal(
@@ -304,14 +376,14 @@ class Aim:
             if objective is None:
                 return None
             raise SettingError(
-                f"objective={objective!r} without metrics=: name the metrics that evaluate returns, "
-                'metrics={"error": "min", ..}'
+                f"{objective!r} without metrics: name those that evaluate returns, and their "
+                'directions, {"error": "min", ..}'
             )
         checked = _checked_metrics(metrics)
         if objective is None:
             if len(checked) > 1:
                 raise SettingError(
-                    f"metrics= names {', '.join(map(repr, checked))}: name the goal, with "
+                    f"several metrics, {', '.join(map(repr, checked))}: name the goal, with "
                     f"objective={next(iter(checked))!r} (the others are recorded), "
                     f"racer.Pareto({', '.join(map(repr, checked))}), racer.Within(..) or "
                     "racer.Constrained(..)"
@@ -322,7 +394,7 @@ class Aim:
         for name in names:
             if name not in checked:
                 raise SettingError(
-                    f"objective={found!r}: {name!r} is none of metrics="
+                    f"{found!r}: {name!r} is none of the metrics "
                     f"{', '.join(map(repr, checked))}{did_you_mean(name, checked)}"
                 )
         if not isinstance(found, str):
@@ -376,15 +448,15 @@ def _checked_metrics(given: Any) -> dict[str, Metric]:
     """Return metrics by name; SettingError for other objects."""
     if not isinstance(given, Mapping) or not given:
         raise SettingError(
-            f"metrics={reprlib.repr(given)}: give names and directions, "
+            f"{reprlib.repr(given)} as metrics: give names and directions, "
             '{"error": "min", "accuracy": "max"}'
         )
     found: dict[str, Metric] = {}
     for name, metric in given.items():
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
-            raise SettingError(f"metrics={reprlib.repr(given)}: {name!r} is no name of a metric")
+            raise SettingError(f"{reprlib.repr(given)}: {name!r} is no name of a metric")
         if name in _RESERVED:
-            raise SettingError(f"metrics: {name!r} is reserved, {_RESERVED[name]}: take another")
+            raise SettingError(f"the metric {name!r} is reserved, {_RESERVED[name]}: take another")
         found[name] = _as_metric(name, metric)
     return found
 
@@ -397,13 +469,13 @@ def _as_metric(name: str, given: Any) -> Metric:
         known = ("direction", "exact", "margin", "bounds")
         if unknown := next((key for key in given if key not in known), None):
             raise SettingError(
-                f"metrics[{name!r}] has {unknown!r}: give {', '.join(known)}"
+                f"the metric {name!r} has {unknown!r}: give {', '.join(known)}"
                 f"{did_you_mean(unknown, known)}"
             )
         return Metric(**given)
     if not is_one_of(given, _DIRECTIONS):
         raise SettingError(
-            f'metrics[{name!r}]={reprlib.repr(given)}: give "min", "max" or racer.Metric(..)'
+            f'{{{name!r}: {reprlib.repr(given)}}}: give "min", "max" or racer.Metric(..)'
         )
     return Metric(given)
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import reprlib
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
-from racer._checks import flag, instead, is_whole, whole
+from racer._checks import flag, whole
 from racer.core.budget import Budget
 from racer.core.objective import Aim
 from racer.core.prices import Prices, checked_prices
 from racer.core.runtime import Runtime
+from racer.deciders.decider import checked_schedule
 from racer.deciders.named import as_decider, default_decider, name_of
 from racer.errors import BudgetError, ObjectiveError, SettingError
 from racer.seeding import check_seed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Required
 
     import numpy as np
     from numpy.typing import NDArray
@@ -28,25 +28,6 @@ if TYPE_CHECKING:
     from racer.core.table import Row
     from racer.deciders.decider import Decider, Goal, Schedule
     from racer.evaluate.outcome import Cell
-
-
-class RulesGiven(TypedDict, total=False):
-    """The arguments of `Rules`, for functions that take them by name and pass them on."""
-
-    decider: str | Decider | None
-    budget: Required[int | Budget | Sequence[int | Budget]]
-    maximize: bool
-    seed: int | None
-    deterministic: bool | None
-    first_test: int
-    each_test: Schedule | None
-    min_survivors: int
-    block_size: int
-    runtime: Runtime | float | None
-    metrics: Mapping[str, str | Metric] | None
-    objective: Objective | Mapping[str, object] | None
-    prices: Sequence[float] | Given | None
-    generalize: bool | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +118,7 @@ class Rules:
             checked["generalize"] = flag(self.generalize, "generalize")
         for name in ("first_test", "min_survivors", "block_size"):
             checked[name] = whole(getattr(self, name), name, least=1)
-        checked["each_test"] = None if self.each_test is None else _each_test(self.each_test)
+        checked["each_test"] = None if self.each_test is None else checked_schedule(self.each_test)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         self._check_runtime()
@@ -146,32 +127,17 @@ class Rules:
     def _check_runtime(self) -> None:
         if self.runtime is None:
             return
-        if self.metrics is not None:
-            raise SettingError(
-                "metrics= with runtime=: a capped run has no other metrics; "
-                "return seconds as one of the metrics, without runtime="
-            )
         if self.is_paid or self.prices is not None:
             raise SettingError(
-                "Budget(spend=.., prices=..) with runtime=: a run that was capped may be made again, at a price "
-                "that is not known; give the budget in seconds or in evaluations"
+                "Budget(spend=.., prices=..) with goal=Runtime(..): a run that was capped may be made "
+                "again, at a price that is not known; give the budget in seconds or in evaluations"
             )
-        if self.maximize:
-            raise SettingError("maximize=True with runtime=: run time is minimised; leave it out")
         self.runtime.check_decider(self.decider)
 
     @classmethod
-    def given(cls, rules: RulesGiven) -> Rules:
+    def given(cls, rules: Mapping[str, Any]) -> Rules:
         """Return the rules of arguments, with a seed and a distance of tests."""
-        names = [field.name for field in fields(cls)]
-        if unknown := next((name for name in rules if name not in names), None):
-            hint = instead(unknown, names)
-            raise TypeError(f"got an unexpected keyword argument {unknown!r}{hint}")
-        if "budget" not in rules:
-            raise TypeError("missing the keyword argument 'budget'")
-        check_direction(maximize=rules.get("maximize", False), metrics=rules.get("metrics"))
-        values: dict[str, Any] = {**rules}
-        made = cls(**values)
+        made = cls(**rules)
         if made.each_test is None:
             made = replace(made, each_test=made.decider.tests)
         return made if made.seed is not None else replace(made, seed=check_seed(None))
@@ -332,14 +298,6 @@ class Rules:
         return tests > 0
 
 
-def check_direction(*, maximize: bool, metrics: object) -> None:
-    """Raise SettingError if the direction of metrics is said twice."""
-    if metrics is not None and flag(maximize, "maximize"):
-        raise SettingError(
-            'maximize=True beside metrics=: there each metric has its direction, {"score": "max"}'
-        )
-
-
 def check_goal(decider: Decider, goal: Goal | None, objective: object) -> None:
     """Raise SettingError unless a decider is for the objective."""
     kind = "cost" if goal is None else goal.kind
@@ -348,11 +306,11 @@ def check_goal(decider: Decider, goal: Goal | None, objective: object) -> None:
     name = name_of(decider)
     if goal is None:
         raise SettingError(
-            f"the decider {name} is for several metrics: give metrics=, and an objective of several "
-            "of them, such as racer.Pareto(..)"
+            f"the decider {name} is for several metrics: give a goal of several, such as "
+            'racer.Pareto({"error": "min", ..})'
         )
     raise SettingError(
-        f"the decider {name} does not decide objective={objective!r}: leave decider out, which is "
+        f"the decider {name} does not decide {objective!r}: leave decider out, which is "
         f"{default_decider(goal)!r} then"
     )
 
@@ -377,12 +335,3 @@ def _growing(first_test: int) -> frozenset[int]:
     while due[-1] < 1 << 48:  # more blocks than any race has
         due.append(due[-1] + max(1, (due[-1] + 2) // 4))
     return frozenset(due)
-
-
-def _each_test(each_test: Any) -> Schedule:
-    if isinstance(each_test, str) and each_test == "growing":
-        return "growing"
-    if not is_whole(each_test) or each_test < 1:
-        wanted = 'give a whole number >= 1, or "growing"'
-        raise SettingError(f"each_test={reprlib.repr(each_test)}: {wanted}")
-    return int(each_test)

@@ -220,7 +220,7 @@ class Failure(NamedTuple):
 class Table:
     """Outcomes by block and candidate; costs are minimised values, +inf for a failed cell.
 
-    With `runtime`, where some are capped on a block, all of its costs are as with the least cap. An
+    Of run times, where some are capped on a block, all of its costs are as with the least cap. An
     outcome that is added again, with a larger bound, takes the place of the first.
     """
 
@@ -407,7 +407,7 @@ class Table:
     def mean(self, candidate: int) -> float | None:
         """Return the mean value of a candidate over its successful cells, None without any.
 
-        With `runtime`, the mean score of all its cells; one capped below the limit has that of its cap.
+        Of run times, the mean score of all its cells; one capped below the limit has that of its cap.
         """
         if self.runtime is not None:
             told = self.of(candidate).values()

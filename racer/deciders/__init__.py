@@ -4,6 +4,7 @@ from racer.deciders.decider import Blocks as Blocks
 from racer.deciders.decider import Decider as Decider
 from racer.deciders.decider import Drop as Drop
 from racer.deciders.decider import Goal as Goal
+from racer.deciders.decider import Scheduled as Scheduled
 from racer.deciders.decider import Setting as Setting
 from racer.deciders.decider import Verdict as Verdict
 from racer.deciders.named import DECIDERS as DECIDERS

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from racer._checks import check_fraction, flag
-from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.decider import Blocks, Drop, Scheduled, Setting, Verdict
 from racer.deciders.parts.e_processes import Bets, as_e_values, with_frozen
 from racer.deciders.parts.plans import last_blocks, used_after
 from racer.deciders.parts.ranking import RunningRanks
@@ -35,7 +35,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class AnytimeRace(Decider):
+class AnytimeRace(Scheduled):
     """Drop a candidate when the evidence against it, as an e-value, reaches 1 / alpha.
 
     Against each opponent, a candidate's e-process multiplies bets that it loses the next block:
@@ -96,6 +96,7 @@ class AnytimeRace(Decider):
     familywise: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_fraction(self.alpha, "alpha", high=0.5)
         flag(self.familywise, "familywise")
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from racer._checks import check_draws, choice
 from racer._numerics import one_blas_thread
-from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.decider import Blocks, Drop, Scheduled, Setting, Verdict
 from racer.deciders.parts.plans import budget_after, required_budget, room, used_after
 from racer.deciders.parts.scores import By, block_scores
 from racer.deciders.parts.verdicts import best_of, drops
@@ -50,7 +50,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class BayesianBest(Decider):
+class BayesianBest(Scheduled):
     """On a known budget, drop the candidate with the least posterior probability of being best.
 
     A race of m candidates that has spent the fraction u of its budget keeps m^(1-u) of them: as
@@ -96,6 +96,7 @@ class BayesianBest(Decider):
     draws: int = 1000
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         choice(self.by, "by", get_args(By))
         check_draws(self.draws)
 

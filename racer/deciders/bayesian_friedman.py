@@ -11,7 +11,7 @@ import numpy as np
 
 from racer._checks import check_draws, check_epsilon, check_fraction, check_strength, choice
 from racer._numerics import RowBuffer, index_pairs, one_blas_thread
-from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.decider import Blocks, Decider, Drop, Scheduled, Setting, Verdict
 from racer.deciders.parts.gates import Evidence, Omnibus, Region, as_gate, gated
 from racer.deciders.parts.rank_tests import clear_pairs
 from racer.deciders.parts.ranking import RunningRanks
@@ -51,7 +51,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class BayesianFriedman(Decider):
+class BayesianFriedman(Scheduled):
     """Drop jointly inferior candidates, and one of each pair that is indistinguishable.
 
     At each test: an omnibus test (the gate); if it rejects "all equal", the longest list of
@@ -134,6 +134,7 @@ class BayesianFriedman(Decider):
     draws: int = 1000
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_fraction(self.confidence, "confidence", low=0.5)
         check_epsilon(self.epsilon)
         check_strength(self.strength)

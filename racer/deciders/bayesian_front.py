@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from racer._checks import check_fraction
-from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.decider import Blocks, Drop, Scheduled, Setting, Verdict
 from racer.deciders.parts.gates import Evidence, Gate, Omnibus, as_gate
 from racer.deciders.parts.ranking import RunningRanks
 from racer.deciders.parts.several import required_goal
@@ -34,7 +34,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class BayesianFront(Decider):
+class BayesianFront(Scheduled):
     """Drop candidates that are, jointly with probability `confidence`, not on the front.
 
     At each test: in every metric with noise an omnibus test of "all equal" (the gate). If all of
@@ -68,8 +68,7 @@ class BayesianFront(Decider):
     ...     return {"error": 1.0 / size + seed % 7 / 100.0, "seconds": 30.0 if size == 9 else size}
     >>> result = racer.race(
     ...     [1, 2, 4, 9, 12], evaluate, budget=2000, seed=1, decider="bayesian-front",
-    ...     metrics={"error": "min", "seconds": "min"},
-    ...     objective=racer.Pareto("error", "seconds"),
+    ...     goal={"error": "min", "seconds": "min"},
     ... )
     >>> sorted(result.config(c) for c in result.survivors)
     [1, 2, 4, 12]
@@ -82,6 +81,7 @@ class BayesianFront(Decider):
     gate: Gate | bool = "sign-flip"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_fraction(self.confidence, "confidence", low=0.5)
         object.__setattr__(self, "gate", as_gate(self.gate, Gate))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from racer._checks import choice
 from racer._numerics import RowBuffer
-from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.decider import Blocks, Drop, Scheduled, Setting, Verdict
 from racer.deciders.parts.plans import budget_after, required_budget, room, used_after
 from racer.deciders.parts.verdicts import best_of, drops
 from racer.failures import FailedCells, Largest
@@ -47,7 +47,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class BestForBudget(Decider):
+class BestForBudget(Scheduled):
     """Spend a known budget on finding the best one: candidates leave one by one, as late as it allows.
 
     A race of m candidates that has spent the fraction u of its budget keeps m^((1 - u)^a) of them,
@@ -94,6 +94,7 @@ class BestForBudget(Decider):
     by: By = "residuals"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         choice(self.by, "by", get_args(By))
 
     @property

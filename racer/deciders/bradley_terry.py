@@ -10,7 +10,7 @@ import numpy as np
 
 from racer._checks import check_draws, check_fraction, flag
 from racer._numerics import one_blas_thread
-from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.decider import Blocks, Drop, Scheduled, Setting, Verdict
 from racer.deciders.parts.gates import Evidence, Gate, Omnibus, as_gate, gated
 from racer.deciders.parts.ranking import Order, RunningRanks
 from racer.deciders.parts.verdicts import drops
@@ -43,7 +43,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class BradleyTerryRace(Decider):
+class BradleyTerryRace(Scheduled):
     """Drop candidates that are too unlikely to be the best by the Bayesian Bradley-Terry model.
 
     At each test: an omnibus test (the gate); if it rejects "all equal", the posterior of
@@ -106,6 +106,7 @@ class BradleyTerryRace(Decider):
     draws: int = 1000
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_fraction(self.threshold, "threshold")
         check_fraction(self.sigma, "sigma", high=1e6)
         flag(self.independent, "independent")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from racer._checks import check_fraction
-from racer.deciders.decider import Blocks, Decider, Setting, Verdict
-from racer.deciders.parts.mean_bets import Known, MeanBets, difference_bounds
+from racer.deciders.decider import Blocks, Scheduled, Setting, Verdict
 from racer.deciders.parts.several import Sought, required_goal, verdict_on_one
+from racer.stats._bets import Known, MeanBets, difference_bounds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,7 +55,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class ConstrainedRace(Decider):
+class ConstrainedRace(Scheduled):
     """Find the candidate with the smallest first metric among those that satisfy constraints.
 
     Two kinds of e-processes speak against a candidate: that its mean violates a constraint, and that
@@ -87,13 +87,9 @@ class ConstrainedRace(Decider):
     >>> limits = {"small": 3, "medium": 6, "large": 7}
     >>> def evaluate(model, item, seed):
     ...     return {"wrong": float(seed % 8 >= limits[model]), "price": prices[model]}
-    >>> racer.race(
-    ...     list(prices), evaluate, budget=900, seed=1,
-    ...     metrics={
-    ...         "wrong": racer.Metric(bounds=(0, 1)), "price": racer.Metric(exact=True)
-    ...     },
-    ...     objective=racer.Constrained("price", wrong=("<=", 0.4)),
-    ... ).best
+    >>> how = {"wrong": racer.Metric(bounds=(0, 1)), "price": racer.Metric(exact=True)}
+    >>> goal = racer.Constrained(how, wrong=("<=", 0.4))
+    >>> racer.race(list(prices), evaluate, budget=900, seed=1, goal=goal).best
     'medium'
     """
 
@@ -103,6 +99,7 @@ class ConstrainedRace(Decider):
     alpha: float = 0.05
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_fraction(self.alpha, "alpha", high=0.5)
 
     def start(self, setting: Setting) -> _State:

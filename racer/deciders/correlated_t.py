@@ -10,7 +10,7 @@ import numpy as np
 
 from racer._checks import check_draws, check_fraction
 from racer._numerics import RowBuffer
-from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.decider import Blocks, Drop, Scheduled, Setting, Verdict
 from racer.deciders.parts.verdicts import best_of, drops
 from racer.failures import FailedCells
 from racer.seeding import rng_for
@@ -36,7 +36,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class CorrelatedTRace(Decider):
+class CorrelatedTRace(Scheduled):
     """Drop candidates jointly no better than the leader by the Bayesian correlated t-test.
 
     For the folds of a cross-validation, or other blocks that are correlated. At each test, the
@@ -90,6 +90,7 @@ class CorrelatedTRace(Decider):
     draws: int = 1000
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_correlation(self.correlation)
         check_fraction(self.confidence, "confidence", low=0.5)
         check_rope(self.rope)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import reprlib
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+
+from racer._checks import is_whole, whole
+from racer.errors import SettingError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -267,7 +271,22 @@ class Decider(Protocol):
 
         @property
         def tests(self) -> Schedule:
-            """Schedule of tests, where a race has no `each_test` (see `racer.racing.Rules`); 1."""
+            """Schedule of tests where `each_test` is None; 1."""
+            return 1
+
+        @property
+        def first_test(self) -> int:
+            """Number of blocks before the first test of a race; 5."""
+            return 5
+
+        @property
+        def each_test(self) -> Schedule | None:
+            """Number of blocks between later tests, or "growing"; None: as `tests` says."""
+            return None
+
+        @property
+        def min_survivors(self) -> int:
+            """A race stops when no more candidates than this are left; 1."""
             return 1
 
         @property
@@ -310,6 +329,7 @@ class Decider(Protocol):
             return None
     else:
         tests, judge, bounds = 1, None, None
+        first_test, each_test, min_survivors = 5, None, 1
         takes_capped = ends_itself = by_means = False
         objectives = ("cost",)
 
@@ -332,9 +352,53 @@ class Decider(Protocol):
         return None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Scheduled(Decider):
+    """Base of racer's deciders: when they test, and how many candidates they leave.
+
+    Parameters
+    ----------
+    first_test : int
+        Number of blocks before the first test.
+    each_test : int or "growing", optional
+        Number of blocks between later tests; "growing": at a quarter more blocks each time (5, 6,
+        8, 10, 13, 16, 20, 25, ..) and at the end, since most deciders spend their error at each
+        test. None: in a tuning 1; in a race "growing", but for deciders whose error does not grow
+        with the number of tests ("anytime") and those that plan with the budget.
+    min_survivors : int
+        A race stops when no more candidates than this are left.
+
+    Examples
+    --------
+    >>> from racer.deciders import FRace
+    >>> FRace(first_test=8).first_test
+    8
+    """
+
+    first_test: int = field(default=5, repr=False)
+    each_test: Schedule | None = field(default=None, repr=False)
+    min_survivors: int = field(default=1, repr=False)
+
+    def __post_init__(self) -> None:
+        whole(self.first_test, "first_test", least=1)
+        whole(self.min_survivors, "min_survivors", least=1)
+        if self.each_test is not None:
+            checked_schedule(self.each_test)
+
+
+def checked_schedule(each_test: Any) -> Schedule:
+    """Return the distance of tests, if it is one, else SettingError."""
+    if isinstance(each_test, str) and each_test == "growing":
+        return "growing"
+    if not is_whole(each_test) or each_test < 1:
+        wanted = 'give a whole number >= 1, or "growing"'
+        raise SettingError(f"each_test={reprlib.repr(each_test)}: {wanted}")
+    return int(each_test)
+
+
 Judge = Callable[["NDArray[np.float64]", "NDArray[np.float64]"], Drop | None]
 # these have defaults
 OPTIONAL = (
     *("tests", "takes_capped", "ends_itself", "by_means", "objectives", "judge"),
-    *("bounds", "planned_room"),
+    *("bounds", "planned_room", "first_test", "each_test", "min_survivors"),
 )

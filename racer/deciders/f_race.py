@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from racer._checks import check_fraction, choice
-from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.decider import Blocks, Drop, Scheduled, Setting, Verdict
 from racer.deciders.parts.gates import Evidence, Gate, Omnibus, as_gate, gated
 from racer.deciders.parts.rank_tests import clear_pairs, two_sided_sign
 from racer.deciders.parts.ranking import RunningRanks
@@ -32,7 +32,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class FRace(Decider):
+class FRace(Scheduled):
     """Drop candidates that a post-hoc test finds worse, once an omnibus test rejects "all equal".
 
     With two candidates left, one test decides: see `last_two`.
@@ -92,6 +92,7 @@ class FRace(Decider):
     last_two: LastTwo | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_fraction(self.alpha, "alpha", high=0.5)
         object.__setattr__(self, "gate", as_gate(self.gate, Gate))
         choice(self.posthoc, "posthoc", get_args(Posthoc))

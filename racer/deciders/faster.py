@@ -40,6 +40,7 @@ class FasterRace(Decider):
     """
 
     ends_itself = True
+    first_test = each_test = 1
 
     alpha: float = 0.05
     margin: float = 0.02

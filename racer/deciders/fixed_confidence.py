@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from racer._checks import check_fraction, choice
-from racer.deciders.decider import Blocks, Decider, Setting, Verdict
+from racer.deciders.decider import Blocks, Scheduled, Setting, Verdict
 from racer.deciders.parts.e_processes import Duels, Sized, as_e_values
 from racer.deciders.parts.plans import last_blocks, used_after
 from racer.deciders.parts.ranking import RunningRanks
@@ -27,7 +27,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class FixedConfidence(Decider):
+class FixedConfidence(Scheduled):
     """End the race when the best candidate is known with a given confidence, at any time.
 
     Before each block, the candidates still in are ordered by their mean ranks so far (those that
@@ -84,6 +84,7 @@ class FixedConfidence(Decider):
     form: Sized = "median"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_fraction(self.confidence, "confidence", low=0.5)
         choice(self.form, "form", get_args(Sized))
 

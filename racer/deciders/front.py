@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from racer._checks import check_fraction, flag
-from racer.deciders.decider import Blocks, Decider, Drop, Goal, Setting, Verdict
+from racer.deciders.decider import Blocks, Drop, Goal, Scheduled, Setting, Verdict
 from racer.deciders.parts.e_processes import Bets, as_e_values, with_frozen
 from racer.deciders.parts.horizon import Horizon
 from racer.deciders.parts.plans import blocks_left, used_after
@@ -66,7 +66,7 @@ def _standing(state: _State, against: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class FrontRace(Decider):
+class FrontRace(Scheduled):
     """Drop a candidate when the evidence that another is better in every metric reaches 1 / alpha.
 
     For each opponent and metric an e-process bets that the candidate costs more, as in
@@ -114,8 +114,7 @@ class FrontRace(Decider):
     ...     return {"error": 1.0 / size + seed % 7 / 100.0, "seconds": 30.0 if size == 9 else size}
     >>> result = racer.race(
     ...     [1, 2, 4, 9, 12], evaluate, budget=2000, seed=1, decider="front",
-    ...     metrics={"error": "min", "seconds": "min"},
-    ...     objective=racer.Pareto("error", "seconds"),
+    ...     goal={"error": "min", "seconds": "min"},
     ... )
     >>> result.ended.value, sorted(result.config(c) for c in result.survivors)
     ('settled', [1, 2, 4, 12])
@@ -128,6 +127,7 @@ class FrontRace(Decider):
     familywise: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_fraction(self.alpha, "alpha", high=0.5)
         flag(self.familywise, "familywise")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from racer.deciders.decider import Blocks, Decider, Setting, Verdict
+from racer.deciders.decider import Blocks, Scheduled, Setting, Verdict
 from racer.deciders.parts.plans import budget_after, required_budget, room, used_after
 from racer.deciders.parts.several import FiniteCosts, best_first, exact_means
 from racer.deciders.parts.verdicts import drops
@@ -36,7 +36,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class GoalForBudget(Decider):
+class GoalForBudget(Scheduled):
     """Spend a known budget on the goal of several metrics: candidates leave as late as it allows.
 
     The plan of how many stay is that of `BestForBudget`. Candidates stand in the order of their mean
@@ -57,10 +57,9 @@ class GoalForBudget(Decider):
     >>> import racer
     >>> def evaluate(size, instance, seed):
     ...     return {"error": 1.0 / size + seed % 7 / 100.0, "seconds": 30.0 if size == 9 else size}
+    >>> goal = racer.Constrained({"error": "min", "seconds": "min"}, error=("<=", 0.4))
     >>> result = racer.race(
-    ...     [1, 2, 4, 9, 12], evaluate, budget=200, seed=1, decider="goal-for-budget",
-    ...     metrics={"error": "min", "seconds": "min"},
-    ...     objective=racer.Constrained("seconds", error=("<=", 0.4)),
+    ...     [1, 2, 4, 9, 12], evaluate, budget=200, seed=1, decider="goal-for-budget", goal=goal
     ... )
     >>> result.best
     4
@@ -73,7 +72,10 @@ class GoalForBudget(Decider):
     def start(self, setting: Setting) -> _State:
         goal, m = setting.objective, setting.n_candidates
         if goal == "cost":
-            raise SettingError("decider='goal-for-budget' is for several metrics: give objective=")
+            raise SettingError(
+                "decider='goal-for-budget' is for several metrics: give goal=racer.Pareto(..), "
+                "Within or Constrained"
+            )
         budget = required_budget(setting, "goal-for-budget")
         sums, counts = np.zeros((2, m, goal.n_metrics))
         return _State(goal, FiniteCosts(goal), m, budget, np.arange(m), sums, counts)

@@ -10,7 +10,7 @@ import numpy as np
 
 from racer._checks import choice
 from racer._numerics import RowBuffer
-from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.decider import Blocks, Drop, Scheduled, Setting, Verdict
 from racer.deciders.parts.plans import required_budget, used_after
 from racer.deciders.parts.scores import By, block_scores
 from racer.deciders.parts.verdicts import best_of, drops
@@ -62,7 +62,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class SequentialHalving(Decider):
+class SequentialHalving(Scheduled):
     """Spend the budget in ceil(log2 m) equal parts, and drop the worse half after each.
 
     A baseline: it tests nothing and promises nothing about errors, but spends exactly what it
@@ -101,6 +101,7 @@ class SequentialHalving(Decider):
     by: By = "mean"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         choice(self.by, "by", get_args(By))
 
     @property

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from racer._checks import check_fraction, flag, is_real
-from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.decider import Blocks, Drop, Scheduled, Setting, Verdict
 from racer.deciders.parts.e_processes import as_e_values, with_frozen
-from racer.deciders.parts.mean_bets import MeanBets, difference_bounds
 from racer.deciders.parts.verdicts import best_of, drops
 from racer.errors import SettingError
+from racer.stats._bets import MeanBets, difference_bounds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,7 +53,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class MeanRace(Decider):
+class MeanRace(Scheduled):
     """Find the candidate with the best mean of scores that have bounds, as right or wrong answers.
 
     Against each opponent, a candidate's e-process multiplies bets that its mean is worse, sized so
@@ -100,7 +100,7 @@ class MeanRace(Decider):
     >>> import racer
     >>> def evaluate(prompt, item, seed):
     ...     return float(item % 10 < prompt)  # right on so many of ten
-    >>> how = {"maximize": True, "decider": "mean", "seed": 1}
+    >>> how = {"goal": "max", "decider": "mean", "seed": 1}
     >>> result = racer.race([5, 8, 6], evaluate, range(400), budget=1200, **how)
     >>> result.best, result.ended.value, result.evaluations < 600
     (8, 'decided', True)
@@ -116,6 +116,7 @@ class MeanRace(Decider):
     familywise: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_fraction(self.alpha, "alpha", high=0.5)
         flag(self.population, "population")
         flag(self.familywise, "familywise")

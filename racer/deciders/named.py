@@ -119,9 +119,8 @@ def _check_attributes(decider: Any) -> None:
 @lru_cache(maxsize=256)
 def _misspelt(names: tuple[str, ...]) -> tuple[str, str] | None:
     """Return the first public name that is nearly one of the protocol, and that one."""
-    meant = {name: name for name in OPTIONAL} | {"each_test": "tests"}
     for name in names:
         if not name.startswith("_") and name not in OPTIONAL:
-            for near in difflib.get_close_matches(name, meant, n=1, cutoff=0.85):
-                return name, meant[near]
+            for near in difflib.get_close_matches(name, OPTIONAL, n=1, cutoff=0.85):
+                return name, near
     return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from racer._checks import check_draws, check_fraction, check_strength
-from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.decider import Blocks, Drop, Scheduled, Setting, Verdict
 from racer.deciders.parts.gates import Evidence, Gate, Omnibus, as_gate, gated
 from racer.deciders.parts.ranking import Order, RunningRanks
 from racer.deciders.parts.verdicts import drops
@@ -28,7 +28,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class SignedRankRace(Decider):
+class SignedRankRace(Scheduled):
     """Drop candidates worse than the leader by the signed-rank test, for every prior.
 
     At each test: an omnibus test (the gate); if it rejects "all equal", the Bayesian
@@ -86,6 +86,7 @@ class SignedRankRace(Decider):
     draws: int = 1000
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_fraction(self.confidence, "confidence", low=0.5)
         check_strength(self.ignorance, "ignorance")
         object.__setattr__(self, "gate", as_gate(self.gate, Gate))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from racer._checks import check_fraction
-from racer.deciders.decider import Blocks, Decider, Setting, Verdict
-from racer.deciders.parts.mean_bets import Known, MeanBets, difference_bounds
+from racer.deciders.decider import Blocks, Scheduled, Setting, Verdict
 from racer.deciders.parts.several import Sought, required_goal, verdict_on_one
+from racer.stats._bets import Known, MeanBets, difference_bounds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +36,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class WithinRace(Decider):
+class WithinRace(Scheduled):
     """Find the candidate with the smallest first metric among those nearly the best in the others.
 
     A candidate is acceptable if its mean in each other metric is within the tolerance of the least
@@ -76,13 +76,9 @@ class WithinRace(Decider):
     >>> limits = {"small": 3, "medium": 6, "large": 6}
     >>> def evaluate(model, item, seed):
     ...     return {"wrong": float(seed % 7 >= limits[model]), "price": prices[model]}
-    >>> racer.race(
-    ...     list(prices), evaluate, budget=900, seed=1,
-    ...     metrics={
-    ...         "wrong": racer.Metric(bounds=(0, 1)), "price": racer.Metric(exact=True)
-    ...     },
-    ...     objective=racer.Within("price", wrong=0.05),
-    ... ).best
+    >>> how = {"wrong": racer.Metric(bounds=(0, 1)), "price": racer.Metric(exact=True)}
+    >>> goal = racer.Within(how, wrong=0.05)
+    >>> racer.race(list(prices), evaluate, budget=900, seed=1, goal=goal).best
     'medium'
     """
 
@@ -92,6 +88,7 @@ class WithinRace(Decider):
     alpha: float = 0.05
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_fraction(self.alpha, "alpha", high=0.5)
 
     def start(self, setting: Setting) -> _State:

@@ -124,8 +124,8 @@ def check_objective(evaluate: object, *, timed: bool = False) -> None:
         )
     if timed and is_coroutine_function(evaluate):
         raise ObjectiveError(
-            "evaluate is a coroutine function, and runtime= needs a process for each evaluation: "
-            "give a plain function, or leave runtime out"
+            "evaluate is a coroutine function, and goal=Runtime(..) needs a process for each "
+            "evaluation: give a plain function, or another goal"
         )
     try:
         signature = inspect.signature(seeded(evaluate))
@@ -201,7 +201,7 @@ def judge(answer: Any) -> tuple[Status, float | None, str]:
         return answer
     if isinstance(answer, Mapping):
         names = ", ".join(f"{name!r}: .." for name in answer)
-        what = f"{MAPPING}, {{{names}}}: give metrics={{name: 'min' or 'max'}}, and objective="
+        what = f"{MAPPING}, {{{names}}}: give goal={{name: 'min' or 'max', ..}}, or racer.Pareto, Within or Constrained"
         return "invalid", None, what if answer else "returned a mapping without a number"
     if isinstance(answer, np.ndarray) and answer.ndim == 0:
         answer = answer[()]
@@ -254,7 +254,7 @@ NO_MAPPING = "returned no mapping of metrics"
 COROUTINE = "returned a coroutine"
 NO_MONEY = f"gave a wrong {SPEND!r}"
 USELESS = (MAPPING, NO_MAPPING, COROUTINE, NO_MONEY)
-"""First words of messages about a wrong `evaluate` or `metrics=`, for which a retry is useless."""
+"""First words of messages about a wrong `evaluate` or `goal=`, for which a retry is useless."""
 
 
 def check_useful(outcome: Outcome) -> None:
@@ -285,7 +285,7 @@ def judge_metrics(answer: Any, names: tuple[str, ...]) -> Judged:
         if inspect.iscoroutine(answer):
             return *judge(answer), None
         listed = ", ".join(f"{name!r}: .." for name in names)
-        what = f"{NO_MAPPING} but {with_article(answer)}: metrics= asks for {{{listed}}}"
+        what = f"{NO_MAPPING} but {with_article(answer)}: return {{{listed}}}"
         return "invalid", None, what, None
     found = {}
     for name in names:

@@ -114,7 +114,7 @@ class Outcome:
     worker : str
         The process that evaluated it, as host:pid; "" if that is not known.
     metrics : mapping of str to float, optional
-        All metrics by name, in the user's direction, where the race has `metrics`.
+        All metrics by name, in the user's direction, where the race has several.
     spend : float, optional
         Cost of the evaluation in money, that of retries included; None if it is not known.
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 from racer._checks import check_jobs, is_whole, suggesting, with_article
 from racer.errors import SettingError
 from racer.evaluate.attempt import WATCHER_DIED, Task, evaluate_cell, watched
+from racer.evaluate.batches import Batched, Batches
 from racer.evaluate.command.command import Command
 from racer.evaluate.executor import SPARE, Futures, OnlyNeeded, Submitter, UserExecutor, never
 from racer.evaluate.limits.limits import Limits
@@ -244,6 +245,8 @@ def workers_for(
         evaluate.check(configs, instances, parameters)
     is_async, evaluate = is_coroutine_function(evaluate), seeded(evaluate)
     where, limits = Workers.of(n_jobs), Limits.of(limits)
+    if isinstance(evaluate, Batched):
+        return Batches(evaluate)
     if is_async:
         return _coroutines(evaluate, where, limits)
     retries, forked = limits.retries, limits.forked(timed=timed)

@@ -2,20 +2,103 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import json
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import whole
+from racer._files import write_text
+from racer.evaluate.objective import describe
 from racer.racing.race import Race
+from racer.seeding import check_seed
 from racer.space.numeric import Integer, Real
 from racer.space.parameters import Categorical, Ordinal
 from racer.space.space import Space
 from racer.tuner.tuner import Tuner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from hydra.core.override_parser.types import Override
+
+
+@dataclass
+class KeptJob:
+    """A job that was finished before: `return_value` is what it returned, or raises."""
+
+    record: dict[str, Any]
+
+    @property
+    def return_value(self) -> Any:
+        """Return its value."""
+        if "error" in self.record:
+            raise RuntimeError(self.record["error"])
+        return self.record["value"]
+
+
+class KeptJobs:
+    """What finished jobs return, a file for each, so that a sweep that was killed goes on.
+
+    Jobs write them, in whatever process a launcher runs them.
+    """
+
+    def __init__(self, folder: str, rules: dict[str, Any]) -> None:
+        """Take the folder; the seed of the rules is that with which the sweep began."""
+        self._folder = Path(folder).absolute()
+        self._folder.mkdir(parents=True, exist_ok=True)
+        path = self._folder / "seed"
+        if "seed" not in rules:
+            rules["seed"] = int(path.read_text("utf-8")) if path.exists() else check_seed(None)
+        write_text(path, str(rules["seed"]))
+
+    def keeping(self, task: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """Return a task that writes what it returns."""
+        return functools.partial(_kept, task, self._folder)
+
+    def launched(self, launch: Callable[[list[list[str]], int], Any]) -> Callable[..., Any]:
+        """Return a function that launches the jobs of a batch that are not finished."""
+
+        def launched(batch: list[list[str]], first: int) -> Iterator[Any]:
+            kept = [self._job(first + i, lines) for i, lines in enumerate(batch)]
+            for is_new, group in groupby(enumerate(kept), lambda one: one[1] is None):
+                places, known = zip(*group, strict=True)
+                new = batch[places[0] : places[-1] + 1]
+                yield from launch(new, first + places[0]) if is_new else known
+
+        return launched
+
+    def _job(self, number: int, lines: list[str]) -> KeptJob | None:
+        """Return a job if it is finished; HydraException if another one has its number."""
+        path = self._folder / f"{number}.json"
+        if not path.exists():
+            return None
+        record = json.loads(path.read_text("utf-8"))
+        if record["overrides"] != lines:
+            from hydra.errors import HydraException  # noqa: PLC0415  (Hydra may be missing)
+
+            raise HydraException(f"store={self._folder} holds another sweep: give another folder")
+        return KeptJob(record)
+
+
+def _kept(task: Callable[[Any], Any], folder: Path, cfg: Any) -> Any:
+    """Run a job, and write what it returns, or raises, before Hydra knows of it."""
+    from hydra.core.hydra_config import HydraConfig  # noqa: PLC0415  (Hydra may be missing)
+
+    job, record = HydraConfig.get(), dict[str, Any]()
+    record["overrides"] = [*job.overrides.task]
+    try:
+        record["value"] = task(cfg)
+    except Exception as error:
+        record["error"] = describe(error)
+        raise
+    finally:
+        if len(record) > 1:
+            write_text(folder / f"{job.job.num}.json", json.dumps(record, default=float))
+    return record["value"]
 
 
 def check_settings(instances: Mapping[str, Any], seed_key: str | None, budget: int | None) -> None:
@@ -66,9 +149,9 @@ def contest_of(swept: Mapping[str, Override], instances: Any, budget: int, **rul
     if all(override.is_discrete_sweep() for override in swept.values()):
         combinations = list(itertools.islice(grid(swept), budget + 1))
         if len(combinations) * rules["first_test"] <= budget:
-            return Race(combinations, instances, budget=budget, **rules)
+            return Race.of(combinations, instances, budget=budget, **rules)
     space = Space({key: parameter(override) for key, override in swept.items()})
-    return Tuner(space, instances, budget=budget, **rules)
+    return Tuner.of(space, instances, budget=budget, **rules)
 
 
 def grid(swept: Mapping[str, Override]) -> Iterator[dict[str, str]]:

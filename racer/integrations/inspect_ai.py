@@ -255,7 +255,7 @@ class _Progress:
         self.race: Race | None = None
         if len(names) < 2:
             raise SettingError("one candidate is no race: give more names, or recorded=..")
-        checked = Race(names, **rules, budget=10**9).rules
+        checked = Race.of(names, **rules, budget=10**9).rules
         self._recorded = {name: self._checked(name, recorded[name], checked) for name in recorded}
 
     def start(self, ids: list[Any], epochs: int) -> None:
@@ -270,7 +270,7 @@ class _Progress:
                 for sample, number in self._recorded_scores(name, epoch).items():
                     self.add(name, sample, epoch, number)
         instances = [(sample, epoch) for epoch in range(1, epochs + 1) for sample in ids]
-        self.race = Race(
+        self.race = Race.of(
             self._names,
             instances,
             deterministic=True,

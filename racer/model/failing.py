@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Indices = NDArray[np.intp]
 
-_CELLS = 600  # that are learnt from, at most
+_CELLS = 400  # that are learnt from, at most
 _PARTS = ((0.4, 0.4, 0.1, 0.1), (0.2, 0.2, 0.5, 0.1), (0.1, 0.8, 0.0, 0.1))
 _SIGNALS, _LENGTHS = (0.1, 0.3, 0.8, 0.98), (0.1, 0.3, 1.0)  # of the variance; of a range
 _LIKELY = 3.0  # log likelihood less than the best: laws that count
@@ -64,15 +64,15 @@ class Failing:
         self.n_cells = len(at)
         self._points, self._n = points, n_places
         self.rate = float((failed.sum() + 0.5) / (len(failed) + 1.0))
-        if len(at) > _CELLS:  # chosen by instance, never by outcome
-            hard = np.bincount(places, failed, n_places) > 0
-            luck = np.random.default_rng(0).random(len(at))
-            some = np.lexsort((luck, ~hard[places]))[:_CELLS]
-            at, places, failed = at[some], places[some], failed[some]
+        hard = np.bincount(places, failed, n_places) > 0
+        luck = np.random.default_rng(0).random(len(at))
+        order = np.lexsort((luck, ~hard[places]))  # by instance, never by outcome
+        some = order[:_CELLS]
         is_new = last is None or self.n_cells > _GROWTH * last.searched_at
         self.searched_at: int = self.n_cells if last is None or is_new else last.searched_at
         laws: Sequence[Law] = (*CHANCE, *_LAWS) if last is None or is_new else last.laws
-        self._fit(at, places, np.asarray(failed - self.rate, dtype=np.float64), laws)
+        rest = np.asarray(failed - self.rate, dtype=np.float64)
+        self._fit(at[some], places[some], rest[some], laws)
 
     def _fit(self, at: Indices, places: Indices, rest: Floats, laws: Sequence[Law]) -> None:
         """Keep the likely laws, with weights of cells (u, places) by which each predicts."""
@@ -96,7 +96,9 @@ class Failing:
             np.add.at(by_cell, (at, places), weights * variance * law.signal)
             found.append(by_cell)
         likely = np.exp(np.array(fits) - max(fits))
-        keep = [i for i, w in enumerate(likely) if w > np.exp(-_LIKELY) or laws[i] in CHANCE]
+        is_chance = np.array([law in CHANCE for law in laws])
+        best = [np.where(kind, likely, 0.0).argmax() for kind in (is_chance, ~is_chance)]
+        keep = np.union1d(np.flatnonzero(likely > np.exp(-_LIKELY)), best).tolist()
         self.laws = [laws[i] for i in keep]
         self.weights = likely[keep] / likely[keep].sum()
         self._by_cell = [found[i] for i in keep]
@@ -126,6 +128,11 @@ class Failing:
                 out[part] += weight * own
                 cost[part] += weight * (1.0 - law.signal) * PRICE * own.mean(axis=1)
         return np.clip(out, 0.0, 1.0), cost
+
+    def price(self, points: Floats, numbers: Indices | None = None) -> Floats:
+        """Return what points (k,) cost: of the share that fails, and of each place where that is sure."""
+        failing, chance = self(points, numbers)
+        return np.asarray(chance + FAR * sure(failing))
 
 
 def likeness(one: Floats, other: Floats, length: float) -> Floats:

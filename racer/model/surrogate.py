@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import scipy.linalg  # has a BLAS of its own, which `one_blas_thread` limits once it is loaded
 
-from racer.model.failing import FAR, sure
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -192,15 +190,11 @@ class Guarded:
 
     def __call__(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return posterior means of costs, shape (k,), at features of shape (k, d, 2)."""
-        return self._costs(features) + self._price(features)
+        return self._costs(features) + self._failing.price(features)
 
     def lower_bound(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         """Posterior means less their standard deviations, shape (k,), at features (k, d, 2)."""
-        return self._costs.lower_bound(features) + self._price(features)
-
-    def _price(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
-        failing, chance = self._failing(features)
-        return np.asarray(chance + FAR * sure(failing))
+        return self._costs.lower_bound(features) + self._failing.price(features)
 
 
 def _triangular_solution(

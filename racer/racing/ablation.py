@@ -28,12 +28,10 @@ from racer.space.structure import toward
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
-    from typing import Unpack
 
     from racer.core.contest import Kind
-    from racer.core.rules import RulesGiven
     from racer.evaluate.outcome import Cell
-    from racer.racing.asktell import Ahead, Early
+    from racer.racing.asktell import Ahead
     from racer.space.space import Space
 
 __all__ = ["Ablation"]
@@ -60,7 +58,7 @@ class Ablation(AskTell):
     callbacks : sequence of callable
     **rules
         As of `racer.Race`, the budget among them: `max_evaluations` returns what it takes at most.
-        With `runtime` all evaluations may take `limit`: gains of the mean score need times that
+        Of run times all evaluations may take `limit`: gains of the mean score need times that
         are not capped.
 
     Raises
@@ -85,7 +83,7 @@ class Ablation(AskTell):
         seeds: Sequence[int],
         *,
         callbacks: Sequence[Callback] = (),
-        **rules: Unpack[RulesGiven],
+        **rules: Any,
     ) -> None:
         super().__init__(callbacks)
         self.space = space
@@ -230,7 +228,7 @@ class Ablation(AskTell):
         self._notes.append(RaceEnded(self._ended, eliminated=()))
 
     def _evaluate(
-        self, candidates: Sequence[int], blocks: Sequence[int], later: Ahead = lambda _: ()
+        self, candidates: Sequence[int], blocks: Sequence[int], later: Ahead = tuple
     ) -> Generator[Asked, Any, bool]:
         """Evaluate the missing cells of candidates on blocks; return False if the budget is short."""
         cells = self._missing(candidates, blocks)
@@ -285,7 +283,7 @@ class Ablation(AskTell):
             row = Row.of(block, state.alive, [self._table.of(c)[block] for c in alive])
         return self._best([options[i] for i in state.ranked])
 
-    def _later(self, candidates: Sequence[int], first: int, _: Early) -> Iterator[list[Cell]]:
+    def _later(self, candidates: Sequence[int], first: int) -> Iterator[list[Cell]]:
         """Yield the missing cells of candidates block by block."""
         for block in range(first, len(self._seeds)):
             yield self._missing(candidates, [block])

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from racer.errors import RaceStateError, warn
 from racer.evaluate.outcome import Cell, Outcome, bounded, check_outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
     from racer.core.contest import Kind
     from racer.core.events import Callback
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from racer.racing.repeats import Repeats
 
     Cells = list[Cell]
-    Early = Mapping[CellKey, Outcome]  # of blocks that are not complete
-    Ahead = Callable[[Early], Iterable[Cells]]
+    Ahead = Callable[[], Iterable[Cells]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +70,12 @@ class Notes(list[Any]):
 class Asked:
     """Cells that a contest needs, made when they are looked at, and what has been told of them.
 
-    `later` yields the cells that may follow, of one block after the other, the likeliest first by
-    what is known early.
+    `later` yields the cells that may follow, of one block after the other, the likeliest first.
     """
 
     __slots__ = ("_by_key", "_cells", "_make", "_shuffled", "later", "told")
 
-    def __init__(self, make: Callable[[], Cells], later: Ahead = lambda _: ()) -> None:
+    def __init__(self, make: Callable[[], Cells], later: Ahead = tuple) -> None:
         self._make = make
         self._cells: Cells | None = None
         self._by_key: dict[CellKey, Cell] | None = None
@@ -162,6 +160,14 @@ class AskTell(ABC):
     def __init_subclass__(cls) -> None:
         entries(cls)
 
+    @classmethod
+    def of(cls, *args: Any, callbacks: Sequence[Callback] = (), **settings: Any) -> Self:
+        """Return the contest of `settings`, as a store has them."""
+        made: Any = cls.__new__(cls)
+        AskTell.__init__(made, callbacks)
+        made._set_up(*args, **settings)  # noqa: SLF001  (its own)
+        return made  # type: ignore[no-any-return]
+
     kind: ClassVar[Kind]
     rules: Rules
 
@@ -199,23 +205,20 @@ class AskTell(ABC):
         cells, told = self._asked.shuffled, self._asked.told
         return tuple([cell for cell in cells if cell.key not in told] if told else cells)
 
-    def ahead(self, blocks: int, known: Early | None = None) -> Iterator[Cell]:
+    def ahead(self, blocks: int) -> Iterator[Cell]:
         """Yield cells that may be asked for after these, of up to so many blocks, block by block.
 
         They depend on the outcomes so far only; one asked for later is the same.
         With a budget of money there are none: those that are not needed would be paid for.
-        With the outcomes that are `known` of such cells, and those told of this block, the order
-        follows the candidates that have become likely to stay.
         """
         if self.rules.is_paid:
             return
-        early = {} if known is None else {**self._asked.told, **known}
         # the next race of a tuning may begin with the group of blocks in which this one ends
         asked = self._asked.by_key
-        for cells in islice(self._asked.later(early), blocks):
+        for cells in islice(self._asked.later(), blocks):
             yield from (cell for cell in in_random_order(cells) if cell.key not in asked)
 
-    def tell(self, cell: Cell, outcome: Outcome) -> None:
+    def tell(self, cell: Cell, outcome: Outcome, /) -> None:
         """Record the outcome of a cell that was asked for.
 
         Raises
@@ -383,7 +386,7 @@ def as_measured(outcome: Outcome, rules: Rules) -> Outcome:
 def under(bound: float | None, outcome: Outcome) -> Outcome:
     """Return an outcome as it is under a bound; RaceStateError if that is not known."""
     if outcome.status == "capped" and bound is None:
-        raise RaceStateError("an outcome that is capped was told, but there is no runtime=")
+        raise RaceStateError("an outcome that is capped was told, but the goal is not Runtime(..)")
     found = bounded(outcome, bound)
     if found is None:
         raise RaceStateError(

@@ -287,15 +287,13 @@ def best(state: State, survivors: Sequence[int]) -> int | None:
     return None if state.verdict.best is None and not state.eliminations else survivors[0]
 
 
-def expected(
-    rules: Rules, state: State, n_withheld: int, order: Sequence[int] | None = None
-) -> Iterator[Sequence[int]]:
+def expected(rules: Rules, state: State, n_withheld: int) -> Iterator[Sequence[int]]:
     """Yield the candidates likely to be in, best first, block by block from the next one.
 
     All that are left, unless the decider plans how many it keeps at each test, until it keeps no
-    more than the race has to. `order`: those that are left, by a better forecast.
+    more than the race has to.
     """
-    ranked: Sequence[int] = _ranked_so_far(state) if order is None else order
+    ranked: Sequence[int] = _ranked_so_far(state)
     used, blocks = state.used, state.block - n_withheld
     seen = state.tested + len(state.pending)
     while True:

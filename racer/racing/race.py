@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from racer._checks import counted, is_real
+from racer.core.arguments import settings_of
 from racer.core.blocks import Order, Stream, as_groups
 from racer.core.contest import Description
 from racer.core.events import Callback, Elimination, Ended
@@ -34,11 +35,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from racer.core.arguments import Given, Instances
     from racer.core.blocks import InstanceOrder
     from racer.core.contest import Kind
-    from racer.core.rules import RulesGiven
     from racer.evaluate.outcome import Cell
-    from racer.racing.asktell import Early
     from racer.racing.state import Evidence
 
 __all__ = ["Race"]
@@ -55,20 +55,12 @@ class Race(AskTell):
     ----------
     candidates : sequence
         Configurations, of any type; each once.
-    instances : sequence or None
-        Taken in the order given, and again with new seeds when they run out. None: a noisy
-        objective without instances.
-    instance_order : {"shuffled", "given"}, optional
-        Whether instances are taken in a random order, or as they stand. None: "given", unless the
-        decider compares mean scores of items ("mean").
-    groups : sequence, optional
-        A label per instance: those with equal ones (questions on one passage, repeats of an item)
-        are taken in a row, and the decider is shown the mean of each group as one block. They are
-        the unit of `first_test` and of `generalize`.
+    instances : sequence, Instances or None
+        Used again with new seeds when they run out. None: a noisy objective without instances.
     callbacks : sequence of callable
         Each is called with every `BlockCompleted` and the `RaceEnded`.
-    **rules
-        Budget, decider, seed, ..: the parameters of `racer.racing.Rules`, by name.
+    **given
+        `budget`, `goal`, `decider` and `seed`, as in `racer.race`.
 
     Raises
     ------
@@ -91,14 +83,23 @@ class Race(AskTell):
     def __init__(
         self,
         candidates: Sequence[Any],
+        instances: Sequence[Any] | Instances | None = None,
+        *,
+        callbacks: Sequence[Callback] = (),
+        **given: Unpack[Given],
+    ) -> None:
+        super().__init__(callbacks)
+        self._set_up(candidates, **settings_of("race", instances, given))
+
+    def _set_up(
+        self,
+        candidates: Sequence[Any],
         instances: Sequence[Any] | None = None,
         *,
         instance_order: InstanceOrder | None = None,
         groups: Sequence[Any] | None = None,
-        callbacks: Sequence[Callback] = (),
-        **rules: Unpack[RulesGiven],
+        **rules: Any,
     ) -> None:
-        super().__init__(callbacks)
         self.configs: tuple[Any, ...] = as_pool(candidates)
         self.instances: tuple[Any, ...] | None = as_instances(instances)
         self.rules: Rules = Rules.given(rules)
@@ -130,11 +131,14 @@ class Race(AskTell):
     def _check(self) -> None:
         m = len(self.configs)
         if self._stream.groups is not None and self.rules.runtime is not None:
-            raise SettingError("groups= with runtime=: a mean of run times that are capped is none")
+            raise SettingError(
+                "Instances(groups=..) with goal=Runtime(..): the mean of capped run times is undefined"
+            )
         if self.rules.bounds is not None and self.rules.deterministic is False and self.instances:
             raise SettingError(
                 f"deterministic=False with {self.rules.decider!r}, which uses each instance once: to "
-                "repeat items, list them several times, and give groups= that say which are the same"
+                "repeat items, list them several times, and give Instances(.., groups=..) that say which "
+                "are the same"
             )
         if m > 1 and self.rules.min_survivors >= m:
             raise SettingError(
@@ -174,7 +178,7 @@ class Race(AskTell):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Settings of this race: Race(configs, instances, **settings) is the same one again."""
+        """Settings of this race: Race.of(configs, instances, **settings) is the same one again."""
         order, groups = self._stream.order, self._stream.groups
         more: dict[str, Any] = {} if groups is None else {"groups": list(groups.numbers)}
         if order != "given" or self.rules.bounds is not None:
@@ -422,7 +426,7 @@ class Race(AskTell):
             text = f"block {row.block} {what}: {all_failed(row.outcomes())}"
             self._notes.append(Repeated(text))
 
-    def _later(self, asked: Request, order: Order, _: Early) -> Iterator[list[Cell]]:
+    def _later(self, asked: Request, order: Order) -> Iterator[list[Cell]]:
         """Yield cells of the blocks after this one, block by block, the best standing first.
 
         Of the candidates likely to be in; only cells that instances and budget allow. A cap is as

@@ -61,7 +61,7 @@ class AblationResult(AnyResult):
         `before`, `after` (numbers), and the `parameters` that change.
     frame : DataFrame
         One row per step: parameters, gain (of the mean value, or of PAR10 or the utility, as
-        `runtime` decides; in the direction of better; a failure is one range of all values of the
+        `racer.Runtime` decides; in the direction of better; a failure is one range of all values of the
         path and the target behind the worst, so that gains add up), share (of the gain from source
         to target), probability (posterior, that the step helps in the mean), mean (of the blocks
         that did not fail).

@@ -172,7 +172,7 @@ class Result(AnyResult, ABC):
     def _of_metrics(self) -> Metrics:
         if self._metrics is None:
             raise SettingError(
-                "evaluate returned one number: a front needs metrics=, and evaluate that returns "
+                "evaluate returned one number: a front needs goal=racer.Pareto(..), and evaluate that returns "
                 "them by name"
             )
         return self._metrics

@@ -135,7 +135,7 @@ def verdict_of_default(result: Result, default: int | None) -> str:
         more = f": a mean of {means}"
     has = "solved" if found.failed or found.default_failed else "seen"
     if not found.held_out:
-        hint = "" if len(result.held_out) else ": give test_instances"
+        hint = "" if len(result.held_out) else ": give Instances(.., held_out=..)"
         sentence = (
             f"{what} on the {found.blocks} blocks of the tuning that both have {has}; the best was "
             f"chosen on these, which flatters it{hint}."

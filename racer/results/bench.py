@@ -10,15 +10,18 @@ import numpy as np
 
 from racer._checks import counted
 from racer._numerics import as_json
+from racer.deciders.gate import GateRace
 from racer.deciders.parts.e_processes import median_interval
 from racer.render.escape import in_json
 from racer.render.notebook import Displayed
 from racer.render.sections import Grid, number
+from racer.results.gate import answer_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from racer.render.sections import Piece
+    from racer.results.gate import Answer
     from racer.results.race import RaceResult
 
 __all__ = ["BenchResult"]
@@ -48,6 +51,9 @@ class BenchResult(Displayed):
         "failed", or "left" if it is the only one that did not fail.
     times : DataFrame, rounds x programs
         Seconds; NaN where a program was out. Rounds count from 1.
+    answer : {"passes", "worse", "undecided"} or None
+        With a baseline: whether the other program is slower than that by more than the margin (its
+        median ratio; "worse": or it failed), each wrong with probability alpha at most.
     failures : tuple of str
         A sentence for each program that failed, and so was out.
     ended : str
@@ -100,6 +106,11 @@ class BenchResult(Displayed):
         return frame.set_axis(frame.index + 1).rename_axis("round")
 
     @property
+    def answer(self) -> Answer | None:
+        """Of the program that is not the baseline."""
+        return answer_of(self.race) if isinstance(self._decider, GateRace) else None
+
+    @property
     def _decider(self) -> Any:
         return self.race.rules.decider
 
@@ -110,12 +121,16 @@ class BenchResult(Displayed):
 
         names, margin = self.race.configs, self._decider.margin
         gone = {one.candidate: one for one in self.race._eliminations}
-        first, *others = [*self.race.survivors, *gone]
+        first, *others = [*self.race.survivors, *gone] if self.answer is None else range(2)
         near = f"within {100 * margin:g} %"
 
         def row(i: int) -> tuple[Any, ...]:
             ratio, low, high = self._compared(i, first)
-            if i not in gone:
+            verdict: str
+            if self.answer is not None:
+                is_broken = i in gone and gone[i].reason == "rejected"
+                verdict = "failed" if is_broken else "baseline" if i == first else self.answer
+            elif i not in gone:
                 is_near = margin > 0.0 and 1.0 / (1.0 + margin) < low and high < 1.0 + margin
                 verdict = near if is_near else "not known"
             elif gone[i].reason == "rejected":
@@ -126,6 +141,9 @@ class BenchResult(Displayed):
             times = self.times[names[i]]
             return names[i], ratio, low, high, times.median(), times.count(), verdict
 
+        columns = ["program", "ratio", "low", "high", "median", "rounds", "verdict"]
+        if self.answer is not None:
+            return pd.DataFrame([*map(row, range(2))], columns=columns)
         rest = sorted(map(row, others), key=lambda row: (row[-1] == "failed", row[1]))
         seen = {row[-1] for row in rest} - {"failed"}
         verdict = (
@@ -133,7 +151,6 @@ class BenchResult(Displayed):
         )
         if first in gone or not seen:
             verdict = "failed" if first in gone else "left"
-        columns = ["program", "ratio", "low", "high", "median", "rounds", "verdict"]
         return pd.DataFrame([(*row(first)[:-1], verdict), *rest], columns=columns)
 
     def _compared(self, i: int, j: int) -> tuple[float, float, float]:
@@ -155,6 +172,13 @@ class BenchResult(Displayed):
             "not known": "Which program is the fastest is not known: give more rounds or a larger margin.",
         }
         near = f"{first.program} is the fastest, or {first.verdict} of it."
+        if self.answer is not None:
+            one, margin = self.race.configs[1], f"{100 * np.expm1(self._decider.margin):.3g} %"
+            near = {
+                "passes": f"Passes: {one} is not slower than {first.program} by more than {margin}.",
+                "worse": f"Worse: {one} is slower than {first.program} by more than {margin}, or failed.",
+                "undecided": f"Undecided: whether {one} is slower by more than {margin} is not known.",
+            }[self.answer]
         table: Any = self.table.itertuples()
         rows = [
             (row[1], *(number(x, 4) for x in row[2:5]), _time(row.median), row.rounds, row.verdict)
@@ -166,7 +190,7 @@ class BenchResult(Displayed):
         )
         rounds, runs = counted(len(self.times), "round"), counted(self.race.evaluations, "run")
         return [
-            " ".join([words.get(first.verdict, near), *self.failures]),
+            " ".join([near if self.answer else words.get(first.verdict, near), *self.failures]),
             Grid.of([*self.table.columns], rows, "program verdict", title),
             f"Ended: {self.ended} after {rounds}, {runs}; seed {self.race.seed}.",
         ]
@@ -175,6 +199,7 @@ class BenchResult(Displayed):
         """Return all of it as JSON: null where a number is not known."""
         found = {
             "fastest": self.fastest,
+            "answer": self.answer,
             "ended": self.ended,
             "programs": self.table.to_dict("records"),
             "failures": self.failures,

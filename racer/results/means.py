@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from racer.deciders.mean import MeanRace
-from racer.deciders.parts.mean_bets import mean_limits
 from racer.errors import SettingError
 from racer.render.sections import Grid, Section, number
 from racer.results.base import costs_shown, is_of_population
+from racer.stats._bets import mean_limits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

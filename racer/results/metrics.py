@@ -144,7 +144,7 @@ class Metrics:
                 )
             elif not self.aim.metrics[name].exact:
                 found.append(
-                    f"{name!r} is the same on every block: metrics={{{name!r}: "
+                    f"{name!r} is the same on every block: goal={{{name!r}: "
                     f'racer.Metric("{self.aim.metrics[name].direction}", exact=True), ..}} needs '
                     "fewer evaluations."
                 )

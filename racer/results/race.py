@@ -62,7 +62,7 @@ class RaceResult(Result):
         instance (its index; <NA> without instances), seed, evaluated, set_aside: one row per
         block.
     evaluations : int
-        Evaluations, failed ones included. With `runtime`, one that was stopped at a cap and repeated
+        Evaluations, failed ones included. Of run times, one that was stopped at a cap and repeated
         with a larger one counts each time; `scores` and `table` have the last.
     seconds : float
         Sum of the wall times of all evaluations (not of the race: `n_jobs` shortens only that).
@@ -77,13 +77,13 @@ class RaceResult(Result):
     shared_blocks : int
         How many blocks all survivors have seen.
     run_times : DataFrame
-        With `runtime`, one row per survivor: score (by the criterion, as PAR10, on the blocks that
+        Of run times, one row per survivor: score (by the criterion, as PAR10, on the blocks that
         all survivors and the best have seen), and of all its evaluations: unsolved (they reached
         the limit), failed, capped (below the limit; the score has their cap, a lower bound), blocks.
     posterior : BestPosterior
         The posterior of the best of all candidates (`racer.stats.best_posterior`), from all that
         is known of them: eliminated ones count, with their outcomes. By mean
-        costs with `runtime` and where the decider compares means, else by costs in units of their
+        costs of run times, and where the decider compares means, else by costs in units of their
         block's spread.
     compared : tuple of int
         The candidates of which the best is sought: all.
@@ -101,7 +101,7 @@ class RaceResult(Result):
         time of the race, and so do the differences of all pairs (Waudby-Smith and Ramdas 2024).
         SettingError with other deciders.
     front : DataFrame
-        With `metrics`, one row per candidate, the likeliest on the front first: probability_front;
+        Of several metrics, one row per candidate, the likeliest on the front first: probability_front;
         ``metric:<name>``, ``low:<name>`` and ``high:<name>``, the posterior mean of each metric over
         the successes (NaN without any), and its interval of .95. Of the metrics of `racer.Pareto`, else of all.
     probability_front : dict of int to float

@@ -48,7 +48,7 @@ def ablation(
     blocks: int | None = None,
     limits: Limits | None = None,
     store: str | PathLike[str] | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     callbacks: Sequence[Callback] = (),
 ) -> AblationResult:
     """Find the changes between two configurations that made the difference.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import reprlib
 import statistics
 import time
@@ -16,9 +17,11 @@ import numpy as np
 
 from racer._checks import flag, whole
 from racer._entry import entry
+from racer.core.arguments import Instances
 from racer.core.events import BlockCompleted
 from racer.core.pool import as_instances
 from racer.deciders.faster import FasterRace
+from racer.deciders.gate import GateRace
 from racer.errors import ObjectiveError, RaceInterrupted, SettingError
 from racer.evaluate.command.command import Command
 from racer.evaluate.command.timing import Printout, Timed
@@ -48,6 +51,7 @@ def bench(
     warmup: int = 1,
     cpu: bool = False,
     same_output: bool | Same = False,
+    baseline: str | None = None,
     alpha: float = 0.05,
     seed: int | None = None,
     progress: bool = False,
@@ -81,6 +85,9 @@ def bench(
         True: output (of a function: result) that differs from the first program's in the same
         round is a failure; NaN equals NaN. For functions, ``same(one, other)`` may compare two
         results.
+    baseline : str, optional
+        Name of one of two programs: end as soon as it is sure whether the other one is slower by
+        more than the margin, see `BenchResult.answer`.
     alpha : float in (0, 0.5)
         Probability that any statement of the result is false.
     seed : int >= 0, optional
@@ -115,6 +122,7 @@ def bench(
     'set'
     """
     named, items, seed = _named(programs), as_instances(instances), check_seed(seed)
+    named, decider = _against(baseline, named, FasterRace(alpha=alpha, margin=margin))
     keep = callable(same_output) or flag(same_output, "same_output")
     same: Any = same_output if callable(same_output) else _equal
     runs = {name: _runner(name, named[name], items, cpu=flag(cpu, "cpu")) for name in named}
@@ -150,13 +158,12 @@ def bench(
             result = race(
                 list(named),
                 evaluate,
-                _drawn((None,) if items is None else items, rounds, seed),
+                Instances(
+                    _drawn((None,) if items is None else items, rounds, seed), deterministic=True
+                ),
                 budget=rounds * len(named),
-                decider=FasterRace(alpha=alpha, margin=margin),
+                decider=decider,
                 seed=seed,
-                deterministic=True,
-                first_test=1,
-                each_test=1,
                 progress=progress,
                 callbacks=[watch],
             )
@@ -164,6 +171,18 @@ def bench(
         error.result, error.code = BenchResult(race=error.result, cpu=cpu), stop.code
         raise
     return BenchResult(race=result, cpu=cpu)
+
+
+def _against(
+    baseline: Any, named: dict[str, Program], decider: FasterRace
+) -> tuple[dict[str, Program], FasterRace | GateRace]:
+    """Return the programs and their decider: with a baseline, that first, and a gate."""
+    if baseline is None:
+        return named, decider
+    if baseline not in [*named] or len(named) != 2:
+        raise SettingError(f"baseline={baseline!r}: give the name of one of two programs")
+    gate = GateRace(decider.alpha, math.log1p(decider.margin), by="ratios")
+    return {baseline: named[baseline], **named}, gate
 
 
 def _interrupt(_: str) -> None:

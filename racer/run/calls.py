@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from racer._entry import entry
+from racer.core.arguments import settings_of
 from racer.evaluate.limits.limits import Limits
 from racer.evaluate.workers import Workers
 from racer.run.job import Job
@@ -16,13 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
-    from racer.core.blocks import InstanceOrder
+    from racer.core.arguments import Goal, Instances
     from racer.core.budget import Budget
+    from racer.core.contest import Kind
     from racer.core.events import Callback
-    from racer.core.objective import Metric
-    from racer.core.objective import Objective as Goals
-    from racer.core.runtime import Runtime
-    from racer.deciders.decider import Decider, Schedule
+    from racer.deciders.decider import Decider
     from racer.evaluate.engines import Cluster
     from racer.evaluate.objective import Objective
     from racer.results.base import Result
@@ -40,27 +39,16 @@ __all__ = ["race", "tune"]
 def race(
     candidates: Sequence[Any],
     evaluate: Objective,
-    instances: Sequence[Any] | None = None,
+    instances: Sequence[Any] | Instances | None = None,
     *,
     budget: int | Budget | None = None,
+    goal: Goal = "min",
     decider: str | Decider | None = None,
-    maximize: bool = False,
-    metrics: Mapping[str, str | Metric] | None = None,
-    objective: Goals | None = None,
-    n_jobs: int | Cluster | Workers = 1,
     seed: int | None = None,
-    deterministic: bool | None = None,
-    generalize: bool | None = None,
-    first_test: int = 5,
-    each_test: Schedule | None = None,
-    min_survivors: int = 1,
-    block_size: int = 1,
-    instance_order: InstanceOrder | None = None,
-    groups: Sequence[Any] | None = None,
-    runtime: Runtime | float | None = None,
+    n_jobs: int | Cluster | Workers = 1,
     limits: Limits | None = None,
     store: str | PathLike[str] | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     callbacks: Sequence[Callback] = (),
 ) -> RaceResult:
     """Find the best of many candidates, and drop the losers early.
@@ -74,8 +62,8 @@ def race(
     candidates : sequence
         Configurations of any type (such as dicts), each once.
     evaluate : callable
-        ``evaluate(config, instance, seed) -> float``, or a mapping of `metrics` (a function of
-        ``(config, instance)`` is called without the seed); beside either,
+        ``evaluate(config, instance, seed) -> float``, or a mapping of several metrics (a
+        function of ``(config, instance)`` is called without the seed); beside either,
         ``"spend"`` is the price of the evaluation: ``{"score": 0.7, "spend": 0.002}``. Plain, or a
         coroutine function, of which calls that a server refuses (429) or that take too long are
         tried again. An evaluation without finite numbers costs its cell: it ranks
@@ -83,72 +71,41 @@ def race(
         for all candidates of a block; `random` and `np.random` are seeded with it before each call
         (but of coroutines, which run side by side: draw from the seed). It must not change its
         arguments: in this process they are the ones that the next call gets.
-    instances : sequence or None
-        Objects of any type, taken in the order given (see `instance_order`), and again with new
-        seeds when they run out (not with decider "mean"). None: a noisy objective without instances.
+    instances : sequence, Instances or None
+        Objects of any type, taken in the order given, and again with new seeds when they run out
+        (not with decider "mean"); `racer.Instances` says more of them. None: a noisy objective
+        without instances.
     budget : int or Budget
         An int means evaluations. It is never exceeded, and must reach to the first test. Or
         `racer.Budget`: ``Budget(wall=3600)`` of seconds on the clock, ``Budget(seconds=..)`` of
         evaluation, ``Budget(spend=20.0)`` of money. None: of a race that the store holds, the
         recorded one. One that wall time alone has made becomes larger by more of it (if the decider
         plans by it, once it is used up).
+    goal : {"min", "max"}, mapping, Pareto, Within, Constrained or Runtime
+        Whether smaller or larger values are better. Where `evaluate` returns several metrics by
+        name, their directions (or `racer.Metric`, for one that is known exactly, has bounds, or a
+        margin): ``{"accuracy": "max", "latency": "min"}`` is a race to the front, as `racer.Pareto`;
+        `racer.Within` (the best in one of those that are nearly the best in others) and
+        `racer.Constrained` (of those that are good enough in others) are over such a mapping. All
+        are recorded. ``racer.Runtime(60)``: the cost is run time, with an adaptive cap; `evaluate`
+        returns seconds, or None: then CPU time is measured (of it and of all processes that it
+        waits for; wall time but on Linux). It may have a keyword `bound`, the seconds after which it
+        is stopped in any case. Each evaluation runs in a process of its own (not on Windows).
+        "min" beside a `store` that has metrics: those of the store, with a `RacerWarning`.
     decider : str or Decider, optional
-        None: "bayesian-friedman"; with an objective of several metrics "bayesian-front" (with margins
+        None: "bayesian-friedman"; with a goal of several metrics "bayesian-front" (with margins
         "front"), "within" or "constrained"; with a store, the recorded one. Or one of
         "best-for-budget", "f-race", "f-race-sign", "f-race-mean-rank", "t-race", "halving",
         "anytime", "fixed-confidence", "mean" (scores that have bounds: answers right or wrong,
-        grades), .., or an object from `racer.deciders`.
-    maximize : bool
-        Larger is better; with `metrics`, leave it out.
-    metrics : mapping of str to {"min", "max"} or Metric, optional
-        Where `evaluate` returns several metrics by name: their directions, or `racer.Metric` for
-        one that is known exactly, has bounds, or a margin. All of them are recorded. None beside a
-        `store` that has metrics: those of the store, with a `RacerWarning`.
-    objective : str, Pareto, Within or Constrained, optional
-        The goal: the name of a metric, or `racer.Pareto` (to the front), `racer.Within`
-        (the best in one of those that are nearly the best in others), `racer.Constrained` (of
-        those that are good enough in others). Needed where there are several metrics.
+        grades), .., or an object from `racer.deciders`, which also says when it tests and how many
+        candidates it leaves: ``FRace(first_test=8, min_survivors=3)``.
+    seed : int >= 0, optional
+        Repeats the race; None draws one, which the result names.
     n_jobs : int, executor, Dask client, the module ray, or Workers
         1 evaluates in this process; more, or -1 (all cores), in joblib workers: loky, unless
         `joblib.parallel_config` names another backend. Of a coroutine function, so many calls run
         at a time, in an event loop. A `concurrent.futures.Executor` or a cluster evaluates
         instead, and stays open. `racer.Workers` says more. The result is the same.
-    seed : int >= 0, optional
-        Repeats the race; None draws one, which the result names.
-    deterministic : bool, optional
-        `evaluate` ignores its seed: each instance is used once, then the race ends. With fewer
-        instances than `first_test` the only test is at the end. None: not known. Instances that
-        are used again then have to bring another value with another seed, for one candidate at
-        least; while they bring the same they are no evidence, and once that is no coincidence the
-        race warns and continues as with True. False: they are always evidence.
-    generalize : bool, optional
-        The claim if instances are used again with other seeds. True: it is about
-        instances like these, of which more seeds of one make no more. False: about these alone.
-        None: True from ten instances (or groups) on.
-    first_test : int
-        Number of blocks before the first test.
-    each_test : int or "growing", optional
-        Number of blocks between later tests; "growing": at a quarter more blocks each time (5, 6, 8, 10, 13,
-        16, 20, 25, ..) and at the end, since most deciders spend their error at each test. None: as
-        the decider asks; that is "growing" but for those whose error does not grow with the
-        number of tests ("anytime") and those that plan with the budget.
-    min_survivors : int
-        Stop when no more candidates than this are left.
-    block_size : int
-        Number of consecutive instances that form a group, such as one of every kind: `first_test`
-        and `each_test` count groups, and no test falls within one.
-    instance_order : {"shuffled", "given"}, optional
-        Whether instances are taken in a random order, or as they stand. None: "given"; with
-        decider "mean" "shuffled", on which it relies.
-    groups : sequence, optional
-        A label per instance: those with equal ones (questions on one passage, repeats of an item)
-        are taken in a row, and count as one block with their mean. `first_test` and `generalize` count
-        groups.
-    runtime : Runtime, or float > 0, optional
-        The cost is run time, with an adaptive cap; a number is the limit in seconds. `evaluate` returns seconds, or None: then CPU
-        time is measured (of it and of all processes that it waits for; wall time but on Linux). It
-        may have a keyword `bound`, the seconds after which it is stopped in any case. Each
-        evaluation runs in a process of its own (not on Windows).
     limits : Limits, optional
         Seconds and bytes that an evaluation may take, and further attempts of one that fails:
         ``racer.Limits(timeout=60, retries=1)``.
@@ -156,8 +113,8 @@ def race(
         A file (SQLite) in which each outcome is recorded before it counts. If it holds a race
         already, it must be this one (a larger budget is allowed, and seed=None takes the
         recorded seed): the race goes on where it stopped, as `racer.resume` does.
-    progress : bool
-        Show the race from its beginning: live in a terminal (on standard error) or a notebook,
+    progress : bool, optional
+        Show the race from its beginning (None: in a terminal and in a notebook): live in a terminal (on standard error) or a notebook,
         elsewhere a line with the time for each event, and for ten seconds without one.
     callbacks : sequence of callable
         Called with each `racer.BlockCompleted` (not of blocks that were recorded before), and
@@ -194,25 +151,7 @@ def race(
     >>> result.best, result.ended.value
     ({'x': 3}, 'decided')
     """
-    given = {
-        "candidates": candidates,
-        "instances": instances,
-        "instance_order": instance_order,
-        "groups": groups,
-        "decider": decider,
-        "budget": budget,
-        "maximize": maximize,
-        "metrics": metrics,
-        "objective": objective,
-        "seed": seed,
-        "deterministic": deterministic,
-        "generalize": generalize,
-        "first_test": first_test,
-        "each_test": each_test,
-        "block_size": block_size,
-        "min_survivors": min_survivors,
-        "runtime": runtime,
-    }
+    given = {"candidates": candidates, **_settings("race", instances, budget, goal, decider, seed)}
     job = Job(
         evaluate,
         Limits.of(limits),
@@ -229,28 +168,18 @@ def race(
 def tune(
     space: Space,
     evaluate: Objective,
-    instances: Sequence[Any] | None = None,
+    instances: Sequence[Any] | Instances | None = None,
     *,
-    budget: int | Budget | Sequence[int | Budget] | None = None,
-    decider: str | Decider | None = None,
-    maximize: bool = False,
-    metrics: Mapping[str, str | Metric] | None = None,
-    objective: Goals | None = None,
-    n_jobs: int | Cluster | Workers = 1,
-    seed: int | None = None,
-    deterministic: bool | None = None,
-    generalize: bool | None = None,
-    first_test: int = 5,
-    each_test: Schedule | None = None,
-    block_size: int = 1,
-    instance_order: InstanceOrder = "shuffled",
     initial: Sequence[Mapping[str, Any] | Known] | Known = (),
     search: Search | None = None,
-    test_instances: Sequence[Any] | None = None,
-    runtime: Runtime | float | None = None,
+    budget: int | Budget | Sequence[int | Budget] | None = None,
+    goal: Goal = "min",
+    decider: str | Decider | None = None,
+    seed: int | None = None,
+    n_jobs: int | Cluster | Workers = 1,
     limits: Limits | None = None,
     store: str | PathLike[str] | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     callbacks: Sequence[Callback] = (),
 ) -> TuneResult:
     """Find the best configuration of a space, by races in series (iterated racing).
@@ -261,7 +190,7 @@ def tune(
     promising. Elites keep their outcomes, and are safe until the others have seen the same
     instances. The rest of the budget goes to the candidates that the surrogate expects to be best.
 
-    With fewer than 600 evaluations (with `deterministic`, fewer than the smallest races in series
+    With fewer than 600 evaluations (of deterministic instances, fewer than the smallest races in series
     take), many candidates are evaluated on few instances each, and the promising ones on more; the
     last 10 to 25 %, the more the larger the noise, are a race among the best four (or so many as
     `search` says).
@@ -273,46 +202,9 @@ def tune(
     evaluate : callable
         ``evaluate(config, instance, seed) -> float``, as in `racer.race`; `config` is a dict of
         the parameters that exist in it.
-    instances : sequence or None
-        Objects of any type that the configurations are to be good at. None: a noisy objective
-        without instances.
-    budget : int, Budget, or list of these
-        An int means evaluations, at least two candidates' to the first test (10 by default), and
-        one for each of `initial` beyond two; with an objective of several metrics, at
-        least `racer.Tuner.least_budget`. It is never exceeded, and used up (with `deterministic`, but for
-        less than a configuration takes on all instances). With `racer.Budget` in seconds, the
-        cost of an evaluation is estimated from those made, and likewise in money. A list, each larger than the one
-        before: a tuning with the first, which goes on from its end with the next one's additions.
-        Of wall time: evaluations on `test_instances` come at the end, and are left out if it
-        passes before; if there is no other limit, the tuning in a store goes on from its end with
-        what more of it adds. None: as in `racer.race`.
-    decider : str or Decider, optional
-        Decides in each race; as in `racer.race`. None: "best-for-budget" ("bayesian-friedman" for
-        run times that are capped), or, with a store, the recorded one.
-    maximize : bool
-        Larger is better.
-    metrics, objective
-        As in `racer.race`. With `racer.Pareto`, the elites of a race are those of its front that
-        cover it best.
-    n_jobs
-        As in `racer.race`; the result is the same.
-    seed : int >= 0, optional
-        Repeats the run; None draws one, which the result names.
-    deterministic : bool, optional
-        `evaluate` ignores its seed: a configuration is evaluated once on each instance. There
-        may be fewer instances than `first_test`. None: not known, and found out as in `racer.race`.
-    generalize : bool, optional
-        As in `racer.race`.
-    first_test : int
-        Number of blocks before the first test of each race.
-    each_test : int or "growing", optional
-        Number of blocks between later tests (None: one), or as in `racer.race`.
-    block_size : int
-        Number of consecutive instances that form a group, such as one of every kind: groups are kept
-        together, `first_test` and `each_test` count groups, and no test falls within one.
-    instance_order : {"shuffled", "given"}
-        Whether instances are taken in a random order (anew each time they begin again), or as
-        they stand.
+    instances : sequence, Instances or None
+        Objects of any type that the configurations are to be good at; `racer.Instances` says more of
+        them, such as those that are held out. None: a noisy objective without instances.
     initial : sequence of configurations, a result, or a store
         Candidates of the first race, beside those sampled and the default of the space. Of a
         result, or of the path of a store (or several of either, in the sequence): the best, then
@@ -323,17 +215,33 @@ def tune(
     search : Search, optional
         What only a tuning has: how many elites survive and are tested, and how many races are
         under way at once.
-    test_instances : sequence, optional
-        Held out: at the end each elite, and the default of the space, is evaluated once on each of
-        them, beyond the budget.
-    runtime : Runtime, or float > 0, optional
-        The cost is run time, with an adaptive cap: as in `racer.race`.
+    budget : int, Budget, or list of these
+        An int means evaluations, at least two candidates' to the first test (10 by default), and
+        one for each of `initial` beyond two; with a goal of several metrics, at
+        least `racer.Tuner.least_budget`. It is never exceeded, and used up (of deterministic instances, but for
+        less than a configuration takes on all instances). With `racer.Budget` in seconds, the
+        cost of an evaluation is estimated from those made, and likewise in money. A list, each larger than the one
+        before: a tuning with the first, which goes on from its end with the next one's additions.
+        Of wall time: evaluations on held-out instances come at the end, and are left out if it
+        passes before; if there is no other limit, the tuning in a store goes on from its end with
+        what more of it adds. None: as in `racer.race`.
+    goal
+        As in `racer.race`. To the front, the elites of a race are those of its front that cover it
+        best.
+    decider : str or Decider, optional
+        Decides in each race; as in `racer.race`, but for `min_survivors`, whose part the elites have.
+        None: "best-for-budget" ("bayesian-friedman" for run times that are capped; of several metrics
+        "front" or "goal-for-budget"), or, with a store, the recorded one.
+    seed : int >= 0, optional
+        Repeats the run; None draws one, which the result names.
+    n_jobs
+        As in `racer.race`; the result is the same.
     limits : Limits, optional
         As in `racer.race`.
     store : str or path-like, optional
         As in `racer.race`: recorded cells are not evaluated again, and the tuning goes on where it
         stopped. With a larger budget, it goes on from its end with the addition.
-    progress : bool
+    progress : bool, optional
         As in `racer.race`; a line for each race.
     callbacks : sequence of callable
         Called with each `racer.BlockCompleted` (whose block counts on through all races),
@@ -375,23 +283,9 @@ def tune(
 
     given = {
         "space": space,
-        "instances": instances,
         "initial": _loaded(initial),
-        "test_instances": test_instances,
         **asdict(Search.of(search)),
-        "instance_order": instance_order,
-        "decider": decider,
-        "budget": budget,
-        "maximize": maximize,
-        "metrics": metrics,
-        "objective": objective,
-        "seed": seed,
-        "deterministic": deterministic,
-        "generalize": generalize,
-        "first_test": first_test,
-        "each_test": each_test,
-        "block_size": block_size,
-        "runtime": runtime,
+        **_settings("tuning", instances, budget, goal, decider, seed),
     }
     job = Job(
         evaluate,
@@ -403,6 +297,14 @@ def tune(
     )
     result: TuneResult = job.run("tuning", given)
     return result
+
+
+def _settings(
+    kind: Kind, instances: Any, budget: Any, goal: Any, decider: Any, seed: Any
+) -> dict[str, Any]:
+    """Return the settings of a contest that are given alike in both calls."""
+    given: Any = {"budget": budget, "goal": goal, "decider": decider, "seed": seed}
+    return settings_of(kind, instances, given)
 
 
 def _loaded(initial: Any) -> Any:

@@ -477,7 +477,7 @@ class Feed:
     def _coming(self) -> Iterator[Cell]:
         """Yield cells to prefetch; in a new order after as many as can be in flight."""
         while True:
-            cells = self.contest.ahead(self._blocks, self._prefetched)
+            cells = self.contest.ahead(self._blocks)
             known = (self._running, self._prefetched, self._kept)
             new = (cell for cell in cells if not any(cell.key in some for some in known))
             new = (cell for cell in new if self.known(cell) is None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,6 +12,7 @@ from racer.core.budget import Budget
 from racer.core.contest import ContestResult
 from racer.core.events import check_callbacks
 from racer.errors import RaceInterrupted, SettingError
+from racer.evaluate.batches import Batched
 from racer.evaluate.command.command import Command
 from racer.evaluate.objective import check_objective, is_coroutine_function
 from racer.evaluate.workers import Workers, number_of, workers_for
@@ -52,7 +54,7 @@ class Job:
     _: KW_ONLY
     workers: Workers
     store: str | PathLike[str] | None = None
-    progress: bool = False
+    progress: bool | None = None
     callbacks: Sequence[Callback] = ()
     employ: Callable[[Contest[Any]], Pool] | None = None
     known: Known = nothing
@@ -84,7 +86,7 @@ class Job:
         self._check(contest)
         until, watchers = Deadline(wall), list(check_callbacks(self.callbacks))
         display: Progress | None = None
-        if flag(self.progress, "progress"):
+        if is_seen() if self.progress is None else flag(self.progress, "progress"):
             from racer.run.progress import Progress  # noqa: PLC0415  (Rich, only where needed)
 
             display = Progress()
@@ -153,7 +155,19 @@ class Job:
     def _pool(self, contest: Contest[Any]) -> Pool:
         if self.employ is not None:
             return self.employ(contest)
-        return pool(contest, self.evaluate, self.limits, n_jobs=self.workers)
+        evaluate = self.evaluate
+        if isinstance(evaluate, Batched) and self.store is not None:
+            evaluate = evaluate.beside(self.store)
+        return pool(contest, evaluate, self.limits, n_jobs=self.workers)
+
+
+def is_seen() -> bool:
+    """Return whether somebody looks: at a terminal (standard error may be closed), or a notebook."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if type(shell).__name__ == "ZMQInteractiveShell":
+        return True
+    error: Any = sys.stderr
+    return error is not None and not error.closed and error.isatty()
 
 
 def _check_output(contest: Contest[Any]) -> None:

@@ -160,7 +160,7 @@ class FirstValues:
             warn(
                 "evaluate ignores its seed: with others it returned the same values, in all "
                 f"{_evaluations(values, len(blocks))}. Blocks that differ by nothing else prove "
-                "nothing: use the seed, or give (more) instances, or deterministic=True"
+                "nothing: use the seed, or give (more) instances, or Instances(.., deterministic=True)"
             )
         return True
 
@@ -180,7 +180,7 @@ class FirstValues:
         if name := next(_names_of_scores(self._evaluate), None):
             warn(
                 f"evaluate returns {name!r}, from {low:.4g} to {high:.4g} on the first block, and "
-                "smaller counts as better: give maximize=True if larger is"
+                "smaller counts as better: give goal='max' if larger is"
             )
 
 

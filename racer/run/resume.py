@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from racer._entry import entry
+from racer.core.arguments import Instances, decider_settings, goal_settings
 from racer.core.budget import Budget
 from racer.errors import SettingError, StoreError, warn
 from racer.evaluate.limits.limits import Limits
@@ -45,13 +46,12 @@ def resume(
     *,
     space: Space | None = None,
     candidates: Sequence[Any] | None = None,
-    instances: Sequence[Any] | None = None,
+    instances: Sequence[Any] | Instances | None = None,
     budget: int | Budget | Sequence[int | Budget] | None = None,
+    goal: Runtime | None = None,
     decider: str | Decider | None = None,
     n_jobs: int | Cluster | Workers = 1,
-    test_instances: Sequence[Any] | None = None,
-    runtime: Runtime | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     callbacks: Sequence[Callback] = (),
 ) -> RaceResult | TuneResult:
     """Continue the race or tuning of a store, or return its result if it has ended.
@@ -72,20 +72,18 @@ def resume(
     candidates, instances
         Left out, they are taken from the store. Those with values beyond JSON (arrays, objects of
         your own classes) must be given again, and are compared: arrays by content, dataclasses by
-        their fields, other objects by their `repr`.
+        their fields, other objects by their `repr`. Those held out: ``Instances(held_out=..)``.
     budget : int, Budget, or list of these, optional
         As large as before, or larger. None: the recorded one. A list, for a tuning: as in
         `racer.tune`, the recorded budgets first. ``Budget(wall=..)`` counts from now on, and the
         rest stays as it is: give more seconds to a race that was begun with wall time alone, whose
         budget was what that allowed. Prices that are a function: the same as then.
+    goal : Runtime, optional
+        Of a run whose `racer.Runtime` has a function for its utility: the same as then.
     decider : str or Decider, optional
         As `candidates`: to be given again if it is of your own class.
     n_jobs
         As in `racer.race`.
-    test_instances : sequence, optional
-        As `instances`.
-    runtime : Runtime, optional
-        Of a run whose runtime has a function for its utility: the same as then.
     progress, callbacks
         As in `racer.race`. Callbacks get new blocks, and the end.
 
@@ -117,6 +115,7 @@ def resume(
     path: Any = store
     if not isinstance(path, str | os.PathLike):
         raise SettingError(f"store={store!r}: give the path of a file, and after it evaluate")
+    items = Instances.of(instances)
     if not os.path.lexists(store):
         raise no_race_in(os.fspath(store))
     with Store(store) as file:
@@ -133,12 +132,12 @@ def resume(
             )
         given = {
             "candidates": candidates,
-            "instances": instances,
-            "test_instances": test_instances,
+            "instances": items.items,
+            "test_instances": items.held_out,
             "space": space,
-            "decider": decider,
+            "decider": decider_settings(decider).get("decider"),
             "budget": bare,
-            "runtime": runtime,
+            "runtime": None if goal is None else goal_settings(goal)["runtime"],
             "prices": prices,
         }
         given = {name: value for name, value in given.items() if value is not None}

@@ -26,6 +26,7 @@ from racer.store.contest import decode_setting
 from racer.store.jsonable import is_plain
 from racer.store.load import load_record
 from racer.store.reader import open_to_read, sense_made_of
+from racer.store.schema import CandidateRow, VerdictRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -126,7 +127,7 @@ def _read_front(reader: Reader, state: ProgressState, gone: set[int]) -> None:
 
 def _read(reader: Reader, state: ProgressState) -> None:
     setup = reader.setup
-    verdicts = list(reader.verdicts())
+    verdicts = reader.concluded(VerdictRow)
     state.best = verdicts[-1].best if verdicts else None
     ((n, failed, seconds, spent, block, seen, mean),) = reader.rows(
         "SELECT count(*), sum(value IS NULL), sum(seconds), "  # noqa: S608
@@ -153,7 +154,7 @@ def _read(reader: Reader, state: ProgressState) -> None:
     asked = told = 0
     if setup.kind == "tuning":  # who is left in a race is not recorded
         state.candidates, state.left, state.blocks = (
-            len(list(reader.sampled())),
+            len(reader.concluded(CandidateRow)),
             None,
             len(verdicts),
         )

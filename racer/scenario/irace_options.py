@@ -51,9 +51,9 @@ OPTIONS: Mapping[str, Option] = {
     "trainInstancesDir": Option("train-instances-dir", becomes="instances"),
     "trainInstancesFile": Option("train-instances-file", becomes="instances"),
     "trainInstancesText": Option("train-instances-text", refused="write them into a file"),
-    "sampleInstances": Option("sample-instances", becomes="instance_order"),
-    "testInstancesDir": Option("test-instances-dir", becomes="test_instances"),
-    "testInstancesFile": Option("test-instances-file", becomes="test_instances"),
+    "sampleInstances": Option("sample-instances", becomes="order"),
+    "testInstancesDir": Option("test-instances-dir", becomes="held_out"),
+    "testInstancesFile": Option("test-instances-file", becomes="held_out"),
     "testInstancesText": Option("test-instances-text", refused="write them into a file"),
     "testNbElites": Option("test-num-elites", becomes="test_elites"),
     "testIterationElites": Option(
@@ -97,7 +97,7 @@ OPTIONS: Mapping[str, Option] = {
     "minNbSurvival": Option("min-survival", becomes="elites"),
     "deterministic": Option("deterministic", becomes="deterministic"),
     # running
-    "parallel": Option("parallel", becomes="jobs"),
+    "parallel": Option("parallel", becomes="n_jobs"),
     "loadBalancing": Option("load-balancing", ignored="cells are always balanced", neutral=(1,)),
     "mpi": Option("mpi", refused="use racer.tune(.., n_jobs=client), as of Dask, in Python"),
     "batchmode": Option(
@@ -199,7 +199,7 @@ def from_irace(
         **_runtime(given, source),
         **_numbers(given, source),
     }
-    if complete and "test_instances" in settings:
+    if complete and "held_out" in settings:
         settings.setdefault("test_elites", 1)  # as irace does
     return settings, notes
 
@@ -264,7 +264,7 @@ def _files(given: Mapping[str, Any], *, complete: bool, names_folder: bool) -> d
         log = re.sub(r"\.Rdata$", "", str(given["logFile"]), flags=re.IGNORECASE)
         found["store"] = log if log.lower().endswith(".db") else f"{log}.db"
     for which in ("train", "test"):
-        name = "instances" if which == "train" else "test_instances"
+        name = "instances" if which == "train" else "held_out"
         folder, file = (given.get(f"{which}Instances{what}") for what in ("Dir", "File"))
         if which == "train" and complete and not names_folder:
             folder = "./Instances"
@@ -368,8 +368,8 @@ def _numbers(given: Mapping[str, Any], source: str) -> dict[str, Any]:
             found[becomes] = _TESTS[str(value).lower()]
             if _caps(given) and found[becomes] == "f-race":
                 found[becomes] = "f-race-last-sign"  # of the last two, too, by signs alone
-    if "jobs" in found:
-        found["jobs"] = max(found["jobs"], 1)
+    if "n_jobs" in found:
+        found["n_jobs"] = max(found["n_jobs"], 1)
     if "deterministic" in found:
         found["deterministic"] = bool(found["deterministic"])
     return found

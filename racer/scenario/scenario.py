@@ -8,13 +8,18 @@ import re
 import shlex
 import sys
 import tomllib
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from racer._files import SQLITE, beginning, read_bytes
+from racer.core.arguments import DefaultWith, Instances
 from racer.core.budget import Budget
+from racer.core.objective import Combined, Constrained, Pareto, Within
+from racer.core.runtime import Runtime
+from racer.deciders.named import as_decider
 from racer.errors import BudgetError, ObjectiveError, SettingError
 from racer.evaluate.command.command import Command
 from racer.evaluate.limits.limits import Limits
@@ -28,7 +33,7 @@ from racer.space.space import Space
 from racer.store.load import load_record
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from types import TracebackType
 
     from racer.evaluate.objective import Objective
@@ -39,14 +44,16 @@ USUAL = ("scenario.toml", "scenario.txt")
 
 _LIMITS = ("budget", "seconds", "wall", "spend")
 _OF_A_COMMAND = ("reads", "cost", "cwd", "success_codes", "protocol")
-_OF_A_SEARCH = ("elites", "test_elites", "parallel_races")
+_OF_A_SEARCH = ("elites", "test_elites")
 _OF_AN_EVALUATION = ("timeout", "memory", "retries")
 _COMMENT = re.compile(r"(?<!\S)#.*")  # of a line of instances
-_PASSED = (
-    *("first_test", "each_test", "block_size", "instance_order"),
-    *("maximize", "metrics", "objective", "runtime"),
-    *("deterministic", "generalize", "seed"),
-)
+_OF_INSTANCES = ("order", "block_size", "deterministic", "generalize")
+_OF_TESTS = ("first_test", "each_test")
+_COMBINED: Mapping[str, Callable[..., Combined]] = {
+    "pareto": lambda metrics, names: Pareto(metrics, *names),
+    "within": lambda metrics, limits: Within(metrics, **limits),
+    "constrained": lambda metrics, limits: Constrained(metrics, **limits),
+}
 
 
 @dataclass(frozen=True)
@@ -87,8 +94,6 @@ class Scenario:
             found["search"] = Search(**own)
         if given.get("initial"):
             found["initial"] = self.initial(space)
-        if given.get("test_instances"):
-            found["test_instances"] = self.instances("test_instances")
         return found
 
     def race_arguments(self) -> dict[str, Any]:
@@ -110,20 +115,51 @@ class Scenario:
         evaluate, instances = self.evaluate(switches), self.instances("instances")
         if isinstance(evaluate, Command):
             _check_command_line(evaluate, instances, parameters)
+        own = {name: given[name] for name in _OF_INSTANCES if name in given}
+        if given.get("held_out"):
+            own["held_out"] = self.instances("held_out")
         found: dict[str, Any] = {
             "evaluate": evaluate,
-            "instances": instances,
+            "instances": Instances(instances, **own) if own else instances,
             "budget": self._budget(),
-            "n_jobs": given.get("jobs", 1),
-            **{name: given[name] for name in _PASSED if name in given},
+            "n_jobs": given.get("n_jobs", 1),
+            "goal": self.goal(),
+            "seed": given.get("seed"),
+            "decider": self.decider,
         }
         if limits := {name: given[name] for name in _OF_AN_EVALUATION if name in given}:
             found["limits"] = Limits(**limits)
-        if "decider" in given:
-            found["decider"] = TESTS.get(given["decider"], given["decider"])
         if given.get("store"):
             found["store"] = given["store"]
         return found
+
+    def goal(self) -> Any:
+        """Return the goal, "min" by default; SettingError for parts that do not fit together."""
+        given = self.settings
+        kinds = [name for name in ("runtime", *_COMBINED) if name in given]
+        goal = given.get("goal", "min")
+        if not kinds:
+            return goal
+        if len(kinds) > 1 or (kinds == ["runtime"] and "goal" in given):
+            raise SettingError(f"{kinds[0]} beside {[*kinds, 'goal'][1]}: give one of them")
+        if kinds == ["runtime"]:
+            return Runtime.of(given["runtime"])
+        if not isinstance(goal, Mapping):
+            raise SettingError(
+                f'{kinds[0]} needs the direction of each metric: goal = {{error = "min", ..}}'
+            )
+        return _COMBINED[kinds[0]](goal, given[kinds[0]])
+
+    @property
+    def decider(self) -> Any:
+        """The decider, with the tests that are given; None: the default one."""
+        name = self.settings.get("decider", "")
+        found = TESTS.get(name, name) or None
+        tests = {n: self.settings[n] for n in _OF_TESTS if n in self.settings}
+        if not tests:
+            return found
+        known: Any = None if found is None else as_decider(found)
+        return DefaultWith(tests) if known is None else replace(known, **tests)
 
     def _check_files(self) -> None:
         """Raise SettingError for a file that is named and not there."""
@@ -200,7 +236,7 @@ class Scenario:
 
     def missing_instances(self) -> list[str]:
         """Return the missing file that a line with a folder before it names."""
-        both = ("instances", "test_instances")
+        both = ("instances", "held_out")
         named = [name for name in both if self.settings.get(f"{name}_folder")]
         found = []
         for line in (line for name in named for line in self.instances(name) or ()):

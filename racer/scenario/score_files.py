@@ -172,7 +172,9 @@ def _content(path: Path) -> CsvTable | list[Record] | Record:
     if path.suffix not in _JSON:
         return read_csv(path)
     content = content_of(path)
-    return content if is_of_tool(content) else _table_of(content, path)
+    if isinstance(content, dict) or is_of_tool(content):
+        return content
+    return _table_of(content, path)
 
 
 def _files(path: Path) -> list[Path]:

@@ -6,8 +6,9 @@ import reprlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from racer._checks import MOST_JOBS, did_you_mean, instead, is_real, is_whole
+from racer._checks import MOST_JOBS, did_you_mean, instead, is_one_of, is_real, is_whole
 from racer.core.blocks import InstanceOrder
+from racer.core.objective import Direction
 from racer.deciders.f_race import FRace
 from racer.deciders.named import DECIDERS
 from racer.deciders.t_race import TRace
@@ -34,8 +35,9 @@ Kind = Literal[
     "number",
     "flag",
     "runtime",
+    "goal",
+    "names",
     "table",
-    "objective",
 ]
 
 TESTS: dict[str, Decider] = {
@@ -64,8 +66,8 @@ class Setting:
 
 
 _OF_TUNE = {
-    *("space", "forbidden", "digits", "test_instances", "test_instances_folder", "default"),
-    *("initial", "elites", "test_elites", "parallel_races"),
+    *("space", "forbidden", "digits", "held_out", "held_out_folder", "default"),
+    *("initial", "elites", "test_elites"),
 }
 
 SETTINGS: Mapping[str, Setting] = {
@@ -75,10 +77,8 @@ SETTINGS: Mapping[str, Setting] = {
     "digits": Setting("whole", "Decimals of reals, if the parameter file has none.", least=0),
     "instances": Setting("instances", "Folder of instances, or file with a line for each."),
     "instances_folder": Setting("path", "Folder of the files that the lines of instances name."),
-    "test_instances": Setting(
-        "instances", "Held-out instances: folder, or file with a line for each."
-    ),
-    "test_instances_folder": Setting("path", "Folder of the files that the held-out lines name."),
+    "held_out": Setting("instances", "Held-out instances: folder, or file with a line for each."),
+    "held_out_folder": Setting("path", "Folder of the files that the held-out lines name."),
     "default": Setting(
         "path", "Table with the configuration in use now, which the tuning has to beat."
     ),
@@ -107,25 +107,22 @@ SETTINGS: Mapping[str, Setting] = {
     "test_elites": Setting(
         "whole", "Elites evaluated on held-out instances; default: all.", least=1
     ),
-    "parallel_races": Setting(
-        "whole", "Races under way at once, at most, for over 16 workers.", least=1
-    ),
     "first_test": Setting("whole", "Blocks before the first test.", least=1),
     "each_test": Setting("distance", "Blocks between tests, or growing.", least=1),
     "block_size": Setting("whole", "Consecutive instances that form a group.", least=1),
     "deterministic": Setting("flag", "The program ignores its seed."),
     "generalize": Setting("flag", "Claims are about instances like these."),
-    "maximize": Setting("flag", "Larger is better."),
-    "metrics": Setting(
-        "table",
-        "Metrics that the program prints, with reads = json: a direction for each, min or max, or a "
-        "table with direction, exact, margin, bounds.",
+    "goal": Setting(
+        "goal",
+        "min or max; of metrics that the program prints, with reads = json: a direction for each, or a "
+        "table with direction, exact, margin, bounds. Several: a race to the front.",
     ),
-    "objective": Setting(
-        "objective",
-        "The goal: a metric, or a table: pareto, a list; or metric, with within or constrained.",
+    "pareto": Setting("names", "Metrics of the front, if others are recorded only."),
+    "within": Setting(
+        "table", "By how much other metrics may be worse than the best: error = 0.01."
     ),
-    "instance_order": Setting("text", "Order of the instances.", get_args(InstanceOrder)),
+    "constrained": Setting("table", 'Limits of other metrics: error = ["<=", 0.2].'),
+    "order": Setting("text", "Order of the instances.", get_args(InstanceOrder)),
     "runtime": Setting(
         "runtime",
         "The cost is run time: its limit in seconds, or a table with limit, slack, par, utility.",
@@ -133,7 +130,7 @@ SETTINGS: Mapping[str, Setting] = {
     "timeout": Setting("number", "Seconds that an evaluation may take.", least=0),
     "memory": Setting("whole", "Bytes that an evaluation may use.", least=1),
     "retries": Setting("whole", "Further attempts of an evaluation that failed.", least=0),
-    "jobs": Setting("jobs", "Evaluations at a time; -1: one for each core."),
+    "n_jobs": Setting("jobs", "Evaluations at a time; -1: one for each core."),
     "store": Setting("path", "File that records everything; empty: none."),
 }
 
@@ -197,6 +194,10 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, list) and bool(value)
 
 
+def _is_table(value: Any) -> bool:
+    return isinstance(value, dict) and bool(value)
+
+
 # Kind: (what says whether a value fits, what is wanted in words, and as a JSON schema).
 _KINDS: Mapping[Kind, tuple[Callable[[Any], bool], str, dict[str, Any]]] = {
     "path": (_is_path, "a path, as text", {"type": "string"}),
@@ -248,15 +249,20 @@ _KINDS: Mapping[Kind, tuple[Callable[[Any], bool], str, dict[str, Any]]] = {
             "additionalProperties": False,
         },
     ),
-    "table": (
-        lambda value: isinstance(value, dict) and bool(value),
-        'a table of names and directions, {error = "min"}',
-        {"type": "object", "minProperties": 1},
+    "goal": (
+        lambda value: is_one_of(value, get_args(Direction)) or _is_table(value),
+        '"min", "max", or a table of names and directions, {error = "min"}',
+        {"anyOf": [{"enum": [*get_args(Direction)]}, {"type": "object", "minProperties": 1}]},
     ),
-    "objective": (
-        lambda value: isinstance(value, str | dict) and bool(value),
-        "a metric, or a table: {pareto = [..]}, {metric = .., within = {..}}",
-        {"type": ["string", "object"], "minLength": 1, "minProperties": 1},
+    "names": (
+        lambda value: _is_list(value) and all(isinstance(v, str) for v in value),
+        'a list of names, ["error", "dollars"]',
+        {"type": "array", "items": {"type": "string"}, "minItems": 2},
+    ),
+    "table": (
+        _is_table,
+        "a table of names and limits, {error = 0.01}",
+        {"type": "object", "minProperties": 1},
     ),
 }
 

@@ -14,14 +14,14 @@ _SCENARIO = """\
 
 space = "parameters.txt"      # the parameters
 instances = "instances"       # a folder, all of whose files are taken; or a file, all of whose lines
-test_instances = "held-out"   # other ones: the best is compared on these with the default
+held_out = "held-out"         # other ones: the best is compared on these with the default
 default = "default.txt"       # the configuration in use now, which is to be beaten
 command = ["./runner.py", "{instance}", "{seed}", "{parameters}"]  # prints the cost
 budget = 400                  # evaluations
 seed = 1                      # repeats the run
 
 # initial = "initial.txt"     # more configurations to begin with: a table, NA for absent
-# jobs = -1                   # evaluations at a time; -1: one for each core
+# n_jobs = -1                 # evaluations at a time; -1: one for each core
 # timeout = 60                # seconds that an evaluation may take
 # deterministic = true        # the program ignores its seed
 # decider = "f-race"          # what eliminates configurations

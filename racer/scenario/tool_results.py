@@ -50,11 +50,9 @@ class Row(NamedTuple):
     larger: bool | None  # is better, as the file or the score's name says
 
 
-def is_of_tool(content: list[Record] | Record) -> bool:
-    """Return whether a tool has written these records, or this log."""
-    if isinstance(content, dict):
-        return True
-    keys = content[0].keys() if content else set()
+def is_of_tool(records: list[Record]) -> bool:
+    """Return whether promptfoo or lm_eval has written these records."""
+    keys = records[0].keys() if records else set()
     return keys >= _SAMPLE or keys >= _RESULT
 
 

@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import counted
+from racer.core.arguments import Instances
 from racer.core.budget import Budget
 from racer.evaluate.command.command import Command, failing_code, on_success_codes
 from racer.evaluate.outcome import Cell
@@ -21,19 +22,20 @@ if TYPE_CHECKING:
     from racer.scenario.scenario import Scenario
 
 _NOT_THE_TUNERS = {
-    *("n_jobs", "store", "space", "evaluate", "instances"),
-    "limits",
+    *("n_jobs", "store", "space", "evaluate", "instances", "limits"),
 }
 
 
 def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
     """Yield the report, line by line, each with "is a failure"; RacerError if invalid."""
     given = scenario.arguments()
-    space, evaluate, instances = (given[name] for name in ("space", "evaluate", "instances"))
+    space, evaluate = given["space"], given["evaluate"]
+    on = Instances.of(given["instances"])
+    instances, held_out = on.items, on.held_out
     budget, wall, _ = Budget.parted(given["budget"])
     budget = budget or budget_within(wall, Workers(given["n_jobs"]))
     rules = {n: v for n, v in given.items() if n not in _NOT_THE_TUNERS}
-    tuner = Tuner(space, instances, **rules | {"budget": budget})
+    tuner = Tuner(space, on, **rules | {"budget": budget})
     initial = tuner.settings["initial"]
     named = counted(len(space.free), "parameter"), counted(len(instances or ()), "instance")
     yield ", ".join(named), False
@@ -42,11 +44,8 @@ def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
     if space.default is None:
         note = "there is no default: give the configuration in use now (default = .., or --default"
         yield f"note: {note} FILE, a table of one) to see the improvement over it", False
-    elif not given.get("test_instances"):
-        yield (
-            "note: without test_instances the default is not compared on held-out instances",
-            False,
-        )
+    elif not held_out:
+        yield "note: without held_out the default is not compared on held-out instances", False
     yield f"the least budget is {tuner.least_budget} evaluations", False
     configs = [*initial, *space.sample(2, seed=tuner.seed)]
     runtime = tuner.rules.runtime
@@ -57,7 +56,7 @@ def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
     workers = workers_for(
         evaluate,
         configs,
-        (*(instances or ()), *given.get("test_instances", ())),
+        (*(instances or ()), *(held_out or ())),
         n_jobs=1,
         limits=given.get("limits"),
         parameters=tuple(space.parameters),

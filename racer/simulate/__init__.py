@@ -2,6 +2,7 @@
 
 from racer._entry import public_room
 from racer.simulate.answers import answers
+from racer.simulate.plan import Power
 from racer.simulate.play import Play, play
 from racer.simulate.worlds import (
     CrossingRuntimesWorld,
@@ -23,6 +24,7 @@ __all__ = [
     "InteractionWorld",
     "NormalWorld",
     "Play",
+    "Power",
     "RareFailuresWorld",
     "RecordedWorld",
     "RuntimeWorld",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from racer._checks import check_epsilon, check_jobs, choice, whole
+from racer.core.arguments import Instances
 from racer.core.budget import Budget
 from racer.deciders.named import as_decider
 from racer.errors import SettingError
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from racer.core.arguments import Goal
     from racer.core.rules import Rules
-    from racer.core.runtime import Runtime
-    from racer.deciders.decider import Decider, Schedule
+    from racer.deciders.decider import Decider
     from racer.results.race import RaceResult
     from racer.simulate.worlds import Drawn, World
 
@@ -107,10 +108,7 @@ def play(
     seed: int = 0,
     blocks: int | None = None,
     budget: int | Budget | None = None,
-    first_test: int = 5,
-    each_test: Schedule | None = None,
-    min_survivors: int = 1,
-    runtime: Runtime | None = None,
+    goal: Goal = "min",
     select: Select = "standing",
     epsilon: float = 0.05,
 ) -> Play:
@@ -131,8 +129,8 @@ def play(
     budget : int or Budget, optional
         Evaluations that a race may spend besides; by default all candidates on all blocks. No
         seconds: nothing is run, so there are none.
-    first_test, each_test, min_survivors, runtime
-        As in `racer.race`; with `runtime`, costs are seconds.
+    goal : "min" or Runtime
+        As in `racer.race`; with `racer.Runtime`, costs are seconds.
     select : {"standing", "mean"}
         Which survivor is taken, if there are several: the one with the best standing, as
         `RaceResult.leader`, or the one with the best mean cost, as in Benavoli et al. (2015).
@@ -174,13 +172,10 @@ def play(
     settings: dict[str, Any] = {
         "decider": None if decider is None else as_decider(decider),
         "budget": most * world.n_candidates if budget is None else budget,
-        "first_test": first_test,
-        "each_test": each_test,
-        "min_survivors": min_survivors,
-        "runtime": runtime,
+        "goal": goal,
     }
     seeds = [seed_for(seed, "play", repetition) for repetition in range(repetitions)]
-    Race(range(world.n_candidates), range(most), seed=0, deterministic=True, **settings)  # checks
+    Race(range(world.n_candidates), _once(most), seed=0, **settings)  # checks
     import joblib  # noqa: PLC0415
 
     one = joblib.delayed(_played)
@@ -228,17 +223,21 @@ def _costs(drawn: Drawn, block: int, chosen: NDArray[np.intp], rules: Rules) -> 
     if rules.runtime is not None and (costs < 0.0).any():
         at = int((costs < 0.0).argmax())
         raise SettingError(
-            f"runtime={rules.runtime!r}: the cost of candidate {chosen[at]} on block {block} of this "
+            f"goal={rules.runtime!r}: the cost of candidate {chosen[at]} on block {block} of this "
             f"world is {costs[at]:.4g}, which is no time; give a world of seconds, such as "
             "RuntimeWorld(q, rho)"
         )
     return costs
 
 
+def _once(blocks: int) -> Instances:
+    return Instances(range(blocks), deterministic=True)
+
+
 def run_race(drawn: Drawn, seed: int, blocks: int, settings: dict[str, Any]) -> RaceResult:
     """Run a race on drawn costs to its end; settings as `racer.Race`, which draws from `seed`."""
     m = len(drawn.quality)
-    race = Race(range(m), range(blocks), seed=seed, deterministic=True, **settings)
+    race = Race(range(m), _once(blocks), seed=seed, **settings)
     block, columns = 0, np.arange(m)
     race.ask()
     while race.ended is None:

@@ -16,6 +16,7 @@ from racer.render.notebook import as_html
 from racer.render.sections import Grid
 from racer.render.text import as_text
 from racer.seeding import check_seed, rng_for
+from racer.space.annotated import arguments_of_class
 from racer.space.configspace import arguments_of as arguments_of_configspace
 from racer.space.distributions import from_distribution, to_distribution
 from racer.space.domains import plain, token
@@ -381,6 +382,32 @@ class Space(Structure):
             Bounds depend on other parameters, or a parameter is not of racer's own classes.
         """
         return {name: to_distribution(name, p) for name, p in self.parameters.items()}
+
+    @classmethod
+    def from_class(cls, fields: type[Any]) -> Space:
+        """Return the space of a dataclass or a pydantic model, with a parameter per annotated field.
+
+        ``Annotated[float, racer.Real(1e-4, 1, log=True)]`` has its domain; a Literal, a bool and an
+        Enum (its values) are choices; ``Field(ge=0, le=1)`` of pydantic is a range. Other fields
+        need a default, and are no parameters. The default is that of the fields, if each has one.
+
+        Raises
+        ------
+        SettingError
+            Something else, or a field with neither a domain nor a default.
+
+        Examples
+        --------
+        >>> from dataclasses import make_dataclass
+        >>> from typing import Annotated, Literal
+        >>> import racer
+        >>> rate = ("rate", Annotated[float, racer.Real(1e-4, 1, log=True)], 0.01)
+        >>> optimizer = ("optimizer", Literal["sgd", "adam"], "adam")
+        >>> Training = make_dataclass("Training", [rate, optimizer, ("folder", str, "out")])
+        >>> racer.Space.from_class(Training).default
+        {'rate': 0.01, 'optimizer': 'adam'}
+        """
+        return cls(**arguments_of_class(fields))
 
     @classmethod
     def from_sklearn(cls, param_distributions: Any) -> Space:

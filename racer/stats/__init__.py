@@ -37,6 +37,7 @@ from racer.stats.posthoc import (
 from racer.stats.ranks import rank_blocks
 from racer.stats.replicability import replicability
 from racer.stats.running_time import expected_running_time
+from racer.stats.sequences import MeanSequence, difference_sequence, mean_sequence
 from racer.stats.several import FrontPosterior, front_posterior
 from racer.stats.sign import BayesianSignResult, SignResult, bayesian_sign_test, sign_test
 from racer.stats.sign_flips import SignFlipResult, sign_flip_test
@@ -62,6 +63,7 @@ __all__ = [
     "HierarchicalResult",
     "IDPFriedmanResult",
     "JointComparisons",
+    "MeanSequence",
     "PlackettLuceResult",
     "PosthocResult",
     "Regions",
@@ -80,6 +82,7 @@ __all__ = [
     "bradley_terry",
     "conover_posthoc",
     "correlated_t_test",
+    "difference_sequence",
     "expected_running_time",
     "friedman_test",
     "front_posterior",
@@ -89,6 +92,7 @@ __all__ = [
     "idp_friedman_test",
     "joint_comparisons",
     "mean_rank_posthoc",
+    "mean_sequence",
     "nemenyi_critical_difference",
     "plackett_luce",
     "plackett_luce_by_budget",

@@ -163,7 +163,7 @@ class StrengthModel:
         basis = space if parts is None else parts @ space
         self._d = basis.shape[1]
         self.start: NDArray[np.float64] = np.zeros(self._d + (2 if likelihood.tied else 1))
-        mode = _rough_mode(likelihood, basis)
+        mode = rough_mode(likelihood, basis)
         beta = basis @ mode
         h, axes = np.linalg.eigh(basis.T @ likelihood.curvature(beta) @ basis)
         self._turn = axes  # (d, d): from v to the principal axes of the curvature
@@ -251,7 +251,7 @@ def sum_to_zero(k: int) -> NDArray[np.float64]:
     return np.asarray(helmert(k).T)
 
 
-def _rough_mode(likelihood: Likelihood, basis: NDArray[np.float64]) -> NDArray[np.float64]:
+def rough_mode(likelihood: Likelihood, basis: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return u near its mode at sigma = 1, by Newton steps that move no beta by more than 2."""
 
     def gradient(u: NDArray[np.float64]) -> NDArray[np.float64]:

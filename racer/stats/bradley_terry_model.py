@@ -11,7 +11,14 @@ from racer._checks import check_draws, check_positive, choice
 from racer._numerics import shown_probability
 from racer.errors import ScoresError, SettingError
 from racer.seeding import check_seed, rng_for
-from racer.stats._likelihoods import SCALES, Likelihood, ScalePrior, SigmaPrior, StrengthModel
+from racer.stats._likelihoods import (
+    SCALES,
+    Likelihood,
+    ScalePrior,
+    SigmaPrior,
+    StrengthModel,
+    rough_mode,
+)
 from racer.stats._sampling import Posterior, sample
 from racer.stats._sampling.summary import logistic, pair_frame, pairs, shortest
 from racer.stats._validation import check_connected, frozen
@@ -347,13 +354,7 @@ def strengths_of_votes(
         counts[int(2 * points), place[first], place[second]] += weight
     (lost, tied, won), asked = counts, counts.sum(axis=0)
     check_connected(asked + asked.T, names)
-    # each as the first and as the second, of which the first place may add to all strengths
-    zero, parts = np.zeros_like(won), np.tile(np.eye(len(names)), (2, 1))
-    if (asked * asked.T).any():
-        parts = np.column_stack([parts, np.repeat([1.0, 0.0], len(names))])
-    likelihood = Likelihood(
-        np.block([[zero, won], [lost.T, zero]]), np.block([[zero, tied], [tied.T, zero]])
-    )
+    likelihood, parts = _of_orders(counts)
     prior = ScalePrior("lognormal", SCALES["lognormal"])
     result = _drawn(likelihood, prior, names, won + lost.T, tied + tied.T, parts=parts, seed=seed)
     as_first, as_second = np.hsplit(result.strengths, 2)
@@ -362,6 +363,35 @@ def strengths_of_votes(
         strengths=frozen(as_second - as_second.mean(axis=1, keepdims=True)),
         position=frozen(as_first[:, 0] - as_second[:, 0]) if parts.shape[1] > len(names) else None,
     )
+
+
+def _of_orders(counts: NDArray[np.float64]) -> tuple[Likelihood, NDArray[np.float64]]:
+    """Return the likelihood of votes, lost, tied and won (3, K, K), and what its 2 K strengths are.
+
+    They are those of each as the first and as the second, of which the first place may add to all.
+    """
+    lost, tied, won = counts
+    asked, k = counts.sum(axis=0), len(won)
+    zero, parts = np.zeros_like(won), np.tile(np.eye(k), (2, 1))
+    if (asked * asked.T).any():
+        parts = np.column_stack([parts, np.repeat([1.0, 0.0], k)])
+    wins, ties = np.block([[zero, won], [lost.T, zero]]), np.block([[zero, tied], [tied.T, zero]])
+    return Likelihood(wins, ties), parts
+
+
+def rough_strengths(
+    counts: NDArray[np.float64], rng: np.random.Generator, draws: int
+) -> NDArray[np.float64]:
+    """Return normal draws (draws, K) of the strengths in votes (3, K, K), near the mode for sigma 1.
+
+    For the choice of the next pair: the posterior of `strengths_of_votes` takes a second.
+    """
+    likelihood, parts = _of_orders(counts)
+    mode = rough_mode(likelihood, parts)
+    precision = parts.T @ likelihood.curvature(parts @ mode) @ parts + np.eye(len(mode))
+    noise = rng.standard_normal((draws, len(mode)))
+    turned = np.linalg.solve(np.linalg.cholesky(precision).T, noise.T).T
+    return np.asarray((mode + turned)[:, : counts.shape[1]])
 
 
 def _drawn(

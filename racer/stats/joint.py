@@ -158,6 +158,28 @@ def without_ties(accepted: int, ordered: Ordered, rank_sums: NDArray[np.float64]
     return accepted
 
 
+def stated(
+    ordered: Ordered,
+    joint: Sequence[float],
+    won: NDArray[np.int64],
+    met: NDArray[np.int64],
+    numbers: NDArray[np.intp],
+) -> tuple[Statement, ...]:
+    """Return statements by how often candidates met and won, (m, m), under the `numbers` given, (m,)."""
+    return tuple(
+        Statement(
+            better=int(numbers[i]),
+            worse=int(numbers[j]),
+            n_better=int(won[i, j]),
+            n_worse=int(won[j, i]),
+            n_ties=int(met[i, j] - won[i, j] - won[j, i]),
+            probability=1.0 - float(p_false),
+            joint=together,
+        )
+        for i, j, p_false, together in zip(*ordered, joint, strict=True)
+    )
+
+
 def common_joint(statements: Sequence[Statement], rank_sums: NDArray[np.float64]) -> list[float]:
     """Return the joint probabilities: for statements that tie, that of the last of them."""
     better, worse = np.array([(s.better, s.worse) for s in statements]).T
@@ -263,18 +285,8 @@ def joint_comparisons(
     sums = PairSums(draws, check_seed(seed), kept=_CELLS // draws)
     joint = running_joint(sums.hold(costs, ordered.better, ordered.worse), draws)
     above = sum(together > confidence for together in joint)
-    statements = tuple(
-        Statement(
-            better=int(i),
-            worse=int(j),
-            n_better=int(wins[i, j]),
-            n_worse=int(wins[j, i]),
-            n_ties=int(n - wins[i, j] - wins[j, i]),
-            probability=1.0 - float(p_false),
-            joint=together,
-        )
-        for i, j, p_false, together in zip(*ordered, joint, strict=True)
-    )
+    met, numbers = np.full((m, m), n), np.arange(m)
+    statements = stated(ordered, joint, wins, met, numbers)
     return JointComparisons(
         statements, without_ties(above, ordered, rank_sums), confidence, n, blocks.dropped
     )

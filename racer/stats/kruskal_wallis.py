@@ -12,7 +12,7 @@ from racer._numerics import as_costs, index_pairs, with_ties
 from racer.errors import ScoresError, SettingError
 from racer.seeding import check_seed, rng_for
 from racer.stats._validation import frozen
-from racer.stats.joint import Ordered, Statement, running_joint, without_ties
+from racer.stats.joint import Ordered, Statement, running_joint, stated, without_ties
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -318,7 +318,7 @@ def bayesian_kruskal_wallis(
     won = _won(pooled)
     met = np.multiply.outer(pooled.sizes, pooled.sizes)
     estimate = 0.5 + (won - won.T) / (2.0 * met)
-    ordered, probability = _ordered(drawn, estimate.mean(axis=1), control)
+    ordered = _ordered(drawn, estimate.mean(axis=1), control)
     joint = running_joint(_holding(drawn, ordered, m), draws)
     above = without_ties(sum(p > confidence for p in joint), ordered, -estimate.mean(axis=1))
     effects = _effects(drawn, m)
@@ -329,18 +329,6 @@ def bayesian_kruskal_wallis(
     pair_low[second, first] = 1.0 - upper
     within = (np.abs(drawn - 0.5) < epsilon).mean(axis=1)
     in_rope[first, second] = in_rope[second, first] = within
-    statements = tuple(
-        Statement(
-            better=int(given[i]),
-            worse=int(given[j]),
-            n_better=int(won[i, j]),
-            n_worse=int(won[j, i]),
-            n_ties=int(met[i, j] - won[i, j] - won[j, i]),
-            probability=float(p),
-            joint=together,
-        )
-        for i, j, p, together in zip(ordered.better, ordered.worse, probability, joint, strict=True)
-    )
     low, high = np.quantile(effects, _ENDS, axis=1)
     back = np.argsort(given)
     pairs = np.ix_(back, back)
@@ -355,7 +343,7 @@ def bayesian_kruskal_wallis(
         estimate=frozen(estimate[pairs]),
         pair_low=frozen(pair_low[pairs]),
         in_rope=frozen(in_rope[pairs]),
-        statements=statements,
+        statements=stated(ordered, joint, won, met, given),
         n_accepted=above,
         confidence=confidence,
         epsilon=epsilon,
@@ -375,8 +363,8 @@ def _effects(drawn: NDArray[np.float32], m: int) -> NDArray[np.float64]:
 
 def _ordered(
     drawn: NDArray[np.float32], effects: NDArray[np.float64], control: int | None
-) -> tuple[Ordered, NDArray[np.float64]]:
-    """Return the likelier statement of each pair, the surest first, and their probabilities."""
+) -> Ordered:
+    """Return the likelier statement of each pair, the surest first."""
     i, j = index_pairs(len(effects))
     above = 0.5 * ((drawn > 0.5).mean(axis=1) + (drawn >= 0.5).mean(axis=1))
     swap = (above < 0.5) | ((above == 0.5) & (effects[i] < effects[j]))
@@ -385,7 +373,7 @@ def _ordered(
     order = np.lexsort((effects[worse] - effects[better], p_false))
     if control is not None:
         order = order[(better[order] == control) | (worse[order] == control)]
-    return Ordered(better[order], worse[order], p_false[order]), 1.0 - p_false[order]
+    return Ordered(better[order], worse[order], p_false[order])
 
 
 def _holding(drawn: NDArray[np.float32], ordered: Ordered, m: int) -> Iterator[NDArray[np.bool_]]:

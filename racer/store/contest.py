@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import fields as fields_of
 from importlib.metadata import version
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from racer.core.arguments import goal_of
 from racer.core.budget import Budget
 from racer.core.events import Ended
+from racer.core.objective import Aim
 from racer.core.prices import RecordedPrices, checked_prices
 from racer.core.rules import generalizes_by_default
 from racer.deciders.decider import Decider
@@ -20,7 +21,15 @@ from racer.space.space import Space
 from racer.space.stored import not_kept
 from racer.store.jsonable import decode, encode, is_plain, qualified_name, same, shown_apart
 from racer.store.reader import OtherStoreError, sense_made_of
-from racer.store.schema import ARGUMENTS, MAY_LACK, OF_EVALUATIONS, Setup, argument, is_record
+from racer.store.schema import (
+    ARGUMENTS,
+    MAY_LACK,
+    OF_EVALUATIONS,
+    CandidateRow,
+    Setup,
+    argument,
+    is_record,
+)
 from racer.store.source import source_digest
 
 if TYPE_CHECKING:
@@ -41,7 +50,9 @@ _CALLS = {"race": "racer.race", "tuning": "racer.tune", "ablation": "racer.ablat
 _LEFT_OPEN = ("budget", "seed", "each_test", "deterministic", "decider", *MAY_LACK)  # by None
 _RACED_ON = ("metrics", "objective", "groups")  # what is found depends on them
 # None by default; with one of them the others may be refused before they are compared
-_ADDED = ("runtime", "metrics", "objective", "prices", "groups")
+_GIVEN_AS = {"instance_order": "order", "test_instances": "held_out"}
+_GOAL = ("runtime", "metrics", "objective")
+_ADDED = (*_GOAL, "prices", "groups")
 _NUMBERED = ("candidates", "instances", "test_instances")
 # a larger budget; a program in another folder: see `evaluate`; another source, with a warning
 _MAY_DIFFER = ("budget", *OF_EVALUATIONS)
@@ -69,6 +80,12 @@ def set_up(description: Description, evaluate: Objective, how: Mapping[str, Any]
 
 def refuse_differences(path: str, recorded: Setup, given: Setup) -> None:
     """Refuse with StoreError another contest; warn of another objective or version."""
+    goals = [
+        {n: setup.settings.get(n) for n in ("maximize", *_GOAL)} for setup in (recorded, given)
+    ]
+    timed = all(goal["runtime"] for goal in goals)  # of these, what differs is named
+    if not same(*goals) and is_plain(goals) and not timed:
+        raise _other_goal(path, *map(decode, goals))
     old, new = _parts(recorded), _parts(given)
     sources = {setup.settings.get("evaluate_source") for setup in (recorded, given)}
     if (
@@ -108,9 +125,10 @@ def _check_difference(path: str, name: str, old: Any, new: Any) -> None:
         if not _same_function(str(old), str(new)):
             _warn(path, f"was begun with evaluate={old} and goes on with {new}")
         return
-    if name in MAY_LACK and old is None:
+    name = _GIVEN_AS.get(name, name)
+    if name in (*MAY_LACK, "order") and old is None:
         raise _begun_without(path, name, shown_apart(new, old)[0])
-    if name in ("space", "runtime"):
+    if name in ("space", "runtime"):  # with a function for its utility
         with suppress(KeyError, TypeError, StopIteration):  # what is recorded is not a space
             name, new, old = _where_they_differ(name, new, old)
     limits = [_fields(value).get("limit", value) for value in (new, old)]
@@ -128,6 +146,25 @@ def _begun_without(path: str, name: str, shown: str = "") -> OtherStoreError:
     return OtherStoreError(
         f"the race in {path!r} was begun without {name}{given}: leave it out, or give"
     )
+
+
+def _other_goal(
+    path: str, recorded: Mapping[str, Any], given: Mapping[str, Any]
+) -> OtherStoreError:
+    """Return the error for a goal that is not that of the recorded contest."""
+    return OtherStoreError(
+        f"the race in {path!r} was begun with another goal: {_shown_goal(recorded)}; now "
+        f"{_shown_goal(given)}: give that, or"
+    )
+
+
+def _shown_goal(settings: Mapping[str, Any]) -> str:
+    """Return a goal as it is given."""
+    aim = Aim.of(settings.get("metrics"), settings.get("objective"))
+    if aim is None:
+        return repr(goal_of(settings))
+    plain = {name: metric.plain() for name, metric in aim.metrics.items()}
+    return repr(goal_of({"metrics": plain, "objective": aim.objective}))
 
 
 def _fields(encoded: Any) -> dict[str, Any]:
@@ -174,11 +211,15 @@ def contest_for(store: Store | None, kind: Kind, given: Mapping[str, Any]) -> Co
             f"{' or racer.resume' if held != 'ablation' else ''}, or give"
         )
     closed = {n: v for n, v in given.items() if v is not None or n not in _LEFT_OPEN}
-    left = [n for n in _RACED_ON if given.get(n) is None and n in store.reader.setup.settings]
+    recorded = store.reader.setup.settings
+    if given.get("maximize") and recorded.get("metrics") and not given.get("metrics"):
+        raise _other_goal(store.path, decode(recorded), given)
+    left = [n for n in _RACED_ON if given.get(n) is None and n in recorded]
     if left:
+        goal = [] if left == ["groups"] else [f"goal={_shown_goal(decode(recorded))}"]
         warn(
-            f"the race in {store.path!r} has {' and '.join(left)}, which this call leaves out: it "
-            "goes on with those of the store"
+            f"the race in {store.path!r} has {' and '.join(goal + left[2:] if goal else left)}, which "
+            "this call leaves out: it goes on with that of the store"
         )
     return contest_from_store(store.reader, closed)
 
@@ -209,6 +250,8 @@ def contest_from_store(
         )
     for name in _ADDED:
         if given.get(name) is not None and recorded.get(name) is None:
+            if name in _GOAL:
+                raise _other_goal(reader.path, decode(setup.settings), given)
             raise _begun_without(reader.path, name)
     if "generalize" not in recorded and given.get("generalize") is _generalizes(setup):
         given = {name: value for name, value in given.items() if name != "generalize"}
@@ -233,21 +276,14 @@ def _maker(kind: Kind) -> Callable[..., Contest[Any]]:
     if kind == "race":
         from racer.racing.race import Race  # noqa: PLC0415
 
-        return Race
+        return Race.of
     if kind == "tuning":
-        return _tuner
+        from racer.tuner.tuner import Tuner  # noqa: PLC0415
+
+        return Tuner.of
     from racer.racing.ablation import Ablation  # noqa: PLC0415
 
     return Ablation
-
-
-def _tuner(**settings: Any) -> Contest[Any]:
-    """Return the tuning of recorded settings."""
-    from racer.tuner.plan import Search  # noqa: PLC0415
-    from racer.tuner.tuner import Tuner  # noqa: PLC0415
-
-    own = {field.name: settings.pop(field.name, None) for field in fields_of(Search)}
-    return Tuner(search=Search(**own), **settings)
 
 
 def _a(kind: str) -> str:
@@ -256,8 +292,8 @@ def _a(kind: str) -> str:
 
 def has_prices(reader: Reader) -> bool:
     """Return True for a tuning that has the price of each candidate, of those that were sampled."""
-    prices = reader.prices() if reader.setup.kind == "tuning" else None
-    return prices is not None and len(prices) == sum(1 for _ in reader.sampled())
+    is_tuning = reader.setup.kind == "tuning"
+    return is_tuning and len(reader.prices()) == len(reader.concluded(CandidateRow))
 
 
 def _recorded(reader: Reader, name: str, encoded: Any, numbered: bool) -> Any:

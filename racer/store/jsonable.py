@@ -23,6 +23,8 @@ import numpy as np
 import racer.deciders
 from racer.core.budget import Budget
 from racer.core.runtime import Runtime
+from racer.deciders.decider import Scheduled
+from racer.deciders.gate import GateRace
 from racer.evaluate.command.command import Command
 from racer.evaluate.pace import Throttled
 from racer.evaluate.recorded import RecordedScores
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 _DECIDERS = [getattr(racer.deciders, name) for name in racer.deciders.__all__]
 _RECORDS: Mapping[str, type[Any]] = {
     cls.__name__: cls
-    for cls in (Budget, Runtime, *_DECIDERS)
+    for cls in (Budget, Runtime, GateRace, *_DECIDERS)
     if isinstance(cls, type) and is_dataclass(cls)
 }
 _SCALARS: Mapping[str, type[np.generic]] = {
@@ -47,7 +49,7 @@ _SCALAR_NAMES = {kind: name for name, kind in _SCALARS.items()}
 _PATHS: Mapping[str, type[PurePath]] = {
     cls.__name__: cls for cls in (PurePosixPath, PureWindowsPath, PosixPath, WindowsPath)
 }
-_NOT_FINITE = {"nan", "inf", "-inf"}
+_NOT_FINITE = {text: float(text) for text in ("nan", "inf", "-inf")}
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 _LONGEST_REPR = 1000
 _LONGEST_SHOWN = 200
@@ -101,6 +103,9 @@ def _described(value: Any) -> dict[str, Any]:
 
 def _record(value: Any) -> dict[str, Any]:
     given = _fields(value)
+    if isinstance(value, Scheduled):  # when it tests is a setting of its own
+        tests = {field.name for field in fields(Scheduled)}
+        given = {name: item for name, item in given.items() if name not in tests}
     if isinstance(value, Budget):  # schema 1 has money only if it is given
         more = () if value.spend is None else ("spend",)
         given = {name: given[name] for name in ("evaluations", "seconds", *more)}
@@ -166,8 +171,6 @@ def _decode(encoded: Any) -> Any:
     if tag == "!racer":
         settings = {name: _decode(item) for name, item in encoded["fields"].items()}
         return _RECORDS[content](**settings)
-    if tag == "!float" and content not in _NOT_FINITE:
-        raise ValueError(f"{reprlib.repr(encoded)} cannot be rebuilt")
     return _DECODERS[tag](content)
 
 
@@ -179,19 +182,14 @@ def _scalar(content: Any) -> np.generic:
     return kind(value)
 
 
-def _rebuilt_path(content: Any) -> PurePath:
-    name, text = content
-    return _PATHS[name](text)
-
-
 _DECODERS: Mapping[str, Callable[[Any], Any]] = {
-    "!float": float,
+    "!float": lambda content: _NOT_FINITE[content],
     "!tuple": lambda content: tuple(_decode(content)),
     "!set": lambda content: set(_decode(content)),
     "!frozenset": lambda content: frozenset(_decode(content)),
     "!dict": lambda content: {_decode(name): _decode(item) for name, item in content},
     "!numpy": _scalar,
-    "!path": _rebuilt_path,
+    "!path": lambda content: _PATHS[content[0]](*content[1:]),
 }
 
 

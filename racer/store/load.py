@@ -223,7 +223,7 @@ def _fill(report: Report, reader: Reader, quick: bool) -> None:
     ending = reader.ending()
     report.ended = None if ending is None else ending.ended
 
-    _ = reader.eliminated()
+    _ = reader.eliminated(reader.concluded(VerdictRow))
     for status, n, seconds in reader.rows(STATUSES):
         report.statuses[status] = n
         report.seconds += seconds

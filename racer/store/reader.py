@@ -10,12 +10,11 @@ import shlex
 import shutil
 import sqlite3
 import stat
-import struct
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from racer.core.events import Ended
 from racer.errors import RaceStateError, StoreError
@@ -29,6 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from racer.evaluate.outcome import CellKey
+
+    Concluded = TypeVar(
+        "Concluded", schema.VerdictRow, schema.Ending, schema.CandidateRow, schema.PriceRow
+    )
 
 SEARCH = "racer.integrations.sklearn.calls.Fit"
 """The objective of a search of scikit-learn."""
@@ -66,7 +69,6 @@ _WHAT_TO_DO = {
     # what cannot be read is this to SQLite, too
     "SQLITE_CORRUPT": "it is damaged, or the disk failed to read it, and was left as it is: if the "
     "system's log knows of no read error, put a copy in its place",
-    "SQLITE_CONSTRAINT": "another process has recorded it: let one alone race on a store",
     "SQLITE_TOOBIG": "it does not fit into a store",
 }
 
@@ -111,7 +113,6 @@ def damaged(path: str, what: str) -> StoreError:
     )
 
 
-_SCHEMA = "SELECT type, name, ifnull(sql, '') FROM sqlite_master"
 _ALWAYS = {"racer", "evaluate", "retries", "timeout", "memory"}
 
 
@@ -137,8 +138,6 @@ class Reader:
                 self.damaged("settings, candidates and instances do not match their checksum")
             del settings["kind"]
             values = {name: json.loads(text) for name, text in settings.items()}
-            if kind == "tuning" and not values.get("test_instances"):
-                values.pop("test_elites", None)  # had no effect, and was accepted once
             setup = schema.Setup(
                 kind,
                 values,
@@ -177,7 +176,7 @@ class Reader:
         """Yield cells and outcomes in order of block and candidate, held-out ones last; see `check`."""
         before = None
         with explained(self.path):
-            for *values, _, _ in self.connection.execute(schema.ROWS["outcomes"]):
+            for *values, _, _ in self.connection.execute(schema.OUTCOMES):
                 row = schema.OutcomeRow._make(values)
                 key = row.held_out, row.block, row.candidate, row.bound
                 if key == before:
@@ -200,75 +199,75 @@ class Reader:
 
         Those of a file that is as its last run left it, known by its digest, are not read.
         """
-        self.check_schema()
-        head = self.rows("SELECT outcomes, checksum FROM recorded")
-        if len(head) != 1:
+        found = dict(self.rows("SELECT name, sql FROM sqlite_master"))
+        for table, statement in schema.TABLES.items():
+            if found.get(table) != statement:
+                self.damaged(f"its table {table!r} is not that of a store")
+        if self.rows("SELECT 1 FROM sqlite_master WHERE type = 'trigger'"):
+            self.damaged("it has triggers, which no store has")
+        heads = self.rows("SELECT outcomes, checksum FROM recorded")
+        if len(heads) != 1:
             self.damaged("it does not say once how many outcomes it has")
         if self.result is not None:
-            return int(head[0][0]), int(head[0][1])
+            return int(heads[0][0]), int(heads[0][1])
         self.check_pages("quick_check(1)")
-        return self._check_outcomes(*head[0])
+        return self._check_outcomes(heads[0])
 
-    def _check_outcomes(self, expected: object, last: object) -> tuple[int, int]:
+    def _check_outcomes(self, expected: tuple[object, object]) -> tuple[int, int]:
         """Check each outcome and its place; more than expected are of a copy of a running race."""
-        n, before, is_complete = 0, 0, (expected, last) == (0, 0)
+        head, is_complete = (0, 0), expected == (0, 0)
         with explained(self.path):
-            for *values, number, written in self.connection.execute(schema.ROWS["recorded"]):
-                n, found = n + 1, None
-                row = schema.OutcomeRow._make(values)
-                with suppress(struct.error, TypeError, ValueError):
-                    found = schema.checksum(row, before)
-                if found is None or (number, written) != (n, found):
+            for *values, number, written in self.connection.execute(
+                "SELECT * FROM outcomes ORDER BY number"
+            ):
+                head = head[0] + 1, schema.checksum(values, head[1])
+                if (number, written) != head:
                     self.damaged(
-                        f"the outcome of candidate {row.candidate} on block {row.block} does not "
+                        f"the outcome of candidate {values[1]} on block {values[0]} does not "
                         "match its checksum, or others before it are missing"
                     )
-                before, is_complete = found, is_complete or (n, found) == (expected, last)
+                is_complete = is_complete or head == expected
         if not is_complete:
-            self.damaged(f"{expected} outcomes were recorded, of which {n} are there")
-        return n, before
+            self.damaged(f"{expected[0]} outcomes were recorded, of which {head[0]} are there")
+        return head
 
     @cached_property
     def result(self) -> str | None:
         """The result in a file that is byte by byte as the last run left it, else None."""
-        for text, digest in self.rows("SELECT result, digest FROM results"):
+        for text, digest in self.rows("SELECT result, digest FROM recorded"):
             is_one = isinstance(digest, bytes) and isinstance(text, str)
             if is_one and digest == digest_of(self.connection.serialize(), digest):
                 return str(text)
         return None
 
-    def verdicts(self) -> Iterator[schema.VerdictRow]:
-        """Return the verdicts in order of block, each checked."""
-        return map(schema.VerdictRow._make, self._concluded("verdicts"))
+    def concluded(self, kind: type[Concluded]) -> list[Concluded]:
+        """Return the verdicts, endings, sampled candidates or prices in order, each checked."""
+        table, n = schema.TABLE_OF[kind], len(kind._fields)
+        rows = self.rows(f"SELECT * FROM {table} ORDER BY 1")  # noqa: S608
+        for row in rows:  # candidates have no checksum: they are sampled again
+            if row[n:] not in ((), (schema.checksum(row[:n]),)):
+                self.damaged(f"row {row[0]} of its table {table!r} does not match its checksum")
+        return [kind._make(row[:n]) for row in rows]
 
-    def eliminated(self, verdicts: Iterable[schema.VerdictRow] | None = None) -> set[int]:
-        """Return the candidates that the verdicts have dropped."""
-        texts = (v.dropped for v in (self.verdicts() if verdicts is None else verdicts))
+    def eliminated(self, verdicts: Iterable[schema.VerdictRow]) -> set[int]:
+        """Return the candidates that verdicts have dropped."""
         try:
-            drops = [drop for text in texts if text != "[]" for drop in json.loads(text)]
+            drops = [drop for verdict in verdicts for drop in json.loads(verdict.dropped)]
             return {operator.index(drop["candidate"]) for drop in drops}
         except (TypeError, ValueError, KeyError, RecursionError) as error:
             self.damaged(f"its verdicts make no sense ({error})")
 
-    def sampled(self) -> Iterator[schema.CandidateRow]:
-        """Return the configurations that a tuner has sampled, in order."""
-        rows = self.rows("SELECT candidate, value FROM candidates ORDER BY candidate")
-        return map(schema.CandidateRow._make, rows)
-
-    def prices(self) -> list[float | tuple[float, ...]] | None:
-        """Return the price of each candidate that a tuner sampled; None if they are not recorded."""
-        if not self.rows("SELECT 1 FROM sqlite_master WHERE name = 'prices'"):
-            return None
+    def prices(self) -> list[float | tuple[float, ...]]:
+        """Return the price of each candidate that a tuner sampled."""
         try:
-            rows = [json.loads(value) for _, value in self._concluded("prices")]
+            rows = [json.loads(row.value) for row in self.concluded(schema.PriceRow)]
         except (TypeError, ValueError, RecursionError) as error:
             self.damaged(f"its prices make no sense ({error})")
         return [tuple(row) if isinstance(row, list) else row for row in rows]
 
     def ending(self) -> schema.Ending | None:
         """Return how the race ended, None if it has not, but for a deadline."""
-        ending = self._last_ending()
-        return None if ending is None or ending.ended == Ended.DEADLINE else ending
+        return None if self.is_out_of_time() else self._last_ending()
 
     def is_out_of_time(self) -> bool:
         """Return True if its deadline ended the last run, before the race had come to its end."""
@@ -276,30 +275,10 @@ class Reader:
         return ending is not None and ending.ended == Ended.DEADLINE
 
     def _last_ending(self) -> schema.Ending | None:
-        rows = self._concluded("ending")
-        if len(rows) > 1:
+        endings = self.concluded(schema.Ending)
+        if len(endings) > 1:
             self.damaged("it has more than one ending")
-        return schema.Ending._make(rows[0]) if rows else None
-
-    def _concluded(self, table: str) -> list[list[Any]]:
-        rows = []
-        for *row, written in self.rows(schema.ROWS[table]):
-            if schema.conclusion_checksum(*row) != written:
-                names = {"verdicts": f"verdict on block {row[0]}", "prices": f"price {row[0]}"}
-                what = names.get(table, "ending")
-                self.damaged(f"its {what} does not match its checksum")
-            rows.append(row)
-        return rows
-
-    def check_schema(self) -> None:
-        """Raise StoreError unless the tables are those of a store."""
-        found = {name: (kind, sql) for kind, name, sql in self.rows(_SCHEMA)}
-        for table, statement in schema.TABLES.items():
-            kind, sql = found.get(table, ("", ""))
-            if kind != "table" or schema.columns_of(sql) != schema.columns_of(statement):
-                self.damaged(f"its table {table!r} is not that of a store")
-        if any(kind == "trigger" for kind, _ in found.values()):
-            self.damaged("it has triggers, which no store has")
+        return endings[0] if endings else None
 
     def check_pages(self, check: str) -> None:
         """Raise StoreError if SQLite's own check of the file finds something."""
@@ -342,32 +321,20 @@ def search_call(path: str) -> str:
     return f"the same search: call its fit with the same data again, store={path!r}"
 
 
-def refuse_irregular(path: str) -> None:
-    """Raise StoreError if there is a directory, a pipe or a device where a store should be."""
-    with explained(path), suppress(FileNotFoundError, NotADirectoryError):
-        mode = Path(path).stat().st_mode
-        if not stat.S_ISREG(mode):  # SQLite would take a device for an empty file
-            what = "a directory" if stat.S_ISDIR(mode) else "no regular file"
-            raise StoreError(f"store {path!r}: this is {what}; give the path of a file")
-
-
 def contents_of(path: str) -> Reader | None:
     """Return the contents of a store after its last commit, in memory; None if there is no race.
 
     Its files are only read, and let go of. StoreError for a file of another kind or version.
     """
-    refuse_irregular(path)
     with explained(path):
         try:
-            if not Path(path).stat().st_size:
-                return None
-            connection = _copy_of(path)
+            found = os.stat(path)  # noqa: PTH116
+            if not stat.S_ISREG(found.st_mode):  # SQLite would take a device for an empty file
+                what = "a directory" if stat.S_ISDIR(found.st_mode) else "no regular file"
+                raise StoreError(f"store {path!r}: this is {what}; give the path of a file")
+            connection = _copy_of(path) if found.st_size else None
         except FileNotFoundError:
             return None
-        except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorname", "") != "SQLITE_NOTADB":
-                raise
-            raise _no_store(path) from None
         if connection is None:
             return None
         (application,) = connection.execute("PRAGMA application_id").fetchone()
@@ -391,7 +358,7 @@ def _copy_of(path: str) -> sqlite3.Connection | None:
     """Return a database after its last commit, in memory; None before its first one."""
     try:
         if (copied := _copied(path, "ro")) is None:  # too short for a database
-            raise _no_store(path)
+            raise StoreError(f"store {path!r}: this is not a store; the file is unchanged")
     except sqlite3.OperationalError as error:
         if getattr(error, "sqlite_errorname", "") != "SQLITE_READONLY_ROLLBACK":
             raise
@@ -434,10 +401,6 @@ def no_race_in(path: str) -> StoreError:
     return StoreError(
         f"store {path!r}: {what}; racer.race(.., store={path!r}), or racer.tune, begins one"
     )
-
-
-def _no_store(path: str) -> StoreError:
-    return StoreError(f"store {path!r}: this is not a store; the file is unchanged")
 
 
 @contextmanager

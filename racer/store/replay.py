@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +17,7 @@ from racer.store.contest import VERSION, refuse_differences, set_up
 from racer.store.jsonable import decode, dumps, encode, same
 from racer.store.reader import sense_made_of
 from racer.store.result import result_in
-from racer.store.schema import CandidateRow, Ending, PriceRow, VerdictRow, is_priced
+from racer.store.schema import CandidateRow, Ending, PriceRow, VerdictRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -69,9 +68,9 @@ class Recorder:
             )
         else:
             self._ending = reader.ending()
-        self._verdicts = reader.verdicts()
+        self._verdicts = iter(reader.concluded(VerdictRow))
         if recorded.kind == "tuning":
-            self._sampled = reader.sampled()
+            self._sampled = iter(reader.concluded(CandidateRow))
         self.replaying = True
 
     def __call__(self, event: Event) -> None:
@@ -104,8 +103,7 @@ class Recorder:
         elif not _agree(recorded, now):
             raise StoreError(
                 f"{self._where}: replayed, {what} comes out otherwise: recorded is "
-                f"{_told(recorded)}; now it is {_told(now)}. {self._hint}; the file was left as "
-                "it is"
+                f"{_told(recorded)}; now it is {_told(now)}. {self._hint}; the file was left as it is"
             )
         elif isinstance(now, VerdictRow):
             self.n_compared += 1
@@ -131,15 +129,6 @@ def _evidence(evidence: Mapping[str, Any]) -> str:
     return dumps(encode(plain))
 
 
-def _told(row: Conclusion) -> str:
-    return ", ".join(f"{name}={value}" for name, value in _compared(row).items())
-
-
-def _compared(row: Conclusion) -> dict[str, Any]:
-    """Return the columns that must come out the same: all but the evidence."""
-    return {name: value for name, value in row._asdict().items() if name != "evidence"}
-
-
 def _dropped(eliminations: Iterable[Elimination]) -> str:
     """Return the eliminations as JSON, in the order of `Drop`."""
     return dumps(
@@ -156,6 +145,15 @@ def _dropped(eliminations: Iterable[Elimination]) -> str:
     )
 
 
+def _told(row: Conclusion) -> str:
+    return ", ".join(f"{name}={value}" for name, value in _compared(row).items())
+
+
+def _compared(row: Conclusion) -> dict[str, Any]:
+    """Return the columns that must come out the same: all but the evidence."""
+    return {name: value for name, value in row._asdict().items() if name != "evidence"}
+
+
 def _agree(recorded: Conclusion, now: Conclusion) -> bool:
     """Return True if two rows are equal; probabilities may differ in the last digits."""
     one, other = _compared(recorded), _compared(now)
@@ -163,15 +161,11 @@ def _agree(recorded: Conclusion, now: Conclusion) -> bool:
     if one != other or drops[0] == drops[1]:
         return one == other
     try:
-        pairs = zip(*map(json.loads, drops), strict=True)
-        return all(_same_drop(one, other) for one, other in pairs)
+        was, now_is = map(json.loads, drops)
+        p, q = ([decode(drop.pop("probability")) for drop in some] for some in (was, now_is))
+        return was == now_is and np.allclose(p, q, rtol=1e-6, atol=1e-12, equal_nan=True)
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError, RecursionError):
         return False
-
-
-def _same_drop(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    p, q = (decode(drop.pop("probability")) for drop in (one, other))
-    return one == other and bool(np.isclose(p, q, rtol=1e-6, atol=1e-12, equal_nan=True))
 
 
 class Prefetched(NamedTuple):
@@ -205,7 +199,7 @@ class Recording:
         given = set_up(contest.description(), evaluate, how)
         self._store, self._contest, self._given = store, contest, given
         prices = None
-        if is_priced(given) and not (store.holds_a_race and store.reader.prices() is None):
+        if given.kind == "tuning" and given.settings.get("prices") is not None:  # a function
             instances = contest.description().instances
             if len(instances or ()) <= 10_000:  # of so many each configuration has a price
                 prices = Prices(contest.rules.prices, (), instances)
@@ -264,7 +258,7 @@ def replay(contest: Contest[Any], reader: Reader, recorder: Recorder) -> Prefetc
     """Replay a contest's outcomes, and return the rest; StoreError if a verdict differs."""
     with warnings.catch_warnings(), sense_made_of(reader.path):
         warnings.simplefilter("ignore", RacerWarning)  # they were given at the time
-        prefetched = _sorted_out(_tell_all(contest, reader), contest, reader)
+        prefetched = _sorted_out(_tell_all(contest, reader), contest)
     if not recorder.all_came():
         reader.damaged("it has a verdict on a block whose outcomes are missing")
     recorder.replaying = False
@@ -276,17 +270,14 @@ def _tell_all(contest: Contest[Any], reader: Reader) -> dict[CellKey, Outcome]:
 
     Of a cell that was evaluated with several bounds, the smallest comes first, as it did then.
     """
-    recorded = reader.outcomes()
     known: dict[CellKey, list[Outcome]] = {}
+    for key, outcome in reader.outcomes():
+        known.setdefault(key, []).append(outcome)
     untold: dict[CellKey, Outcome] = {}
-    last: CellKey = (False, -1, 0)  # up to which they have been read
     missing = False
     while not missing and (cells := contest.ask()):
         for cell in cells:
             key = cell.key
-            while last[:2] <= key[:2] and (row := next(recorded, None)) is not None:
-                last, outcome = row
-                known.setdefault(last, []).append(outcome)
             outcomes = known.pop(key, [])
             while outcomes and bounded(outcomes[0], cell.bound) is None:
                 untold[key] = outcomes.pop(0)
@@ -301,36 +292,21 @@ def _tell_all(contest: Contest[Any], reader: Reader) -> dict[CellKey, Outcome]:
             more = outcomes if bounded(outcome, cell.bound) != outcome else outcomes[1:]
             if more:  # it says more than was asked for, or there are larger bounds
                 known[key] = more
-    for key, outcome in recorded:
-        known.setdefault(key, []).append(outcome)
     return untold | {key: outcomes[-1] for key, outcomes in known.items()}
 
 
-def _sorted_out(
-    untold: dict[CellKey, Outcome], contest: Contest[Any], reader: Reader
-) -> Prefetched:
-    """Sort unrequested outcomes; StoreError for one outside blocks or candidates."""
-    if not untold:
-        return Prefetched.none()
-    ahead, more, wasted = dict(untold), {}, []
-    description = contest.description()
-    tests: float = len(description.test_instances)
-    endless = not contest.rules.deterministic
-    blocks = math.inf if endless else len(description.instances or ())
+def _sorted_out(untold: dict[CellKey, Outcome], contest: Contest[Any]) -> Prefetched:
+    """Sort outcomes that were not asked for; of run times some say more of cells that were told."""
+    if contest.rules.runtime is None or not untold:
+        return Prefetched(untold, {}, Unused())
+    ahead, more, wasted = {}, {}, []
     known = contest.result().known
     for key, outcome in untold.items():
         held_out, block, candidate = key
-        if not (
-            0 <= candidate < len(contest.configs) and 0 <= block < (tests if held_out else blocks)
-        ):
-            reader.damaged(
-                f"candidate {candidate} on block {block} is recorded, but there is no such cell"
-            )
-        told = None if held_out or contest.rules.runtime is None else known.of(candidate).get(block)
+        told = None if held_out else known.of(candidate).get(block)
         if told is None:
-            continue
-        del ahead[key]
-        if outcome.status == "capped" and (outcome.value or 0.0) < (told.value or 0.0):
+            ahead[key] = outcome
+        elif outcome.status == "capped" and (outcome.value or 0.0) < (told.value or 0.0):
             wasted.append(outcome)
         else:
             more[key] = outcome

@@ -26,7 +26,7 @@ from racer.results.base import Result
 from racer.results.tuning import Origin, TuneResult
 from racer.store.contest import VERSION
 from racer.store.jsonable import decode
-from racer.store.schema import OutcomeRow, fits
+from racer.store.schema import CandidateRow, OutcomeRow, fits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -126,7 +126,7 @@ def _restored(content: Any, reader: Reader, contest: Contest[Any]) -> Any:
     fresh, more, rules = contest.result(), dict[str, Any](), contest.rules
     configs = fresh.configs
     if contest.kind == "tuning":
-        configs = tuple(decode(json.loads(row.value)) for row in reader.sampled())
+        configs = tuple(decode(json.loads(row.value)) for row in reader.concluded(CandidateRow))
         more["completed_races"] = tuple(_made(RaceCompleted, race) for race in content["races"])
         more["origins"] = tuple(_made(Origin, origin) for origin in content["origins"])
         more |= _checked({"is_verified": "bool"}, content)

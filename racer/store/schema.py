@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
-import struct
 import zlib
 from dataclasses import fields
 from itertools import chain
@@ -21,79 +19,33 @@ if TYPE_CHECKING:
 APPLICATION_ID = 0x72616365  # "race"
 SCHEMA = 1
 
-TABLES = {
-    "settings": """
-CREATE TABLE settings (
-    name TEXT PRIMARY KEY,
-    value TEXT NOT NULL            -- JSON
-)""",
-    "candidates": """
-CREATE TABLE candidates (
-    candidate INTEGER PRIMARY KEY, -- from 0
-    value TEXT NOT NULL            -- JSON
-)""",
-    "instances": """
-CREATE TABLE instances (
-    instance INTEGER PRIMARY KEY,  -- from 0
-    value TEXT NOT NULL            -- JSON
-)""",
-    "outcomes": """
-CREATE TABLE outcomes (
-    block INTEGER NOT NULL,        -- from 0; those of held-out instances also from 0
-    candidate INTEGER NOT NULL,
-    attempts INTEGER NOT NULL,     -- more than 1 after retries
-    status TEXT NOT NULL,          -- ok, or why there is no value
-    value,                         -- REAL as evaluate returned it, or NULL; -0.0 stays itself
-    metrics TEXT,                  -- JSON: {name: value} of several metrics, or NULL
-    spend REAL,                    -- what it cost, or NULL
-    seconds REAL NOT NULL,
-    worker TEXT NOT NULL,          -- host:pid
-    message TEXT NOT NULL,
-    held_out INTEGER NOT NULL,     -- 0 or 1
-    bound REAL NOT NULL,           -- seconds after which it was stopped, of run times; 0: none
-    number INTEGER PRIMARY KEY,    -- from 1, in the order in which they were recorded
-    checksum INTEGER NOT NULL      -- CRC-32 of the row, begun with that of the row before
-)""",
-    "recorded": """
-CREATE TABLE recorded (
-    outcomes INTEGER NOT NULL,     -- how many there are
-    checksum INTEGER NOT NULL      -- that of the last of them
-)""",
-    "results": """
-CREATE TABLE results (
-    result TEXT NOT NULL,          -- JSON: what a replay of a large store would find
-    digest BLOB NOT NULL           -- SHA-256 of the file in which it stands for that
-)""",
-    "verdicts": """
-CREATE TABLE verdicts (
-    block INTEGER PRIMARY KEY,     -- after which it was reached
-    best INTEGER,                  -- the best candidate at the last look
-    dropped TEXT NOT NULL,         -- JSON: [{candidate, reason, against, probability, measure}]
-    evidence TEXT,                 -- JSON: {name: value} of the test, or NULL
-    checksum INTEGER NOT NULL      -- CRC-32 of the row
-)""",
-    "ending": """
-CREATE TABLE ending (
-    ended TEXT NOT NULL,           -- why the race ended; no row while it goes on
-    dropped TEXT NOT NULL,         -- JSON: the candidates dropped at a last look, if there was one
-    evidence TEXT,                 -- JSON: {name: value} of that look, or NULL
-    checksum INTEGER NOT NULL      -- CRC-32 of the row
-)""",
+_COLUMNS = {
+    "settings": "name TEXT PRIMARY KEY, value TEXT NOT NULL",
+    "candidates": "candidate INTEGER PRIMARY KEY, value TEXT NOT NULL",
+    "prices": "candidate INTEGER PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL",
+    "instances": "instance INTEGER PRIMARY KEY, value TEXT NOT NULL",
+    # a value without a type, where -0.0 stays itself
+    "outcomes": "block INTEGER NOT NULL, candidate INTEGER NOT NULL, attempts INTEGER NOT NULL, "
+    "status TEXT NOT NULL, value, metrics TEXT, spend REAL, seconds REAL NOT NULL, "
+    "worker TEXT NOT NULL, message TEXT NOT NULL, held_out INTEGER NOT NULL, bound REAL NOT NULL, "
+    "number INTEGER PRIMARY KEY, checksum INTEGER NOT NULL",
+    "recorded": "outcomes INTEGER NOT NULL, checksum INTEGER NOT NULL, result TEXT, digest BLOB",
+    "verdicts": "block INTEGER PRIMARY KEY, best INTEGER, dropped TEXT NOT NULL, evidence TEXT, "
+    "checksum INTEGER NOT NULL",
+    "ending": "ended TEXT NOT NULL, dropped TEXT NOT NULL, evidence TEXT, checksum INTEGER NOT NULL",
 }
-
-PRICES = """
-CREATE TABLE prices (
-    candidate INTEGER PRIMARY KEY, -- from 0
-    value TEXT NOT NULL,           -- JSON: its price, or a list of one for each instance
-    checksum INTEGER NOT NULL      -- CRC-32 of the row
-)"""
-"""One table more, of a tuning whose prices are a function."""
+TABLES = {table: f"CREATE TABLE {table} ({columns})" for table, columns in _COLUMNS.items()}
+"""The statements that make a store; docs/reference/store.md has the meaning of each column."""
 
 _IN_ORDER = "ORDER BY held_out, block, candidate, bound"
 STATUSES = "SELECT status, count(*), sum(seconds) FROM outcomes GROUP BY status"
 FIRST_MESSAGE = f"SELECT message FROM outcomes WHERE message != '' {_IN_ORDER} LIMIT 1"  # noqa: S608
 
-ADD_OUTCOME = "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+ADD = {
+    table: f"INSERT INTO {table} VALUES ({', '.join('?' * (columns.count(',') + 1))})"  # noqa: S608
+    for table, columns in _COLUMNS.items()
+}
+"""The statements that add a row."""
 
 _COMMAND = {"argv", "switches", "reads", "protocol", "cost", "cwd", "success_codes"}
 
@@ -110,7 +62,9 @@ def _is_command(value: Any) -> bool:
 
 def argument(name: str) -> str:
     """Return how a setting is given again in a call."""
-    return "budget=racer.Budget(prices=..)" if name == "prices" else f"{name}=.."
+    call = {"prices": "budget=racer.Budget(prices=..)", "runtime": "goal=racer.Runtime(..)"}
+    call["test_instances"] = "instances=racer.Instances(.., held_out=..)"
+    return call.get(name, f"{name}=..")
 
 
 def is_record(value: Any, name: str) -> bool:
@@ -160,7 +114,6 @@ _SAMPLED = (
     "initial",
     "elites",
     "test_elites",
-    "parallel_races",
     "instance_order",
 )
 ARGUMENTS: Mapping[Kind, tuple[str, ...]] = {
@@ -178,25 +131,13 @@ MAY_LACK = (
     "groups",
     "generalize",
     "test_elites",
-    "parallel_races",
 )
 """Settings that are not written where they are as by default (`instance_order`: of a race)."""
 
 OF_EVALUATIONS = ("command", "evaluate_source", "jobs")
 """Settings of the objective and its workers that a store may have, and that may differ."""
 
-ROWS = {
-    "outcomes": f"SELECT * FROM outcomes {_IN_ORDER}",  # noqa: S608
-    "recorded": "SELECT * FROM outcomes ORDER BY number",
-    "verdicts": "SELECT * FROM verdicts ORDER BY block",
-    "ending": "SELECT * FROM ending",
-    "prices": "SELECT * FROM prices ORDER BY candidate",
-}
-
-
-def columns_of(statement: str) -> list[str]:
-    """Return the words of a statement that creates a table, without its comments."""
-    return re.sub("--.*", "", statement).split()
+OUTCOMES = f"SELECT * FROM outcomes {_IN_ORDER}"  # noqa: S608
 
 
 class Setup(NamedTuple):
@@ -257,40 +198,29 @@ class PriceRow(NamedTuple):
     """The price of a configuration that a tuner sampled."""
 
     candidate: int
-    value: str  # JSON
+    value: str  # JSON: its price, or a list of one for each instance
 
 
 Conclusion = VerdictRow | Ending | CandidateRow | PriceRow
 
-
-def is_priced(setup: Setup) -> bool:
-    """Return True for a tuning whose prices are a function."""
-    return setup.kind == "tuning" and setup.settings.get("prices") is not None
-
-
-_NUMBERS = struct.Struct("<4q4d")
-_NAN = float("nan")
+TABLE_OF: Mapping[type[Conclusion], str] = {
+    VerdictRow: "verdicts",
+    Ending: "ending",
+    CandidateRow: "candidates",
+    PriceRow: "prices",
+}
 
 
-def checksum(row: OutcomeRow, before: int) -> int:
-    """Return the CRC-32 of a row of `outcomes`, begun with that of the row before it (0: none).
+def checksum(row: Iterable[float | str | None], before: int = 0) -> int:
+    """Return the CRC-32 of a row, begun with that of the row before it.
 
-    It is over numbers, little endian, then texts joined by NUL. The numbers are block, candidate,
-    attempts and held_out (int64), value, seconds, bound and spend (float64, NaN if NULL); the texts
-    status, worker, message and metrics (empty if NULL), in UTF-8.
+    It is over the text of each column, followed by a NUL: of numbers `%.17g`, of NULL nothing.
     """
-    block, candidate, attempts, status, value, metrics, spend, seconds, worker, *rest = row
-    message, held_out, bound = rest
-    value, spend = _NAN if value is None else value, _NAN if spend is None else spend
-    numbers = _NUMBERS.pack(block, candidate, attempts, held_out, value, seconds, bound, spend)
-    texts = f"{status}\0{worker}\0{message}\0{metrics or ''}".encode()
-    return zlib.crc32(texts, zlib.crc32(numbers, before))
-
-
-def conclusion_checksum(*row: int | str | None) -> int:
-    """Return the CRC-32 of a row of `verdicts` or `ending`: text and NUL per column, NULL empty."""
-    texts = ["" if part is None else str(part) for part in row]
-    return zlib.crc32("\0".join([*texts, ""]).encode())
+    texts = [
+        "" if part is None else f"{part:.17g}" if isinstance(part, float | int) else str(part)
+        for part in row
+    ]
+    return zlib.crc32("\0".join([*texts, ""]).encode(), before)
 
 
 def settings_digest(

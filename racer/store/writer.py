@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from filelock import FileLock, Timeout
 
-from racer._files import written
-from racer.errors import SettingError, StoreError, warn
+from racer._files import as_path, written
+from racer.errors import StoreError, warn
 from racer.store import schema
 from racer.store.begun import mark_as_begun, was_begun_here
 from racer.store.jsonable import dumps
@@ -26,11 +26,10 @@ from racer.store.reader import (
     contents_of,
     digest_of,
     explained,
-    refuse_irregular,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from filelock import BaseFileLock
 
@@ -39,15 +38,10 @@ if TYPE_CHECKING:
     Statement = tuple[str, tuple[Any, ...]]
     _Mark = tuple[tuple[int, int], tuple[int, int], int]
 
-_ADD: dict[type, str] = {
-    schema.VerdictRow: "INSERT INTO verdicts VALUES (?, ?, ?, ?, ?)",
-    schema.Ending: "INSERT INTO ending VALUES (?, ?, ?, ?)",
-    schema.CandidateRow: "INSERT INTO candidates VALUES (?, ?)",
-    schema.PriceRow: "INSERT INTO prices VALUES (?, ?, ?)",
-}
 _columns: Callable[[Outcome], tuple[Any, ...]] = attrgetter(*schema.OF_OUTCOME)
 _TOGETHER = 0.02  # seconds: outcomes that come faster share a commit
 _CHANGED, _MOVED = "changed", "moved, deleted or replaced"
+_COUNTED = "UPDATE recorded SET outcomes = ?, checksum = ?, result = ?, digest = ?"
 _clock = time.perf_counter
 _ERRORS = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR_SHORT_READ")  # of what was changed
 
@@ -59,16 +53,12 @@ class StoreChangedError(StoreError):
 class Store:
     """The one writer of a store: a context manager that holds its lock, the file `path`.lock.
 
-    After each commit the file alone is whole (SQLite's rollback journal, `synchronous=FULL`).
+    After each commit the file alone is whole (SQLite's rollback journal, `synchronous=EXTRA`).
     Outcomes that come faster than one in 20 ms share one.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        given: Any = path
-        name = os.fspath(path) if isinstance(given, str | os.PathLike) else ""
-        if not name or "\0" in name:
-            raise SettingError(f"store={path!r}: give the path of a file")
-        self.path = name
+        self.path = name = as_path(path, "store")
         with explained(name):  # the working directory may have been deleted
             self._file = os.path.realpath(name)  # a link and its target are one store
         self._exit = ExitStack()
@@ -83,17 +73,17 @@ class Store:
         self._mark: _Mark | None = None  # of the file, as this has left it
 
     def __enter__(self) -> Self:
-        refuse_irregular(self._file)
-        folder = Path(self._file).parent
-        with explained(self.path):
-            has_directory = folder.is_dir()
-        if not has_directory:
-            raise StoreError(
-                f"store {self.path!r}: there is no directory {str(folder)!r}; give the path of a file"
-            )
         with explained(self.path), suppress(FileNotFoundError):
             os.stat(f"{self._file}-journal")  # noqa: PTH116  (an error if the name is too long)
         _ = contents_of(self._file)  # what is not a store gets no lock beside it
+        try:
+            self._lock_file.touch()
+        except OSError as error:
+            folder = str(self._lock_file.parent)
+            raise StoreError(
+                f"store {self.path!r}: no file can be made in {folder!r} ({error.strerror}); "
+                "give the path of a file in a directory that is there and can be written"
+            ) from error
         with self._exit:
             self._lock()
             if (contents := contents_of(self._file)) is not None:
@@ -115,7 +105,6 @@ class Store:
             try:
                 lock.acquire()
             except Timeout:
-                self._check_place()
                 raise OtherStoreError(
                     f"store {self.path!r} is in use: another process (or race) is writing to it, "
                     "and holds its .lock; wait until that one has ended, or give"
@@ -123,18 +112,6 @@ class Store:
         self._exit.callback(self._let_go, lock)
         with explained(self.path):
             self._lock_mark = _mark_of(self._lock_file)
-
-    def _check_place(self) -> None:
-        """Refuse a folder that takes no file: there the lock cannot be held, whatever it says."""
-        if not self._lock_file.exists():
-            try:
-                self._lock_file.touch()
-            except OSError as error:
-                folder = str(self._lock_file.parent)
-                raise StoreError(
-                    f"store {self.path!r}: no file can be made in {folder!r} ({error.strerror}); "
-                    "give a path in a directory that can be written"
-                ) from error
 
     def _let_go(self, lock: BaseFileLock) -> None:
         """Release the lock: if that fails the race is recorded all the same."""
@@ -153,18 +130,11 @@ class Store:
             self._connection = connection = connect(self._file, mode)
             self._reader = Reader(self.path, connection)
             self._exit.callback(connection.close)
-            # the journal is cut, and that synchronized: to remove it might be undone by a power cut
-            connection.execute("PRAGMA journal_mode = TRUNCATE")
-            self._exit.callback(self._remove_journal)
-            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA journal_mode = DELETE")
+            # the folder, too: a power cut might bring back a journal that was removed
+            connection.execute("PRAGMA synchronous = EXTRA")
             connection.execute("PRAGMA trusted_schema = OFF")
             self._mark = _mark_of(self._file)
-
-    def _remove_journal(self) -> None:
-        """Remove the empty journal; who reads meanwhile leaves it there."""
-        with suppress(sqlite3.Error):
-            self._connection.execute("PRAGMA busy_timeout = 0")
-            self._connection.execute("PRAGMA journal_mode = DELETE")
 
     @property
     def holds_a_race(self) -> bool:
@@ -217,22 +187,20 @@ class Store:
             row = row._replace(metrics=dumps(plain))
         n, before = self._head
         self._head = n + 1, schema.checksum(row, before)
-        self._unwritten.append((schema.ADD_OUTCOME, (*row, *self._head)))
+        self._unwritten.append((schema.ADD["outcomes"], (*row, *self._head)))
 
     def conclude(self, row: schema.Conclusion) -> None:
         """Queue a verdict, an ending, a candidate or its price, for the next commit."""
-        values = (
-            row
-            if isinstance(row, schema.CandidateRow)
-            else (*row, schema.conclusion_checksum(*row))
-        )
-        self._unwritten.append((_ADD[type(row)], values))
+        values = row if isinstance(row, schema.CandidateRow) else (*row, schema.checksum(row))
+        self._unwritten.append((schema.ADD[schema.TABLE_OF[type(row)]], values))
 
     def flush(self) -> None:
         """Write the queued rows; when this returns they are on disk."""
         if self._unwritten:
-            counted = "UPDATE recorded SET outcomes = ?, checksum = ?", self._head
-            statements, self._unwritten = [*self._unwritten, counted], []
+            statements, self._unwritten = (
+                [*self._unwritten, (_COUNTED, (*self._head, None, None))],
+                [],
+            )
             self._write(statements)
             self._written = self._head
         self._is_due_at, self._unwritten_seconds = _clock() + _TOGETHER, 0.0
@@ -245,8 +213,7 @@ class Store:
         self.flush()
         if result is not None:
             try:
-                more = ("INSERT INTO results VALUES (?, ?)", (result, NO_DIGEST))
-                self._write([("DELETE FROM results", ()), more])
+                self._write([(_COUNTED, (*self._head, result, NO_DIGEST))])
             except StoreChangedError:
                 raise
             except StoreError:  # no room, say: it is replayed
@@ -255,7 +222,7 @@ class Store:
         if result is not None and (contents := contents_of(self._file)) is not None:
             with suppress(sqlite3.Error, MemoryError), closing(contents.connection) as copy:
                 digest = digest_of(copy.serialize(), NO_DIGEST)
-                with self._connection.blobopen("results", "digest", 1) as blob:
+                with self._connection.blobopen("recorded", "digest", 1) as blob:
                     blob.write(digest)
 
     def _write(self, statements: Sequence[Statement]) -> None:
@@ -380,11 +347,10 @@ def _definition(setup: schema.Setup) -> list[Statement]:
     return [
         (f"PRAGMA application_id = {schema.APPLICATION_ID}", ()),
         (f"PRAGMA user_version = {schema.SCHEMA}", ()),
-        *((table.strip(), ()) for table in schema.TABLES.values()),
-        *([(schema.PRICES.strip(), ())] if schema.is_priced(setup) else []),
-        ("INSERT INTO recorded VALUES (0, 0)", ()),
-        *_inserted("candidates", _numbered(setup.candidates)),
-        *_inserted("instances", _numbered(setup.instances)),
+        *((statement, ()) for statement in schema.TABLES.values()),
+        (schema.ADD["recorded"], (0, 0, None, None)),
+        *((schema.ADD["candidates"], row) for row in _numbered(setup.candidates)),
+        *((schema.ADD["instances"], row) for row in _numbered(setup.instances)),
         *_settings(setup),
     ]
 
@@ -393,11 +359,7 @@ def _numbered(values: Sequence[Any] | None) -> list[tuple[int, str]]:
     return [(index, dumps(value)) for index, value in enumerate(values or ())]
 
 
-def _inserted(table: str, rows: Iterable[tuple[Any, str]]) -> list[Statement]:
-    return [(f"INSERT INTO {table} VALUES (?, ?)", row) for row in rows]  # noqa: S608
-
-
 def _settings(setup: schema.Setup) -> list[Statement]:
     texts = {name: dumps(value) for name, value in (("kind", setup.kind), *setup.settings.items())}
     digest = schema.settings_digest(texts, _numbered(setup.candidates), _numbered(setup.instances))
-    return _inserted("settings", [*texts.items(), ("checksum", digest)])
+    return [(schema.ADD["settings"], row) for row in (*texts.items(), ("checksum", digest))]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _KEPT = 0.15  # of the budget, where somebody failed who succeeded elsewhere
 _RISK = 0.01  # probability of a failure that is not worth an evaluation
-_ROUNDS = 20  # so many of the rest are asked for at once
+_ROUNDS = 12  # so many of the rest are asked for at once
 _AT_ONCE = 4  # evaluations of the leader, before it is looked at again
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -20,28 +20,17 @@ from racer.racing.capping import CAP_REFERENCE, leader, too_slow
 from racer.racing.loop import advance, completed, expected, race
 from racer.racing.repeats import Withheld
 from racer.racing.state import Request, State
-from racer.tuner.forecast import Forecast
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from racer.core.events import BlockCompleted, Elimination
     from racer.core.rules import Rules
     from racer.core.runtime import Runtime
-    from racer.evaluate.outcome import Cell, Outcome
-    from racer.racing.asktell import Early
+    from racer.evaluate.outcome import Cell
     from racer.racing.state import Evidence
     from racer.tuner.ledger import Ledger
 
 Kind = Literal["race", "selection"]
 Blocks = tuple[Iterator[int], Sequence[int]]  # in order; until when each entrant is protected
-
-
-class Known(Protocol):
-    """What is known of candidates."""
-
-    def of(self, candidate: int) -> Mapping[int, Outcome]:
-        """Return the outcomes of a candidate, by block."""
 
 
 class Match:
@@ -61,8 +50,6 @@ class Match:
         *,
         cells: int,
         elites: Sequence[int],
-        known: Known,
-        is_next_proposed: bool,
     ) -> None:
         order, until = blocks
         runtime = rules.runtime
@@ -71,8 +58,6 @@ class Match:
         self.rules: Rules = replace(rules, decider=protected(rules.decider, until))
         self._blocks: list[int] = []  # complete ones, in their order
         self._ledger = ledger
-        self._known = known
-        self._is_next_proposed = is_next_proposed
         self._cells = cells
         self._order = Order(order, ledger.plan.stream.instance)
         self.state: State = State.new(
@@ -84,8 +69,6 @@ class Match:
         self._withheld = Withheld(ledger.repeats)
         leaders = [i for i, c in enumerate(entrants) if c in elites and kind == "race"]
         self._caps = None if runtime is None else MatchCaps(runtime, self.state, leaders)
-        self._forecast = Forecast(len(entrants))
-        self._rows: list[Row] = []  # complete, and not in the forecast yet
         self._idle = Idle(max(until), is_patient=kind != "race" or rules.decider.ends_itself)
 
     @property
@@ -142,7 +125,6 @@ class Match:
                 continue
             self._blocks.append(block)
             row = self._row(block, cap, coming)
-            self._rows.append(row)
         return str(asked.ended)
 
     def _pays(self, cells: int) -> bool:
@@ -150,7 +132,7 @@ class Match:
 
     def _row(self, block: int, cap: float | None, coming: float | None) -> Row:
         """Return known outcomes of the remaining entrants on a block, under its cap."""
-        told = [self._known.of(c)[block] for c in self.alive]
+        told = [self._ledger.known.of(c)[block] for c in self.alive]
         if self._caps is not None:
             told = [bounded(outcome, cap) or outcome for outcome in told]
             self._caps.coming = coming
@@ -183,7 +165,7 @@ class Match:
         runtime = self.rules.runtime
         return None if cap is None or runtime is None else runtime.slackened(cap)
 
-    def _expected(self, early: Early) -> Iterator[tuple[int, list[int]]]:
+    def _expected(self) -> Iterator[tuple[int, list[int]]]:
         """Yield the blocks that follow and the entrants likely to be in, best first.
 
         If the decider does not plan: while no elite can be eliminated, and one block more.
@@ -191,44 +173,22 @@ class Match:
         safe = max(self._idle.protected_until, self.rules.first_test * self.rules.block_size)
         plans = self.rules.decider.planned_room(self.state.decided, self.state.used) is not None
         most = None if plans else max(safe - self.state.block, 1)
-        order = self._likely(early) if early and plans else None
-        ahead = expected(self.rules, self.state, self._withheld.count, order)
+        ahead = expected(self.rules, self.state, self._withheld.count)
         for at, ranked in enumerate(islice(ahead, most), 1):
             if (block := self._order.peek(at)) is None:
                 return
             yield block, self._numbers(ranked)
 
-    def _likely(self, early: Early) -> list[int]:
-        """Return the positions of the entrants that are in, the likeliest to stay first."""
-        for row in self._rows:
-            self._forecast.add(row.candidates, self.rules.costs(row))
-        self._rows.clear()
-        order: list[int] = self._forecast.order(self.state.alive, self._parts(early)).tolist()
-        return order
-
-    def _parts(self, early: Early) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
-        """Yield the entrants known on a block that is not complete, and their costs."""
-        done = set(self._blocks)
-        for block in dict.fromkeys(b for held_out, b, _ in early if not held_out):
-            told = {
-                at: outcome
-                for at, c in zip(self.state.alive.tolist(), self.alive, strict=True)
-                if (outcome := early.get((False, block, c)) or self._known.of(c).get(block))
-                is not None
-            }
-            if block not in done and told:
-                yield np.array([*told]), self.rules.costs(Row.of(block, [*told], [*told.values()]))
-
-    def _later(self, block: int, asked: int, early: Early) -> Iterator[list[Cell]]:
+    def _later(self, block: int, asked: int) -> Iterator[list[Cell]]:
         """Yield the cells of the blocks to come, while the race may use them.
 
-        Then, unless that has been proposed, likely cells of the next race: its first group of
-        blocks, which is new, of the elites to be.
+        Then likely cells of the next race: its first group of blocks, which is new, of the elites to
+        be.
         """
         ledger, cells = self._ledger, self._cells
         size = ledger.plan.stream.block_size
         spent, used = 0, max(ledger.blocks_used, block + 1)
-        for later, ranked in self._expected(early):
+        for later, ranked in self._expected():
             cap = self._cap_ahead(later)
             missing = ledger.missing(ranked, later, cap if self.kind == "selection" else None)
             spent += len(missing)
@@ -239,25 +199,12 @@ class Match:
                 break
             used = max(used, later + 1)
             yield ledger.cells(missing, later, cap)
-        if self._is_next_proposed:
-            return
         elites = self.ranked[: self.rules.min_survivors]
         if self.kind == "selection":
             yield from ledger.all_held_out(self.entrants)
         elif ledger.pays(asked + spent + len(elites) * size):
             for new in islice(ledger.new_blocks(used - used % size), size):
                 yield ledger.cells(elites, new, self._cap_ahead(new))
-
-    def unlikely(self, early: Early) -> Iterator[list[Cell]]:
-        """Yield the cells of the blocks to come, and of one more, also of those not likely to be in.
-
-        For workers that would be idle: where one of these is needed, nobody waits for its beginning.
-        """
-        spent = 0
-        for block, ranked in self._expected(early):
-            yield self._ledger.cells(self.alive, block, self._cap_ahead(block))
-            if (spent := spent + len(self._ledger.missing(ranked, block, None))) > self._cells:
-                return
 
     def event(
         self,
@@ -285,7 +232,7 @@ class Match:
         """Return the mean value of an entrant on the blocks of this race."""
         if self._caps is not None:
             return self._caps.told.mean(position)
-        known = self._known.of(self.entrants[position])
+        known = self._ledger.known.of(self.entrants[position])
         values = [v for block in self._blocks if (v := known[block].value) is not None]
         return mean_of(values) if values else None
 

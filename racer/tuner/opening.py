@@ -47,8 +47,7 @@ class Opening:
     """Evaluate candidates on as many blocks as the best one has seen, those behind on fewer.
 
     `draw(n, elites, clarity)` adds candidates around the elites, or from the whole space without
-    any; `ranked(candidates)` puts some in order, the best expected first; `favourite()` is the
-    candidate with the largest probability to be the best. Each batch begins with
+    any; `ranked(candidates)` puts some in order, the best expected first. Each batch begins with
     another block, so that the model is not one of a single instance; of those left
     in it, the better half goes on to the next block. The best candidate so far sees one block more
     after each batch (as the incumbent of Hutter et al., ParamILS, JAIR 2009, does).
@@ -59,11 +58,10 @@ class Opening:
         ledger: Ledger,
         draw: Callable[[int, Candidates, float], object],
         ranked: Callable[[Candidates], tuple[int, ...]],
-        favourite: Callable[[], int],
         kept: Callable[[int], int],
     ) -> None:
         self._ledger, self._draw, self._ranked = ledger, draw, ranked
-        self._favourite, self._kept = favourite, kept
+        self._kept = kept
         self._seen = 1  # blocks, by the best candidate
         self._until = 0  # evaluations
         self._unsolved: set[int] = set()  # blocks: no candidate is sought that succeeds there
@@ -74,16 +72,9 @@ class Opening:
         Return the candidates that succeeded somewhere, best first; the best of those that were
         given is among the finalists.
         """
-        ledger = self._ledger
         elites = yield from self.explore(total, finalists)
-        if not elites:
-            return ()
-        is_next = self._kept(total) > 0  # the final stage looks at more than a favourite
-        self._until = ledger.evaluations if is_next else total - min(finalists, len(elites))
-        best = yield from self._confirm()
-        given = [c for c in elites if c < len(ledger.plan.initial)][:1]
-        last = max(finalists - 2, 0)
-        order = dict.fromkeys((best, *elites[:last], *given, *elites))
+        given = [c for c in elites if c < len(self._ledger.plan.initial)][:1]
+        order = dict.fromkeys((*elites[: max(finalists - 1, 1)], *given, *elites))
         return tuple(c for c in order if self._is_good(c))
 
     def explore(self, total: int, finalists: int) -> Generator[Asked, Any, tuple[int, ...]]:
@@ -139,21 +130,6 @@ class Opening:
         """How many evaluations may be asked for; one while the budget is in unknown seconds."""
         left = self._ledger.left()
         return min(self._until - self._ledger.evaluations, 1 if left is None else left)
-
-    def _confirm(self) -> Generator[Asked, Any, int]:
-        """Evaluate the candidate that is probably the best on as many blocks as a test takes.
-
-        Another one may turn out to be on the way. Return the last.
-        """
-        ledger = self._ledger
-        while True:
-            found = self._favourite()
-            known = ledger.known.of(found)
-            blocks = self._hardest_first(range(min(ledger.plan.first_test, self._most_blocks)))
-            missing = [block for block in blocks if block not in known]
-            if not missing or self._room <= 0:
-                return found
-            yield from self._evaluate([found], missing[0])
 
     def _is_good(self, candidate: int) -> bool:
         """Return True if a candidate succeeded somewhere, and was rejected nowhere."""

@@ -21,7 +21,7 @@ __all__ = ["Search"]
 @suggesting
 @dataclass(frozen=True)
 class Search:
-    """What only a tuning has: how many configurations survive, are tested, and race at once.
+    """What only a tuning has: how many configurations survive, and how many are tested.
 
     Parameters
     ----------
@@ -31,11 +31,6 @@ class Search:
     test_elites : int, optional
         How many elites are evaluated on held-out instances, the best first: 1 saves evaluations.
         None: all.
-    parallel_races : int, optional
-        At most so many races are under way at once, which keeps more than 16 workers busy: from
-        4 000 evaluations on, and no more than about a fifth of all. Each is proposed before the others
-        are over, and their cells are prefetched, too. The result depends on it, and not on the
-        number of workers. Not with run times, nor with money. None: one race after the other.
 
     Raises
     ------
@@ -51,7 +46,6 @@ class Search:
 
     elites: int | None = None
     test_elites: int | None = None
-    parallel_races: int | None = None
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -83,11 +77,6 @@ class Plan:
     def seed(self) -> int:
         """The seed that repeats the tuning."""
         return self.rules.seed or 0
-
-    @property
-    def has_parallel_races(self) -> bool:
-        """Whether several races are to keep many workers busy."""
-        return (self.search.parallel_races or 1) > 1
 
     @property
     def is_exact(self) -> bool:

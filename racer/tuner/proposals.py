@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _MANY = 300  # candidates: from here on, half of the children are wide
 _LOOKS = 30  # points of a branch at which its lower bound is looked for
 
-SAMPLING = 12  # recorded in stores; raised when a seed samples other configurations than before
+SAMPLING = 13  # recorded in stores; raised when a seed samples other configurations than before
 
 
 class Child(NamedTuple):
@@ -176,8 +176,8 @@ class Proposals:
     ) -> list[Child]:
         """Draw n around the elites (best first), fewer if there are no more.
 
-        `clarity` is the fraction of the candidates that the last race could have eliminated and
-        did: where it could not tell them apart, a narrower neighbourhood would hold only noise.
+        `clarity` is 1 unless candidates differ by noise: a narrower neighbourhood would hold only
+        that.
         `remaining` is the fraction of the budget that is left. If `at_pace`, neighbourhoods narrow no
         faster than that falls.
         """

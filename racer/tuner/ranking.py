@@ -142,20 +142,13 @@ class Ranking:
         some = compared(ledger.known, len(ledger.configs), elites, ledger.plan.stream)
         return likeliest(self._posterior(some), leader)
 
-    def likeliest(self) -> int:
-        """Return the likeliest of all candidates to be the best, with none more alike than others."""
-        return self._posterior(are_alike=True).best
-
-    def _posterior(
-        self, among: Collection[int] | None = None, *, are_alike: bool = False
-    ) -> BestPosterior:
-        """Return the posterior of the best; `are_alike`: with any two candidates equally alike."""
+    def _posterior(self, among: Collection[int]) -> BestPosterior:
+        """Return the posterior of the best among some."""
         ledger, plan = self._ledger, self._ledger.plan
         known, n, rules = ledger.known, len(ledger.configs), plan.rules
         if rules.aim is not None and rules.goal is not None:
             metrics = Metrics(rules.aim, known, n, n_blocks_of(known, plan.stream))
             return metrics.posterior(rules.goal, among)
-        covariances = None if are_alike else likeness(plan.space, ledger.configs)
         by_means = goes_by_means(rules, is_exact=plan.is_exact)
-        some = (covariances, among)
+        some = (likeness(plan.space, ledger.configs), among)
         return posterior_of(known, n, plan.stream, rules, 0.0, *some, by_means=by_means)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import reprlib
-from dataclasses import asdict
+from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from racer._checks import counted, with_article
+from racer.core.arguments import settings_of
 from racer.core.blocks import InstanceOrder, Stream
 from racer.core.contest import Description
 from racer.core.events import Callback, Ended
@@ -16,11 +17,12 @@ from racer.core.pool import as_instances
 from racer.core.prices import RecordedPrices
 from racer.core.rules import Rules
 from racer.core.runtime import Runtime
-from racer.errors import BudgetError, CandidateError, SettingError
+from racer.errors import BudgetError, CandidateError, RaceStateError, SettingError
 from racer.racing.asktell import AskTell, Flow
 from racer.racing.loop import too_short
 from racer.results.tuning import TuneResult
 from racer.space.space import Space
+from racer.tuner.elsewhere import Elsewhere
 from racer.tuner.ledger import Ledger
 from racer.tuner.plan import Plan, Search
 from racer.tuner.proposals import SAMPLING
@@ -31,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from typing import Unpack
 
+    from racer.core.arguments import Given, Instances
     from racer.core.contest import Kind
-    from racer.core.rules import RulesGiven
     from racer.deciders.decider import Goal
     from racer.results.base import Result
 
@@ -59,26 +61,20 @@ class Tuner(AskTell):
     Parameters
     ----------
     space : Space
-    instances : sequence or None
+    instances : sequence, Instances or None
         Used again with new seeds when they run out. None: a noisy objective without instances.
     initial : sequence of configurations, or a result
         Candidates of the first race, beside those sampled. Of a result (or several, in the
         sequence): the best, then each survivor that improves the mean over instances of the best
-        so far most; those outside the space are left out, with a `RacerWarning`. Results
-        that share instances and metrics are taken together, on instances that all have seen. Of a
-        Pareto front: up to 6 survivors for each metric, the best spread first.
+        so far most; those outside the space are left out, with a `RacerWarning`. Of a Pareto
+        front: up to 6 survivors for each metric, the best spread first.
     search : Search, optional
-        How many elites survive and are tested, and how many races are under way at once.
-    instance_order : {"shuffled", "given"}
-    test_instances : sequence, optional
-        Held out: at the end the elites are evaluated on each of them once, beyond the budget.
+        How many elites survive, and how many are tested.
     callbacks : sequence of callable
         Each is called with every `BlockCompleted`, `RaceCompleted`, `CandidatesAdded`, and the
         `RaceEnded` of the whole tuning.
-    **rules
-        Budget, decider, seed, ..: the parameters of `racer.racing.Rules`, by name, but for
-        `min_survivors`, whose part the elites have. Without `decider`: "best-for-budget", or for
-        capped run times "bayesian-friedman"; without `each_test`: after each block.
+    **given
+        `budget`, `goal`, `decider` and `seed`, as in `racer.tune`.
 
     Raises
     ------
@@ -106,26 +102,37 @@ class Tuner(AskTell):
     def __init__(
         self,
         space: Space,
+        instances: Sequence[Any] | Instances | None = None,
+        *,
+        initial: Initial = (),
+        search: Search | None = None,
+        callbacks: Sequence[Callback] = (),
+        **given: Unpack[Given],
+    ) -> None:
+        super().__init__(callbacks)
+        settings = settings_of("tuning", instances, given)
+        self._set_up(space, **settings, initial=initial, search=search)
+
+    def _set_up(
+        self,
+        space: Space,
         instances: Sequence[Any] | None = None,
         *,
         initial: Initial = (),
         search: Search | None = None,
         instance_order: InstanceOrder = "shuffled",
         test_instances: Sequence[Any] | None = None,
-        callbacks: Sequence[Callback] = (),
-        **rules: Unpack[RulesGiven],
+        **rules: Any,
     ) -> None:
+        own = {f.name: rules.pop(f.name) for f in fields(Search) if f.name in rules}
         if not isinstance(space, Space):
             raise SettingError(
                 f"space={reprlib.repr(space)}: give a racer.Space, such as "
                 'racer.Space({"x": racer.Real(0, 1)})'
             )
-        if "min_survivors" in rules:
-            raise SettingError("a tuner has no min_survivors: give search=racer.Search(elites=3)")
-        super().__init__(callbacks)
         self.space = space
         self.instances: tuple[Any, ...] | None = as_instances(instances)
-        self.test_instances: tuple[Any, ...] = as_instances(test_instances, "test_instances") or ()
+        self.test_instances: tuple[Any, ...] = as_instances(test_instances, "held_out") or ()
         self.rules: Rules = _with_defaults(rules)
         n_instances = None if self.instances is None else len(self.instances)
         self.rules.generalizes(n_instances)  # refuses what cannot be
@@ -141,7 +148,7 @@ class Tuner(AskTell):
             instances=self.instances,
             test_instances=self.test_instances,
             initial=_with_default(space, _checked(space, with_results(space, initial))),
-            search=Search.of(search),
+            search=Search(**own) if own else Search.of(search),
             rules=self.rules,
             first_test=self.rules.least_blocks(n_instances),
             stream=stream,
@@ -150,6 +157,7 @@ class Tuner(AskTell):
         self._check_budget()
         self._ledger = Ledger(self._plan)
         self._tuning = Tuning(self._ledger, self._notes.append)
+        self._elsewhere = Elsewhere(space, self.instances, self.rules)
 
     @property
     def least_budget(self) -> int:
@@ -164,20 +172,10 @@ class Tuner(AskTell):
 
     def _check_search(self) -> None:
         """Refuse what this tuning has no use for."""
-        tested, races = self._plan.search.test_elites, self._plan.search.parallel_races
+        tested = self._plan.search.test_elites
         if tested is not None and not self.test_instances:
             raise SettingError(
-                f"test_elites={tested} without test_instances: give these, or leave it out"
-            )
-        if self._plan.has_parallel_races and self.rules.runtime is not None:
-            raise SettingError(
-                f"parallel_races={races} with runtime=: the caps of a race come from the races "
-                "before it; leave one of them out"
-            )
-        if self._plan.has_parallel_races and self.rules.is_paid:
-            raise SettingError(
-                f"parallel_races={races} with a budget of money: nothing is evaluated ahead then; "
-                "leave parallel_races out"
+                f"test_elites={tested} without held-out instances: give held_out, or leave it out"
             )
 
     def _check_budget(self) -> None:
@@ -199,7 +197,7 @@ class Tuner(AskTell):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Its settings: Tuner(space, instances, test_instances=.., **settings) is the same one."""
+        """Its settings: Tuner.of(space, instances, test_instances=.., **settings) is the same one."""
         rules = self.rules.settings()
         del rules["min_survivors"]
         search = asdict(self._plan.search)
@@ -247,6 +245,30 @@ class Tuner(AskTell):
         """Why the tuning ended; None while it goes on."""
         return self._tuning.ended
 
+    def tell_elsewhere(self, *given: Any) -> None:
+        """Take an outcome that was made elsewhere, of any configuration, before the first `ask`.
+
+        The best three by mean are in the first race; cells with a known outcome are not asked
+        for, and count as evaluations where they are used.
+
+        Parameters
+        ----------
+        *given
+            ``config, instance, seed, outcome``, where the seed None means that it holds for any; or
+            a DataFrame: a column for each parameter, `value` (empty where it failed) and, if there
+            are any, `instance` and `seed`.
+
+        Raises
+        ------
+        RaceStateError
+            After the first `ask`, or given otherwise.
+        CandidateError, SettingError
+            A configuration outside the space; an instance that is none of the tuning's.
+        """
+        if self._running is not None:
+            raise RaceStateError("outcomes made elsewhere are told before the first ask()")
+        self._elsewhere.add(*given)
+
     def result(self) -> TuneResult:
         """Return the result of a tuning that has ended, or the state of one."""
         tuning, ledger = self._tuning, self._ledger
@@ -277,8 +299,21 @@ class Tuner(AskTell):
             held_out=tests,
         )
 
+    def _begin_with(self, elsewhere: Elsewhere) -> None:
+        """Add configurations from elsewhere to the initial ones, as far as the budget goes."""
+        if not elsewhere.configs:
+            return
+        budget = self.rules.budgets[0].evaluations
+        room = math.inf if budget is None else budget - self.least_budget
+        initial = elsewhere.added_to(self._plan.initial, room)
+        self._plan = replace(self._plan, initial=initial)
+        self._ledger = Ledger(self._plan)
+        self._tuning = Tuning(self._ledger, self._notes.append)
+
     def _flow(self) -> Flow:
-        ledger, flow, outcomes = self._ledger, self._tuning.run(), None
+        self._begin_with(self._elsewhere)
+        ledger, flow = self._ledger, self._tuning.run()
+        outcomes: Any = None
         while True:
             self._tuning.is_watched = bool(self._callbacks)
             try:
@@ -287,7 +322,10 @@ class Tuner(AskTell):
                 break
             cells, outcomes = asked.cells, []
             if cells:
-                outcomes = yield asked
+                known = self._elsewhere.outcomes(cells)
+                made = {key: self._counted(asked.by_key[key], one) for key, one in known.items()}
+                asked.told |= made
+                outcomes = [*made.values()] if len(made) == len(cells) else (yield asked)
             is_open = ledger.repeats.is_open
             ledger.record(cells, outcomes)
             if is_open and ledger.repeats.found:
@@ -300,7 +338,7 @@ class Tuner(AskTell):
             self._notes.append(too_short(self.rules, ledger.budget, after, *rest))
 
 
-def _with_defaults(given: RulesGiven) -> Rules:
+def _with_defaults(given: dict[str, Any]) -> Rules:
     """Return the rules of a tuning, with its defaults; SettingError for prices of a race."""
     if given.get("each_test") is None:
         given["each_test"] = 1

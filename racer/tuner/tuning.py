@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racer.core.budget import Budget
 from racer.core.events import CandidatesAdded, Elimination, Ended, RaceCompleted, RaceEnded
@@ -16,33 +16,36 @@ from racer.racing.loop import best
 from racer.results.tuning import Origin
 from racer.seeding import seed_for
 from racer.tuner.final import FinalStage, is_needed, kept
-from racer.tuner.finish import Finish
 from racer.tuner.match import Match
 from racer.tuner.opening import FINALISTS, SMALL, Opening, to_explore
-from racer.tuner.preview import Proposed, Queue
 from racer.tuner.proposals import Child, Proposals
 from racer.tuner.ranking import Ranking
-from racer.tuner.rest import spend_evenly, spend_in_order
+from racer.tuner.rest import spend
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from racer.core.rules import Rules
     from racer.core.table import Row
-    from racer.evaluate.outcome import Cell, Outcome
-    from racer.racing.asktell import Early
+    from racer.evaluate.outcome import Outcome
     from racer.racing.state import Evidence
     from racer.tuner.ledger import Ledger
-    from racer.tuner.match import Blocks, Kind, Known
+    from racer.tuner.match import Blocks, Kind
     from racer.tuner.schedule import Schedule
 
 _HOPELESS = 2  # races in which every evaluation fails, before the tuning is given up
-_AT_ONCE = 3_800  # evaluations beside the reserve, from which on races may be under way at once
-_GENERATIONS = 5  # races for each of those: a race learns from the races that are over
-_LARGE = 1_500  # evaluations, from which on noise sets the pace, and some are kept ..
-_RESERVED = 0.05  # .. so many of all, for the finish
+_LARGE = 1_500  # evaluations, from which on noise sets the pace
 
 Flow = Generator[Asked, Any, None]
+
+
+class Proposed(NamedTuple):
+    """A race among `entrants` that has been proposed: `cells` evaluations, down to the survivors."""
+
+    entrants: tuple[int, ...]
+    cells: int
+    survivors: int
+    stretch: float = 1.0
 
 
 class Tuning:
@@ -60,7 +63,7 @@ class Tuning:
         self.best: int | None = None
         self.ended: Ended | None = None
         self._note = note
-        self._queue = Queue(ledger.known)
+        self._begun = 0  # the number of the first race of this phase
         self._proposals = Proposals(ledger.plan.space, ledger.plan.seed, ledger.plan.rules.goal)
         self._has_difference = False
         self._is_exhausted = False  # the space: no new candidate was found
@@ -70,21 +73,12 @@ class Tuning:
         for phase, budget in enumerate(self.ledger.plan.rules.budgets):
             self.ledger.budget, self.ledger.verified = budget, None
             small = self._small_budget() if phase == 0 else None
-            yield from self._find_elites(phase) if small is None else self._open(small)
+            yield from self._race_series(phase) if small is None else self._open(small)
             yield from self._select()
             yield from self._spend_rest()
             yield from self._evaluate_held_out()
         self.ended = self._why_over()
         self._note(RaceEnded(self.ended, eliminated=()))
-
-    def _find_elites(self, phase: int) -> Flow:
-        """Find the elites of a phase: by races in series, then among all candidates."""
-        replaced = yield from self._explore(phase)
-        yield from self._race_series(phase, replaced)
-        was_exact = self.ledger.plan.is_exact
-        yield from self._finish()
-        if self.ledger.plan.is_exact and not was_exact:  # has turned out just now
-            yield from self._race_series(phase, replaced)
 
     def _spend_rest(self) -> Flow:
         """Evaluate the elites, in their final order, with what is left of the budget."""
@@ -92,8 +86,8 @@ class Tuning:
         self.elites = self._ranking.fastest_first(self.elites)
         self.best = None if self.best is None else self.elites[0]
         if ledger.plan.rules.is_front:
-            yield from spend_evenly(ledger, self.elites)
-        yield from spend_in_order(ledger, self.elites)
+            yield from spend(ledger, self.elites, evenly=True)
+        yield from spend(ledger, self.elites, evenly=False)
         self._drop_rejected()
         if len(ledger.configs) == 1:
             self.best, self.elites = 0, (0,)
@@ -104,12 +98,7 @@ class Tuning:
         tested = ledger.finalists = self._tested()
         for index in range(len(ledger.plan.test_instances)):
             cells = partial(ledger.held_out, index, tested)
-            yield Asked(cells, partial(self._held_out_later, tested, index + 1))
-
-    def _held_out_later(
-        self, candidates: Sequence[int], first: int, _: Early
-    ) -> Iterator[list[Cell]]:
-        return self.ledger.all_held_out(candidates, first)
+            yield Asked(cells, partial(ledger.all_held_out, tested, index + 1))
 
     @property
     def _ranking(self) -> Ranking:
@@ -138,7 +127,7 @@ class Tuning:
         """The candidates of which more may be asked: where none succeeds, also of those eliminated."""
         if self.match is None:
             return {*range(len(self.ledger.configs))} - self.ledger.rejected
-        return {*self.elites, *self.match.entrants, *self._queue.entrants, *self.ledger.finalists}
+        return {*self.elites, *self.match.entrants, *self.ledger.finalists}
 
     @property
     def fell_short(self) -> bool:
@@ -151,65 +140,40 @@ class Tuning:
         is_unforeseen = ledger.budget.ends_unforeseen(ledger.evaluations + 1)
         return is_unforeseen and not self.evidence and self.best is None
 
-    def _race_series(self, phase: int, replaced: int) -> Flow:
-        """Race the elites and new candidates again and again while the budget pays for a race.
-
-        So many of the first phase's races have been `replaced`.
-        """
-        ledger, queue = self.ledger, self._queue
-        queue.begun = len(self.races) if phase else -replaced
-        while self._fill(phase):
+    def _race_series(self, phase: int) -> Flow:
+        """Race the elites and new candidates again and again while the budget pays for a race."""
+        ledger, replaced = self.ledger, (yield from self._explore(phase))
+        self._begun = len(self.races) if phase else -replaced
+        while (proposed := self._proposed(phase, left := self._left_for_races())) is not None:
             used, spent = ledger.evaluations, ledger.known.spent
-            if (race := queue.pop().without(ledger.rejected)) is None:
-                continue
-            yield from self._race("race", race)
-            if race.is_all and ledger.evaluations == used:
+            yield from self._race("race", proposed)
+            if left is not None and proposed.cells >= left and ledger.evaluations == used:
                 break  # all that is left does not pay for a block
             if ledger.is_free(spent):
                 break  # nor does the money, or they are free and there is no end to them
             if len(self.races) >= _HOPELESS and not ledger.known.n_usable:
                 break
-        queue.clear()
-
-    def _fill(self, phase: int) -> bool:
-        """Propose as many races as are under way at once; return whether there is any."""
-        while len(self._queue) < self._races_at_once(left := self._left_for_races()):
-            if left is None and self.races:
-                self._note(
-                    "all evaluations took 0 seconds, or cost nothing, by their outcomes, and the "
-                    "budget is in that: the tuning ends here; return the spend or, with ask and tell, "
-                    "give each Outcome its seconds or spend"
-                )
-                return False
-            proposed = self._proposed(phase, left)
-            if proposed is None:
-                break
-            self._queue.append(proposed, partial(self._match, "race", proposed, self._number))
-        return len(self._queue) > 0
-
-    def _races_at_once(self, left: int | None) -> int:
-        """Return how many races may be under way: one while the price is not known, else a share."""
-        plan, most = self.ledger.plan, self.ledger.plan.search.parallel_races
-        if most is None or left is None or self.ledger.evaluations + left < _AT_ONCE:
-            return 1
-        races = plan.schedule(self.ledger.evaluations + left).races
-        return min(most, max(round(races / _GENERATIONS), 1))
 
     def _proposed(self, phase: int, left: int | None) -> Proposed | None:
         """Propose a race; None if what is left pays for none, or no new candidate was found."""
-        ledger = self.ledger
+        ledger, race = self.ledger, len(self.races) - self._begun
+        if left is None and self.races:
+            self._note(
+                "all evaluations took 0 seconds, or cost nothing, by their outcomes, and the "
+                "budget is in that: the tuning ends here; return the spend or, with ask and tell, "
+                "give each Outcome its seconds or spend"
+            )
+            return None
         if left is None:  # a small race finds out what an evaluation costs
-            self._queue.begun += 1
-            schedule, race = ledger.plan.schedule(None), 0
+            self._begun, race = self._begun + 1, 0
+            schedule = ledger.plan.schedule(None)
             cells = schedule.least(0)
         else:
-            race = self._number - self._queue.begun
             schedule = ledger.plan.schedule(ledger.evaluations + left)
-            left -= self._queue.cells
             is_first = race == phase == 0
             part = schedule.first_part(left) if is_first else schedule.part(race, left)
             cells = max(part, schedule.least(race))
-            if cells > left or self._is_rest(race, left, schedule):
+            if cells > left:
                 return None
         if not ledger.configs:
             cells = max(cells, self._price_of_initial(schedule, left))
@@ -217,21 +181,7 @@ class Tuning:
         entrants = self._propose(race, schedule, cells, anew=is_anew)
         if len(entrants) < 2 or self._is_exhausted:
             return None
-        is_all = left is not None and cells >= left
-        return Proposed(
-            entrants, cells, schedule.elites, schedule.stretch, ledger.blocks_used, is_all
-        )
-
-    def _is_rest(self, race: int, left: int, schedule: Schedule) -> bool:
-        """Return whether the finish gets what is left: many workers would wait long for a small race."""
-        if not (self.ledger.plan.has_parallel_races and self.ledger.plan.is_noisy):
-            return False
-        return race >= schedule.races and left * schedule.races < self.ledger.evaluations
-
-    @property
-    def _number(self) -> int:
-        """The number of the race that is proposed next."""
-        return len(self.races) + len(self._queue)
+        return Proposed(entrants, cells, schedule.elites, schedule.stretch)
 
     def _small_budget(self) -> int | None:
         """Return the evaluations of a budget that is too small for races in series; else None."""
@@ -261,10 +211,8 @@ class Tuning:
 
     @property
     def _opening(self) -> Opening:
-        ranking = self._ranking
-        needed = partial(kept, self.ledger)
-        of = ranking.expected_best_first, ranking.likeliest, needed
-        return Opening(self.ledger, self._draw, *of)
+        ranked, needed = self._ranking.expected_best_first, partial(kept, self.ledger)
+        return Opening(self.ledger, self._draw, ranked, needed)
 
     def _open(self, evaluations: int) -> Flow:
         """Find the elites with few evaluations of many candidates, without races."""
@@ -296,34 +244,14 @@ class Tuning:
             for outcome in self.ledger.known.of(candidate).values()
         )
         left = self.ledger.left()
-        return None if left is None else max(left - again - self._reserve(left), 0)
+        if left is None:
+            return None
+        return max(left - again - kept(self.ledger, self.ledger.evaluations + left), 0)
 
     def _is_large_and_noisy(self, left: int | None) -> bool:
         """Return whether this and what is left make a large budget, and luck may decide a race."""
         is_large = left is not None and self.ledger.evaluations + left >= _LARGE
         return is_large and self.ledger.plan.is_noisy
-
-    def _reserve(self, left: int) -> int:
-        """Return how many evaluations are kept from the races, to find out who was merely lucky."""
-        total = self.ledger.evaluations + left
-        reserved = round(_RESERVED * total) if self._is_large_and_noisy(left) else 0
-        return max(reserved, kept(self.ledger, total))
-
-    def _finish(self) -> Flow:
-        """Choose the elites among all candidates, with what the races leave, where there is noise."""
-        if not self.ledger.plan.is_noisy or self.best is None or len(self.elites) < 2:
-            return
-        if is_needed(self.ledger):
-            return
-        used, ranked = self.ledger.evaluations, self._ranking.expected_best_first
-        finish = Finish(self.ledger, ranked)
-        yield from finish.run(self.elites)
-        some = dict.fromkeys((*self.ledger.finalists, *self.elites))
-        known = tuple(c for c in some if c not in self.ledger.rejected)
-        self.elites = known[: len(self.elites)]
-        self.best = self.elites[0] if self.elites else None
-        if self.ledger.evaluations > used:
-            self._complete("selection", finish.n_candidates, len(self.elites), 0, Ended.BUDGET)
 
     def _price_of_initial(self, schedule: Schedule, left: int | None) -> int:
         """Return the need of the initial candidates: the first test, and more if it can be paid."""
@@ -335,12 +263,12 @@ class Tuning:
         """Return the entrants of a race: the elites, and new candidates that cells pay for."""
         ledger, first = self.ledger, len(self.ledger.configs)
         wanted = schedule.new_ones(race, cells, known=len(self.elites))
-        self._draw(wanted, self.elites, None if anew else self._queue.clarity)
+        self._draw(wanted, self.elites, None if anew else 1.0)
         return (*self.elites, *range(first, len(ledger.configs)))
 
     def _draw(self, wanted: int, elites: Sequence[int], clarity: float | None) -> None:
         """Add candidates around the elites, or, without a clarity, from the whole space."""
-        ledger, number = self.ledger, self._number
+        ledger, number = self.ledger, len(self.races)
         plan, first = ledger.plan, len(ledger.configs)
         stream = number or first
         if not ledger.configs:
@@ -378,34 +306,17 @@ class Tuning:
 
     def _race(self, kind: Kind, race: Proposed) -> Flow:
         """Race candidates, then choose the elites among those left."""
-        match = self._match(kind, race, len(self.races), self.ledger.known)
-        self.match = match
-        flow = match.run(partial(self._report, match))
-        if self.ledger.plan.has_parallel_races:
-            flow = self._queue.seen_from(match, flow)
-        ended = yield from flow
-        self._keep(match, ended, race.survivors)
-
-    def _match(self, kind: Kind, race: Proposed, number: int, known: Known) -> Match:
-        """Return a match of a race that has been proposed."""
-        ledger, entrants = self.ledger, race.entrants
+        ledger, entrants, number = self.ledger, race.entrants, len(self.races)
         if kind == "race":
-            blocks = race_blocks(ledger, number, entrants, race.used)
+            blocks = race_blocks(ledger, number, entrants)
         else:
             # without more candidates half of what is left is better spent on knowing all elites
             left = (ledger.left() or 0) if self._is_exhausted else 0
             blocks = selection_blocks(ledger, entrants, left // (2 * len(entrants)))
-        return Match(
-            ledger,
-            kind,
-            entrants,
-            self._rules(number, race),
-            blocks,
-            cells=race.cells,
-            elites=self.elites,
-            known=known,
-            is_next_proposed=len(self._queue) > 0,
-        )
+        some = (kind, entrants, self._rules(number, race), blocks)
+        match = self.match = Match(ledger, *some, cells=race.cells, elites=self.elites)
+        ended = yield from match.run(partial(self._report, match))
+        self._keep(match, ended, race.survivors)
 
     def _rules(self, number: int, race: Proposed) -> Rules:
         """Return the rules of a race.
@@ -449,8 +360,7 @@ class Tuning:
         left = self.ledger.left()
         if left is None:
             return 1.0
-        total = max(self.ledger.evaluations + left, 1)
-        return max(left - self._queue.cells, 1) / total
+        return max(left, 1) / max(self.ledger.evaluations + left, 1)
 
     @property
     def _steps(self) -> int:
@@ -464,21 +374,17 @@ class Tuning:
         self._has_difference = self._has_difference or best(state, state.ranked) is not None
         is_answer = len(self.elites) == 1 or not self.ledger.plan.rules.is_front
         self.best = self.elites[0] if self.elites and self._has_difference and is_answer else None
-        gone = len(entrants) - len(match.alive)
-        clarity = gone / (len(entrants) - min(survivors, len(entrants) - 1))
-        self._queue.clarity = min(max(clarity, 0.0), 1.0)
         self._complete(match.kind, len(entrants), len(match.alive), state.block, ended)
         self.evidence += [(steps + block, evidence) for block, evidence in state.evidence]
         self.eliminations += [e.renumbered(entrants, steps) for e in state.eliminations]
 
     def _elites_after(self, match: Match, ended: str, survivors: int) -> tuple[int, ...]:
-        """Return the elites that a race leaves: the best of those still in, and of those outside it."""
+        """Return the elites that a race leaves: the best of those still in."""
         alive, entrants, rules = match.alive, match.entrants, self.ledger.plan.rules
         rejected, known, ranking = self.ledger.rejected, self.ledger.known, self._ranking
-        elsewhere = [c for c in self.elites if c not in entrants and c not in rejected]
         succeeded = {c for c in entrants if known.mean(c) is not None and c not in rejected}
         if ended == Ended.ALL_FAILED or not succeeded:
-            return (*(c for c in self.elites if c in succeeded), *elsewhere)
+            return tuple(c for c in self.elites if c in succeeded)
         is_race = match.kind == "race" and not self.ledger.lost.is_partial
         others = [] if is_race else [c for c in entrants if c not in alive]
         ranked = [c for c in ranking.expected_best_first([*alive, *others]) if c in succeeded]
@@ -491,13 +397,10 @@ class Tuning:
         if rules.runtime is None and not rules.is_front:  # caps are ties
             gone = [entrants[e.candidate] for e in reversed(match.state.eliminations)]
             stay = ranking.distinct(stay, [c for c in gone if c in succeeded], survivors)
-        stay = stay[:survivors]
-        if elsewhere:  # of races that were over when this one had been proposed
-            stay = ranking.expected_best_first([*stay, *elsewhere])[:survivors]
-        return stay
+        return stay[:survivors]
 
     def _complete(self, kind: Kind, candidates: int, alive: int, blocks: int, ended: str) -> None:
-        """Announce the end of a race, or of the finish."""
+        """Announce the end of a race."""
         ledger = self.ledger
         event = RaceCompleted(
             len(self.races),
@@ -561,18 +464,14 @@ class Tuning:
         return Ended.INSTANCES if nothing_new and self.ledger.left() != 0 else Ended.BUDGET
 
 
-def race_blocks(
-    ledger: Ledger, race: int, entrants: Sequence[int], used: int | None = None
-) -> Blocks:
+def race_blocks(ledger: Ledger, race: int, entrants: Sequence[int]) -> Blocks:
     """Return the blocks of a race, and until when each entrant is protected.
 
     A new block first, in which no elite has an advantage, then the old ones, in which elites are
-    protected; blocks on which no candidate has succeeded come last. So many are `used`; None: all
-    that are now.
+    protected; blocks on which no candidate has succeeded come last.
     """
     size = ledger.plan.stream.block_size
-    used = ledger.blocks_used if used is None else min(used, ledger.blocks_used)
-    used -= used % size  # in whole groups
+    used = ledger.blocks_used - ledger.blocks_used % size  # in whole groups
     new = ledger.new_blocks(used)
     first = list(islice(new, size))
     groups, hopeless = ledger.whole_groups(ledger.plan.stream.old_ones(race, used))

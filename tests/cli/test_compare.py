@@ -25,7 +25,7 @@ def _scores():
 
 def test_it_prints_what_the_function_says(scores):
     done = run(DEMSAR, "--maximize", "--method", "friedman", "--posthoc", "nemenyi", exits=0)
-    expected = racer.compare(scores, "friedman", posthoc="nemenyi", maximize=True)
+    expected = racer.compare(scores, "friedman", posthoc="nemenyi", goal="max")
     assert done.stdout == f"{expected}\n"
 
 
@@ -45,7 +45,7 @@ def test_by_default_it_chooses_and_says_why():
 )
 def test_other_forms(option, form, scores):
     done = run(DEMSAR, "--maximize", "--method", "bradley-terry", "--seed", "3", option, exits=0)
-    expected = racer.compare(scores, "bradley-terry", maximize=True, seed=3)
+    expected = racer.compare(scores, "bradley-terry", goal="max", seed=3)
     assert done.stdout == f"{form(expected)}\n"
 
 
@@ -54,7 +54,7 @@ def test_json_is_json(tmp_path, scores):
     args = ("--method", "plackett-luce", "--control", "C4.5", "--rope", "0.1", "--plot", picture)
     done = run(DEMSAR, "--maximize", "--json", *args, exits=0)
     found = json.loads(done.stdout)
-    expected = racer.compare(scores, "plackett-luce", maximize=True, control="C4.5", rope=0.1)
+    expected = racer.compare(scores, "plackett-luce", goal="max", control="C4.5", rope=0.1)
     assert found == json.loads(json.dumps(expected.to_dict()))
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert f"Picture written to {picture}." in done.stderr

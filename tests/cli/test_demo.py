@@ -19,7 +19,7 @@ run = partial(typed, env={"COLUMNS": "120"})
 
 def test_demo_ends_with_winner_survivors_and_savings():
     result = run(
-        "demo", "--candidates", "4", "--budget", "60", "--jobs", "1", "--seed", "3", exits=0
+        "demo", "--candidates", "4", "--budget", "60", "--n-jobs", "1", "--seed", "3", exits=0
     )
     assert "Racing 4 configurations" in result.output
     assert re.search(r"^The (likeliest )?best is #\d of 4 candidates", result.output, re.MULTILINE)
@@ -40,7 +40,7 @@ def test_demo_offers_no_decider_of_several_metrics():
     ("args", "message"),
     [
         (("--budget", "10"), "40 candidates x 5 blocks before the first test are 200"),
-        (("--jobs", "0"), "n_jobs=0"),
+        (("--n-jobs", "0"), "n_jobs=0"),
         (("--decider", "front"), "'front' is not one of"),
         (("--candidates", "2000"), "2000 is not in the range"),
     ],

@@ -81,8 +81,7 @@ def test_a_race_to_a_front_is_a_study_with_several_directions(tmp_path, path):
         evaluate,
         budget=80,
         seed=1,
-        metrics={"error": "min", "speed": "max", "other": "min"},
-        objective=racer.Pareto("speed", "error"),
+        goal=racer.Pareto({"error": "min", "speed": "max", "other": "min"}, "speed", "error"),
         store=path,
     )
     words = ("--optuna", tmp_path / "study.log", "--csv", tmp_path / "csv", "--json")

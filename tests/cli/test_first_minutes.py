@@ -28,7 +28,7 @@ def test_help_fits_into_80_columns(command):
 def test_help_has_all_settings_in_groups_and_true_defaults(command):
     shown = " ".join(run(command, "--help").stdout.split())
     named = [name for names in _GROUPS.values() for name in names.split()]
-    assert sorted([*named, "store"]) == sorted([*SETTINGS, *Columns._fields])
+    assert sorted([*named, "store"]) == sorted([*SETTINGS, *Columns._fields, "maximize"])
     for name in SETTINGS:
         is_there = f"--{name.replace('_', '-')} " in shown
         assert is_there == takes(command, name), name

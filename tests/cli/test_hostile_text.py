@@ -11,6 +11,7 @@ import unicodedata
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import flat
 import pytest
 
 import racer
@@ -47,7 +48,7 @@ def _folder(tmp_path_factory):
     )
     given = {"instances": [f"i{EVIL}", FORMULA], "seed": 1}
     path = folder / f"run{EVIL}.db"
-    racer.tune(space, evaluate, budget=60, first_test=3, store=path, **given)
+    flat.tune(space, evaluate, budget=60, first_test=3, store=path, **given)
     (folder / "table.csv").write_text(
         f"data set,{EVIL.replace(chr(13), '')},b{EVIL.replace(chr(13), '')}\n"
         + "".join(f"{i}{EVIL[:-2]},{i},{i + 1}\n" for i in range(9)),
@@ -159,6 +160,7 @@ COMMANDS = {
         "{x}",
     ),
     "race, refused": ("race", "{folder}/table.csv", "--decider", EVIL),
+    "gate": ("gate", "--baseline", "{folder}/" + EVIL, "--margin", "2%", "--", "true", EVIL),
     "init": ("init", "{folder}/new" + EVIL),
     "init again": ("init", "{folder}/new" + EVIL),
     "demo": ("demo", "--decider", EVIL),

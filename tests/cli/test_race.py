@@ -49,16 +49,15 @@ def test_it_is_the_race_on_shuffled_items(scores):
         return racer.race(
             list(table),
             lambda name, item, seed: table.loc[item, name],
-            items,
+            racer.Instances(items, deterministic=True),
             decider="anytime",
-            maximize=True,
-            deterministic=True,
+            goal="max",
             budget=300,
             seed=3,
         ).evaluations
 
     args = (scores, "--maximize", "--decider", "anytime", "--budget", 300, "--seed", 3, "--json")
-    in_order = json.loads(run(*args, "--instance-order", "given").stdout)
+    in_order = json.loads(run(*args, "--order", "given").stdout)
     assert in_order["evaluations"] == best(list(table.index))
     shuffled = json.loads(run(*args).stdout)
     assert shuffled["evaluations"] != in_order["evaluations"]
@@ -222,13 +221,13 @@ def test_a_scenario_is_raced_or_tuned(tmp_path):
         (["--score", "x", "--", "true"], "--score is for recorded scores"),
         (["--", "true"], "no budget is named"),
         (["--decider", "front"], "--decider front is for several metrics"),
-        (["--jobs", "3"], "--jobs is for a program"),
+        (["--n-jobs", "3"], "--n-jobs is for a program"),
         (["--wall", "5"], "--wall is for a program"),
         (["--deterministic"], "--deterministic is for a program"),
         (["--configurations", "table.txt"], "--configurations is for a program"),
         (["--success-codes", "10"], "--success-codes is for a program"),
         (["--candidates", "x", "--", "true"], "--candidates is for a scenario.toml"),
-        (["--jobs", "0", "--budget", "9", "--", "true"], "jobs = 0: give"),
+        (["--n-jobs", "0", "--budget", "9", "--", "true"], "n_jobs = 0: give"),
         (["--wall", "0", "--", "true"], "wall = 0.0: give"),
     ],
 )

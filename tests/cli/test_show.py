@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import click
+import flat
 import pytest
 from typed import program
 from typed import typed as said
@@ -35,7 +36,7 @@ def _tuned(tmp_path_factory):
     command = racer.Command([runner, "{x}", "{instance}", "{seed}", "{parameters}"])
     store = folder / "run.db"
     settings = {"budget": 30, "first_test": 2, "seed": 1, "test_instances": [5, 6]}
-    racer.tune(SPACE, command, [0, 1], **settings, store=store)
+    flat.tune(SPACE, command, [0, 1], **settings, store=store)
     return store
 
 
@@ -161,7 +162,7 @@ def test_a_question_that_nobody_can_answer_is_refused(store, monkeypatch, tmp_pa
 
 
 def test_resume_and_ablation_use_the_recorded_jobs(runner, tmp_path, monkeypatch):
-    """A scenario with jobs = -1 goes on with all cores, unless --jobs says otherwise."""
+    """A scenario with n_jobs = -1 goes on with all cores, unless --n-jobs says otherwise."""
     path, jobs = tmp_path / "run.db", []
 
     def ask(*_, n_jobs, **__):
@@ -175,7 +176,7 @@ def test_resume_and_ablation_use_the_recorded_jobs(runner, tmp_path, monkeypatch
     command = racer.Command([runner, "{x}", "{instance}", "{seed}", "{parameters}"])
     settings = {"budget": 50, "first_test": 2, "seed": 1, "n_jobs": -1, "store": path}
     with pytest.raises(racer.RaceInterrupted) as stop:
-        racer.tune(SPACE, command, [0, 1], **settings, callbacks=[interrupt])
+        flat.tune(SPACE, command, [0, 1], **settings, callbacks=[interrupt])
     # an objective that is a program has no function to pass
     assert str(stop.value).endswith(f"go on with racer resume {path}")
     assert racer.resume(path, command, budget=51, n_jobs=2).evaluations == 51
@@ -184,7 +185,7 @@ def test_resume_and_ablation_use_the_recorded_jobs(runner, tmp_path, monkeypatch
     monkeypatch.setattr("racer.run.ablation.ablation", ask)
     for name in ("resume", "ablation"):
         assert "asked" in said(name, path).stderr
-        assert "asked" in said(name, path, "--jobs", 1).stderr
+        assert "asked" in said(name, path, "--n-jobs", 1).stderr
         assert "-1: one for each core" in " ".join(said(name, "--help").stdout.split())
     assert jobs == [-1, 1, -1, 1]
 
@@ -213,7 +214,7 @@ def test_check_names_the_command_that_goes_on(store):
 def test_a_run_with_a_budget_of_seconds_is_given_more_of_them(runner, path):
     command = racer.Command([runner, "{x}", "{instance}", "{seed}", "{parameters}"])
     given = {"budget": racer.Budget(seconds=1e-6), "first_test": 2, "seed": 1, "store": path}
-    assert racer.tune(SPACE, command, [0, 1], **given).ended == "budget"
+    assert flat.tune(SPACE, command, [0, 1], **given).ended == "budget"
     done = said("check", path)
     assert "with more seconds (budget=racer.Budget(seconds=..), or" in done.stdout
     done = said("resume", path, "-q", "--wall", 60)
@@ -267,7 +268,7 @@ def test_a_report_takes_no_ablation_of_another_tuning(tmp_path, other):
         space = racer.Space({"x": racer.Integer(0, high)}, default={"x": 9})
         given = {"budget": 40, "deterministic": True, "seed": seed}
         path = tmp_path / f"{name}.db"
-        return racer.tune(space, evaluate, range(3), **given, store=path)
+        return flat.tune(space, evaluate, range(3), **given, store=path)
 
     def evaluate(config, instance, seed):
         return config["x"] + instance

@@ -106,7 +106,7 @@ def test_check_scenario_runs_a_few_and_names_what_fails(folder):
 
 def test_check_scenario_shows_the_metrics_of_a_program(folder):
     (folder / "scenario.toml").write_text(
-        'space = "parameters.txt"\nbudget = 90\nreads = "json"\nmetrics = {error = "min"}\n'
+        'space = "parameters.txt"\nbudget = 90\nreads = "json"\ngoal = {error = "min"}\n'
         """command = ["sh", "-c", "echo '{{\\"error\\": 2}}'", "{parameters}"]\n"""
     )
     done = said("check-scenario", exits=0)
@@ -137,24 +137,26 @@ def test_a_standard_error_that_cannot_be_written_changes_neither_answer_nor_exit
     assert re.sub(time, "", done.stdout) == re.sub(time, "", expected.stdout)
 
 
-@pytest.mark.parametrize("option", ["--metrics", "--objective"])
-def test_an_object_with_a_key_twice_is_refused(folder, option):
-    done = said("tune", option, '{"error": "min", "error": "max"}', "--budget", 20, exits=2)
+def test_an_object_with_a_key_twice_is_refused(folder):
+    done = said("tune", "--goal", '{"error": "min", "error": "max"}', "--budget", 20, exits=2)
     assert "the key 'error' is there twice" in " ".join(done.stderr.split())
 
 
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("--metrics", "err", "err: 'err' has no direction; give error=min,accuracy=max"),
-        ("--metrics", "err=min,err=max", "'err' is there twice; give error=min"),
+        ("--goal", "err", 'goal = \'err\': give "min", "max", or a table'),
+        ("--goal", "err=min,e", "'e' has no direction; give error=min,accuracy=max"),
+        ("--within", "err", "'err': give error=0.01, or error<=0.2"),
+        ("--within", "err=0.1", "within needs the direction of each metric"),
+        ("--goal", "err=min,err=max", "'err' is there twice; give error=min"),
         ("--success-codes", "a", "'a': give exit codes, 10,20"),
         ("--success-codes", "", "'': give exit codes"),
         ("--success-codes", "0,,1", "'0,,1': give exit codes"),
-        ("--jobs", "0", "jobs = 0: give a whole number from 1 to 10000, or -1"),
-        ("--jobs", "20000", "jobs = 20000: give a whole number from 1 to 10000, or -1"),
+        ("--n-jobs", "0", "n_jobs = 0: give a whole number from 1 to 10000, or -1"),
+        ("--n-jobs", "20000", "n_jobs = 20000: give a whole number from 1 to 10000, or -1"),
         ("--instances-folder", "none", "none': there is no such folder"),
-        ("--test-instances-folder", "none", "none': there is no such folder"),
+        ("--held-out-folder", "none", "none': there is no such folder"),
     ],
 )
 @pytest.mark.parametrize("command", ["tune", "check-scenario"])
@@ -162,15 +164,31 @@ def test_options_that_cannot_be_used_are_refused_before_anything(
     folder, command, option, value, message
 ):
     (folder / "list.txt").write_text("a\n")
-    words = ("--space", "parameters.txt", "--instances", "list.txt", "--test-instances", "list.txt")
+    words = ("--space", "parameters.txt", "--instances", "list.txt", "--held-out", "list.txt")
     words = (*words, "--store", "new.db", "--budget", 60, option, value)
     done = said(command, *words, "--", "printf", "%s", "{x}", exits=2)
     assert message in " ".join(done.stderr.split())
     assert not list(folder.glob("new.db*"))
 
 
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--jobs", "No such option: --jobs; give --n-jobs"),
+        ("--metrics", "No such option: --metrics; give --goal, of several metrics"),
+        ("--objective", "No such option: --objective; give --pareto, within or constrained"),
+        ("--instance-order", "No such option: --instance-order; give --order"),
+        ("--test-instances", "No such option: --test-instances; give --held-out"),
+        ("--random-state", "No such option: --random-state; give --seed"),
+        ("--budgte", "did you mean 'budget'?"),
+    ],
+)
+def test_an_old_option_or_one_of_others_is_answered_with_ours(option, message):
+    assert message in " ".join(said("tune", option, "1", exits=2).stderr.split())
+
+
 WRONG = [
-    *(("--budget", 0), ("--jobs", 0), ("--elites", 0), ("--seed", -1), ("--seconds", "nan")),
+    *(("--budget", 0), ("--n-jobs", 0), ("--elites", 0), ("--seed", -1), ("--seconds", "nan")),
     *(
         ("--success-codes", 300),
         ("--budget", 3),
@@ -203,7 +221,7 @@ def test_names_of_folders_and_commands_do_not_change_that(tmp_path, monkeypatch)
     (tmp_path / "jobs").mkdir()
     monkeypatch.chdir(tmp_path / "jobs")
     Path("scenario.txt").write_text("maxExperiments = 'many'\n")
-    for words in (["tune", "--jobs", 1], ["tune", "-q"], ["import-irace"]):
+    for words in (["tune", "--n-jobs", 1], ["tune", "-q"], ["import-irace"]):
         assert said(*words, Path("scenario.txt").absolute()).exit_code == 2
 
 
@@ -216,11 +234,11 @@ def test_a_file_of_parameters_that_cannot_be_read_is_an_error(folder):
 def test_test_elites_without_test_instances_are_refused_but_in_files_of_irace(folder):
     words = ("--space", "parameters.txt", "--budget", 20, "--test-elites", 3, "--", "echo", "{x}")
     done = said("check-scenario", *words, exits=2)
-    assert "test_elites=3 without test_instances: give these, or leave it out" in done.stderr
+    assert "test_elites=3 without held-out instances: give held_out, or leave it out" in done.stderr
     text = "space = 'parameters.txt'\nbudget = 20\ncommand = ['echo', '{x}']\ntest_elites = 3\n"
     (folder / "scenario.toml").write_text(text)
     done = said("check-scenario", exits=2)
-    assert "test_elites=3 without test_instances: give these" in done.stderr
+    assert "test_elites=3 without held-out instances: give held_out" in done.stderr
     (folder / "scenario.txt").write_text("maxExperiments = 20\ntestNbElites = 3\nfirstTest = 2\n")
     done = said("check-scenario", "scenario.txt", exits=0)
     assert "testNbElites is ignored: there are no test instances" in done.output
@@ -238,7 +256,7 @@ def test_errors_of_a_store_are_in_the_words_of_a_scenario(folder):
     assert done.exit_code in {0, 3}
     for given, is_other in (
         (("--seed", 1, "--runtime", 6), "runtime['limit'] is 6.0, but the race in '{}' has 5.0"),
-        (("--seed", 1), "runtime is None, but the race in '{}' has 5.0"),
+        (("--seed", 1), "the race in '{}' was begun with another goal: Runtime(limit=5.0"),
         (("--seed", 2, "--runtime", 5), "seed is 2, but the race in '{}' has 1"),
     ):
         other = said("tune", *words, *given, "--budget", 30, exits=1)

@@ -37,7 +37,7 @@ def test_a_finite_answer_or_an_error_of_this_package(method, frame, maximize):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RacerWarning)  # NumPy's are errors here
         try:
-            found = racer.compare(frame, method, maximize=maximize)
+            found = racer.compare(frame, method, goal="max" if maximize else "min")
         except RacerError as error:
             assert str(error)  # noqa: PT017
             return

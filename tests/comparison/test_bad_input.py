@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 import racer
 from racer.errors import RacerError, ScoresError
 
-compare = partial(racer.compare, maximize=False)  # of costs
+compare = partial(racer.compare, goal="min")  # of costs
 
 METHODS = [
     ("bayesian-friedman", {}),
@@ -106,7 +106,7 @@ def test_an_answer_with_a_control(name, method, more):
         with pytest.raises(RacerError, match="is for all pairs"):
             compare(frame, method, control=frame.columns[1], **more)
     else:
-        found = racer.compare(frame, method, control=frame.columns[1], maximize=True, **more)
+        found = racer.compare(frame, method, control=frame.columns[1], goal="max", **more)
         assert_said(found, drawn=name in ("failures", "markup for names"))
 
 

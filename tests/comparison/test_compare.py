@@ -11,7 +11,7 @@ from racer import stats
 from racer.comparison import example_scores
 from racer.errors import ScoresError, SettingError
 
-compare = partial(racer.compare, maximize=False)  # of costs
+compare = partial(racer.compare, goal="min")  # of costs
 
 METHODS = ("bayesian-friedman", "friedman", "signed-rank", "bradley-terry", "plackett-luce")
 POSTHOCS = ("wilcoxon-holm", "wilcoxon-hochberg", "wilcoxon-shaffer", "nemenyi", "conover")
@@ -134,7 +134,7 @@ class TestLaws:
     def test_turning_scores_round_changes_nothing(self, method):
         frame = table(12)
         first = compare(frame, method)
-        second = racer.compare(-frame, method, maximize=True)
+        second = racer.compare(-frame, method, goal="max")
         pd.testing.assert_frame_equal(first.pairs, second.pairs)
         turned = second.ranking.assign(mean=-second.ranking["mean"])
         pd.testing.assert_frame_equal(first.ranking, turned)
@@ -397,7 +397,7 @@ def test_a_local_rope_needs_folds():
 )
 def test_decisions_as_published(method, decisions, better):
     """Wainer (2023), sections 9.2 and 9.3, on his own example."""
-    found = racer.compare(example_scores(), method, maximize=True, decisions=decisions)
+    found = racer.compare(example_scores(), method, goal="max", decisions=decisions)
     columns = ["estimate", "probability", "in_rope", "decision"]
     for estimate, probability, in_rope, decision in found.pairs[columns].to_numpy().tolist():
         if decisions == "strong":
@@ -424,14 +424,14 @@ def test_decisions_as_published(method, decisions, better):
 )
 def test_decisions_that_a_method_does_not_have(method, decisions):
     with pytest.raises(SettingError, match=r'decisions=."?.*(needs method=|choose)'):
-        racer.compare(example_scores(), method, maximize=True, decisions=decisions)
+        racer.compare(example_scores(), method, goal="max", decisions=decisions)
 
 
 def test_many_weights_are_drawn_less_often_and_that_is_said(monkeypatch):
     scores = np.random.default_rng(1).normal([0.0, 0.3, 0.9], size=(20, 3))
-    whole = racer.compare(scores, "signed-rank", maximize=False)
+    whole = racer.compare(scores, "signed-rank", goal="min")
     monkeypatch.setattr("racer.comparison.methods.signed_rank._WEIGHTS", 5e5)
-    part = racer.compare(scores, "signed-rank", maximize=False)
+    part = racer.compare(scores, "signed-rank", goal="min")
     assert "8333 draws" in str(part)
     assert "draws" not in str(whole)
     assert np.allclose(part.pairs["probability"], whole.pairs["probability"], atol=0.02)

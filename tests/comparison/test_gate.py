@@ -19,7 +19,7 @@ from racer.comparison.scores import Scores, read_scores
 from racer.stats import sign_flip_test
 from racer.stats.sign_flips import all_flips, signs
 
-compare = partial(racer.compare, maximize=False)  # of costs
+compare = partial(racer.compare, goal="min")  # of costs
 
 METHODS: tuple[Literal["signed-rank", "bradley-terry", "plackett-luce"], ...] = (
     *("signed-rank", "bradley-terry", "plackett-luce"),
@@ -108,10 +108,10 @@ def test_one_that_is_better_opens_the_gate_for_no_pair_of_equals(method):
 
 
 def test_prose_says_in_the_same_sentence_why_a_probable_pair_is_undecided():
-    found = racer.compare(example_scores(), "bradley-terry", maximize=True)
+    found = racer.compare(example_scores(), "bradley-terry", goal="max")
     assert 'lda (>0.999 for lgbm, but "both alike" is not rejected, r = 0.45)' in found.prose()
     assert "svm (0.895 for lgbm, r = 0.15)" in found.prose()
-    few = racer.compare(example_scores()[:6], "bradley-terry", maximize=True)
+    few = racer.compare(example_scores()[:6], "bradley-terry", goal="max")
     assert not few.omnibus.rejected
     assert ', but "all alike" is not rejected, r = ' in few.prose()
 

@@ -12,7 +12,7 @@ from racer.cli.compare import compare_command
 from racer.errors import ScoresError, SettingError
 from racer.stats import hierarchical_t_test
 
-compare = partial(racer.compare, maximize=False)  # of costs
+compare = partial(racer.compare, goal="min")  # of costs
 
 NAMES, SHIFTS = ("a", "b", "c"), (0.0, 0.05, 0.3)
 
@@ -53,7 +53,7 @@ def test_pairs_have_the_figures_of_the_model():
 def test_the_one_that_leads_comes_first_whatever_the_order_and_the_direction():
     values = costs(k=2)
     accuracy = long(values[:, :, ::-1] * -1.0)
-    found = racer.compare(accuracy, "hierarchical", maximize=True)
+    found = racer.compare(accuracy, "hierarchical", goal="max")
     row = found.pairs.iloc[0]
     assert (row["better"], row["worse"]) == ("b", "a")
     assert row["low"] < row["estimate"] < row["high"]

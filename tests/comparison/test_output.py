@@ -19,7 +19,7 @@ from racer.errors import SettingError
 from racer.render.markup import escape_latex, latex_table, markdown
 from racer.render.sections import Grid
 
-compare = partial(racer.compare, maximize=False)  # of costs
+compare = partial(racer.compare, goal="min")  # of costs
 
 ROOT = Path(__file__).parents[2]
 METHODS = ("bayesian-friedman", "friedman", "signed-rank", "bradley-terry", "plackett-luce")
@@ -47,7 +47,7 @@ def test_text_has_all_algorithms_pairs_and_notes(comparison):
 
 
 def test_a_sentence_tells_that_another_than_the_first_has_the_largest_probability():
-    found = racer.compare(example_scores(), "bradley-terry", maximize=True)
+    found = racer.compare(example_scores(), "bradley-terry", goal="max")
     assert found.ranking["algorithm"].tolist()[:2] == ["lgbm", "xgb"]
     assert found.ranking["probability_best"].idxmax() == 1
     said = f"its order is another: xgb comes first ({found.ranking['probability_best'].max():.2f})."
@@ -267,7 +267,7 @@ class TestTheScores:
         assert "- In bold: the best of its row." in more.to_markdown()
 
     def test_larger_can_be_better(self):
-        more = racer.compare(self.frame, "bradley-terry", maximize=True).with_section("scores")
+        more = racer.compare(self.frame, "bradley-terry", goal="max").with_section("scores")
         assert re.search(r"^ x +2\* +1$", str(more), re.MULTILINE)
         pd.testing.assert_frame_equal(more.scores.isna(), self.frame.isna())
 

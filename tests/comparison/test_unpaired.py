@@ -31,7 +31,9 @@ WIDE = pd.DataFrame({name: pd.Series(sample) for name, sample in SAMPLES.items()
 
 
 def unpaired(frame=LONG, method=None, *, maximize=False, **settings):
-    return racer.compare(frame, method, design="unpaired", maximize=maximize, **settings)
+    return racer.compare(
+        frame, method, design="unpaired", goal="max" if maximize else "min", **settings
+    )
 
 
 def test_it_is_the_bayesian_test_of_the_samples():
@@ -234,11 +236,11 @@ def test_bad_input(settings, error, words):
 
 def test_what_needs_data_sets_says_so():
     with pytest.raises(SettingError, match="is not for design='paired'"):
-        racer.compare(WIDE.dropna(), "kruskal-wallis", maximize=False)
+        racer.compare(WIDE.dropna(), "kruskal-wallis", goal="min")
     with pytest.raises(SettingError, match="design='both'"):
-        racer.compare(WIDE, design="both", maximize=False)
+        racer.compare(WIDE, design="both", goal="min")
     with pytest.raises(ScoresError, match="or compare independent samples, design='unpaired'"):
-        racer.compare(LONG, maximize=False)
+        racer.compare(LONG, goal="min")
     found = unpaired()
     with pytest.raises(SettingError, match="table of data sets"):
         found.with_section("scores")

@@ -52,7 +52,7 @@ def test_held_out_instances_have_seeds_of_their_own():
 
 
 def test_settings_are_checked():
-    with pytest.raises(SettingError, match="instance_order='sorted': choose 'shuffled' or 'given'"):
+    with pytest.raises(SettingError, match="order='sorted': choose 'shuffled' or 'given'"):
         Stream(3, seed=1, order="sorted")
     with pytest.raises(SettingError, match="deterministic=True without instances"):
         Stream(None, seed=1, deterministic=True)

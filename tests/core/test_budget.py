@@ -26,7 +26,7 @@ def test_a_budget_of_evaluations_is_never_exceeded_and_no_block_is_left_half_don
     script = {}
     for candidate, look in dropped.items():
         script.setdefault(look, []).append(candidate)
-    race = Race(range(m), decider=racing.Scripted(script), budget=budget, first_test=first_test)
+    race = Race.of(range(m), decider=racing.Scripted(script), budget=budget, first_test=first_test)
     result = racing.play(race, lambda cell: cell.config)
     assert result.ended == Ended.BUDGET
     assert result.evaluations <= budget < result.evaluations + len(result.survivors)
@@ -36,7 +36,7 @@ def test_a_budget_of_evaluations_is_never_exceeded_and_no_block_is_left_half_don
 
 def test_failed_cells_are_paid_for(racing):
     result = racing.play(
-        Race([1, 2], budget=11, first_test=2, decider=racing.Scripted()),
+        Race.of([1, 2], budget=11, first_test=2, decider=racing.Scripted()),
         lambda cell: None if cell.candidate and cell.block else 1.0,
     )
     assert result.evaluations == 10
@@ -48,21 +48,23 @@ def test_failed_cells_are_paid_for(racing):
 )
 def test_a_budget_that_does_not_reach_the_first_test_is_refused(m, first_test, needed):
     with pytest.raises(BudgetError, match=rf"{m} candidates x {first_test} blocks .* are {needed}"):
-        Race(range(m), budget=needed - 1, first_test=first_test)
-    Race(range(m), budget=needed, first_test=first_test)
+        Race.of(range(m), budget=needed - 1, first_test=first_test)
+    Race.of(range(m), budget=needed, first_test=first_test)
 
 
 def test_fewer_deterministic_instances_need_a_smaller_budget():
     with pytest.raises(BudgetError, match=r"4 candidates x 2 blocks .* are 8"):
-        Race(range(4), ["a", "b"], deterministic=True, budget=7)
-    Race(range(4), ["a", "b"], deterministic=True, budget=8)
+        Race.of(range(4), ["a", "b"], deterministic=True, budget=7)
+    Race.of(range(4), ["a", "b"], deterministic=True, budget=8)
     with pytest.raises(BudgetError, match="are 20"):
         Race(range(4), ["a", "b"], budget=8)
 
 
 @pytest.mark.parametrize(("seconds", "blocks"), [(30.0, 10), (29.9, 9), (2.0, 1), (0.001, 1)])
 def test_seconds_are_counted_as_recorded(racing, seconds, blocks):
-    race = Race([1, 2, 3], budget=Budget(seconds=seconds), decider=racing.Scripted(), first_test=1)
+    race = Race.of(
+        [1, 2, 3], budget=Budget(seconds=seconds), decider=racing.Scripted(), first_test=1
+    )
     result = racing.play(race, lambda cell: Outcome("ok", cell.config, seconds=1.0))
     assert len(result.blocks) == blocks
     assert result.seconds == 3.0 * blocks
@@ -75,7 +77,9 @@ def test_a_block_is_begun_if_it_fits_at_the_mean_time_so_far(racing):
 
     # used so far and expected by then: 6 -> 12 s, 8 -> 12 s, 10 -> 13.3 s, 12 -> 15 s
     for seconds, blocks in ((11.9, 1), (12.0, 3), (13.3, 3), (13.4, 4)):
-        race = Race([1, 2], budget=Budget(seconds=seconds), decider=racing.Scripted(), first_test=1)
+        race = Race.of(
+            [1, 2], budget=Budget(seconds=seconds), decider=racing.Scripted(), first_test=1
+        )
         assert len(racing.play(race, evaluate).blocks) == blocks
 
 

@@ -10,7 +10,7 @@ from racer import BlockCompleted, Elimination, Ended, Race, RaceEnded, RacerWarn
 
 def watched(racing, candidates, evaluate, **settings):
     events = []
-    race = Race(candidates, **settings, callbacks=[events.append])
+    race = Race.of(candidates, **settings, callbacks=[events.append])
     return events, racing.play(race, evaluate)
 
 

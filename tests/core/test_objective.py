@@ -2,6 +2,7 @@
 
 import math
 
+import flat
 import numpy as np
 import pytest
 
@@ -64,29 +65,31 @@ def test_bounds_and_limits_are_costs_too():
 
 
 WRONG = {
-    "no metric": ({}, "error", "give names and directions"),
-    "no direction": ({"error": "down"}, "error", 'give "min"'),
-    "no name": ({"": "min"}, "error", "no name of a metric"),
-    "reserved": ({"spend": "min"}, "spend", "is reserved"),
-    "unknown key": ({"a": {"exat": True}}, "a", "did you mean 'exact'"),
-    "several without objective": ({"a": "min", "b": "max"}, None, "name the goal"),
-    "unknown metric": ({"error": "min"}, "eror", "did you mean 'error'"),
-    "all exact": ({"a": Metric(exact=True), "b": Metric(exact=True)}, Pareto("a", "b"), "nothing"),
-    "wrong relation": (HOW, Constrained("price", score=("<=", 1)), "its constraint is >="),
-    "a number as name": (HOW, {"metric": "price", "within": {3: 0.1}}, "give the name of a metric"),
-    "two kinds at once": (
-        HOW,
-        {"metric": "price", "within": {"error": 1}, "constrained": {"error": ["<=", 1]}},
-        "give the name of a metric",
-    ),
+    "no metric": (dict, 'give "min", "max"'),
+    "no direction": (lambda: {"error": "down"}, 'give "min"'),
+    "no name": (lambda: {"": "min"}, "no name of a metric"),
+    "reserved": (lambda: {"spend": "min"}, "is reserved"),
+    "unknown key": (lambda: {"a": {"exat": True}}, "did you mean 'exact'"),
+    "unknown metric": (lambda: Within({"error": "min"}, eror=1), "did you mean 'error'"),
+    "all exact": (lambda: {"a": Metric(exact=True), "b": Metric(exact=True)}, "nothing"),
+    "wrong relation": (lambda: Constrained(HOW, score=("<=", 1)), "its constraint is >="),
+    "too many": (lambda: dict.fromkeys("abcdefghi", "min"), "two to 8"),
+    "names alone": (lambda: Within("price", error=1), r'give \{\'price\': "min", \'error\''),
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_what_cannot_work_is_refused_at_the_call(name):
-    metrics, objective, message = WRONG[name]
+    goal, message = WRONG[name]
     with pytest.raises(SettingError, match=message):
-        racer.race([1, 2], never, budget=60, metrics=metrics, objective=objective)
+        racer.race([1, 2], never, budget=60, goal=goal())
+
+
+def test_the_first_without_a_limit_is_raced_for_and_others_are_recorded():
+    assert Within(HOW, score=0.1).names == (next(n for n in HOW if n != "score"), "score")
+    assert Constrained(HOW).decisive == next(iter(HOW))
+    assert repr(Pareto({"a": "min", "b": "max"})) == "Pareto({'a': 'min', 'b': 'max'})"
+    assert repr(Pareto(HOW, "price", "error").decisive) == "Pareto('price', 'error')"
 
 
 @pytest.mark.parametrize(
@@ -115,15 +118,6 @@ def never(config, instance, seed):
     raise AssertionError("it is refused before")
 
 
-def test_maximize_and_run_time_are_refused_beside_metrics():
-    with pytest.raises(SettingError, match="maximize=True beside metrics="):
-        racer.race([1, 2], never, budget=60, metrics={"a": "max"}, maximize=True)
-    with pytest.raises(SettingError, match="metrics= with runtime="):
-        racer.race([1, 2], never, budget=60, metrics={"a": "min"}, runtime=racer.Runtime(2.0))
-    with pytest.raises(SettingError, match="objective='a' without metrics="):
-        racer.race([1, 2], never, budget=60, objective="a")
-
-
 @pytest.mark.parametrize(
     ("decider", "objective", "message"),
     [
@@ -139,13 +133,13 @@ def test_maximize_and_run_time_are_refused_beside_metrics():
 def test_a_decider_for_something_else_is_refused(decider, objective, message):
     how = {"a": "min", "b": "min"}
     with pytest.raises(SettingError, match=message):
-        racer.race([1, 2], never, budget=60, metrics=how, objective=objective, decider=decider)
+        flat.race([1, 2], never, budget=60, metrics=how, objective=objective, decider=decider)
     with pytest.raises(SettingError, match="for several metrics"):
         racer.race([1, 2], never, budget=60, decider="within")
 
 
 def test_values_of_a_metric_are_a_table_of_their_own():
-    race = racer.Race([0, 1], budget=60, seed=1, metrics={"a": "min", "b": "max"}, objective="a")
+    race = racer.Race.of([0, 1], budget=60, seed=1, metrics={"a": "min", "b": "max"}, objective="a")
     while cells := race.ask():
         for cell in cells:
             found = {"a": float(cell.config), "b": 10.0 * cell.config + cell.block}

@@ -29,7 +29,7 @@ def race_over(decider, costs, **settings):
     """Race over a table of costs (blocks x candidates, inf for a failed cell)."""
     n, m = costs.shape
     recorded = Recorded(decider)
-    race = Race(
+    race = Race.of(
         range(m),
         range(n),
         decider=recorded,

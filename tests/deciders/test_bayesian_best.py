@@ -14,9 +14,9 @@ from racer.simulate import HeavyTailedWorld, UnequalInstancesWorld, play
 EVALUATIONS = 900
 
 
-def race(costs, *, budget=EVALUATIONS, maximize=False, **settings):
+def race(costs, *, budget=EVALUATIONS, goal="min", **settings):
     """Race over a table of costs, one row per block, and return the result."""
-    return play_table(costs, BayesianBest(**settings), budget=budget, maximize=maximize)
+    return play_table(costs, BayesianBest(**settings), budget=budget, goal=goal)
 
 
 def some_costs(m=9, seed=1):

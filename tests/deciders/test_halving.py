@@ -1,5 +1,6 @@
 """Sequential halving spends what it is given, in equal parts, and keeps the better half."""
 
+import flat
 import numpy as np
 import pytest
 
@@ -9,7 +10,7 @@ from racer.deciders import SequentialHalving
 
 def run(m, budget, decider="halving", first_test=1, **settings):
     noise = np.random.default_rng(3).normal(size=(budget, m))
-    return racer.race(
+    return flat.race(
         range(m),
         lambda config, instance, seed: config + 0.01 * noise[instance, config],
         range(budget),
@@ -59,10 +60,9 @@ def test_by_mean_or_by_mean_rank():
         return racer.race(
             range(2),
             lambda config, instance, seed: costs[instance, config],
-            range(20),
+            racer.Instances(range(20), deterministic=True),
             budget=40,
             decider=SequentialHalving(by=by),
-            deterministic=True,
         ).best
 
     assert best("mean") == 1

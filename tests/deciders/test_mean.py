@@ -9,8 +9,8 @@ import pytest
 
 import racer
 from racer.deciders import Blocks, MeanRace, Setting
-from racer.deciders.parts.mean_bets import mean_limits
 from racer.seeding import rng_for
+from racer.stats._bets import mean_limits
 
 RIGHT = (0.0, 1.0)
 

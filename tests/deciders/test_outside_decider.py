@@ -3,6 +3,7 @@
 Only public names are used here, as by somebody who has nothing but the package.
 """
 
+import flat
 import pytest
 from outside_decider import TooSlow
 
@@ -35,7 +36,7 @@ def test_it_passes_the_check_for_deciders():
 
 
 def test_it_races_and_is_shown(capsys):
-    result = racer.race(POOL, evaluate, range(9), progress=True, **SETTINGS)
+    result = flat.race(POOL, evaluate, range(9), progress=True, **SETTINGS)
     assert result.best == 2.0
     assert sorted(result.eliminations["candidate"]) == [2, 4]
     assert set(result.eliminations["reason"]) == {"too slow"}
@@ -51,9 +52,9 @@ def test_a_tuning_with_it_is_resumed_from_its_store(tmp_path):
 
     path = tmp_path / "tune.db"
     settings = {"decider": TooSlow(1.1), "budget": 300, "seed": 3}
-    whole = racer.tune(space, cost, range(9), **settings)
+    whole = flat.tune(space, cost, range(9), **settings)
     with pytest.raises(RuntimeError, match="stopped"):
-        racer.tune(space, cost, range(9), store=path, callbacks=[stop_after(150)], **settings)
+        flat.tune(space, cost, range(9), store=path, callbacks=[stop_after(150)], **settings)
     resumed = racer.resume(path, cost, decider=TooSlow(1.1))
     assert resumed.best == whole.best
     assert resumed.evaluations == whole.evaluations > 150

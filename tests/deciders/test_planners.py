@@ -12,7 +12,7 @@ from racer.deciders import BayesianBest, BestForBudget, SequentialHalving, Setti
 
 PLANNERS = {
     "halving": SequentialHalving(),
-    "halving by means": SequentialHalving(by="mean"),
+    "halving by ranks": SequentialHalving(by="mean-rank"),
     "bayesian-best": BayesianBest(),
     "bayesian-best by means": BayesianBest(by="mean"),
     "best-for-budget": BestForBudget(),

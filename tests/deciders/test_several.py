@@ -7,9 +7,9 @@ import racer
 from racer import Constrained, Metric, Outcome, Pareto, Within
 from racer.deciders import BayesianFront, Blocks, FrontRace, Goal, Setting
 from racer.deciders.constrained import ConstrainedRace
-from racer.deciders.parts.mean_bets import Known, MeanBets, difference_bounds
 from racer.deciders.within import WithinRace
 from racer.racing.race import Race
+from racer.stats._bets import Known, MeanBets, difference_bounds
 
 NAMES = "abcde"
 
@@ -18,7 +18,7 @@ def raced(costs, metrics=None, objective=None, **given):
     """Race on costs (n, m, d), NaN for a failed cell; return the race after its last block."""
     n, m, d = costs.shape
     names = NAMES[:d]
-    race = Race(
+    race = Race.of(
         range(m),
         range(n),
         budget=n * m,
@@ -144,7 +144,7 @@ def test_the_one_that_is_sought_is_hardly_ever_given_up():
 def test_what_they_need_is_asked_for_at_the_start():
     setting = Setting(3, np.random.default_rng(0))
     for name in ("front", "bayesian-front", "within", "constrained", "goal-for-budget"):
-        with pytest.raises(racer.SettingError, match=r"objective="):
+        with pytest.raises(racer.SettingError, match=r"goal=racer"):
             racer.deciders.as_decider(name).start(setting)
 
 
@@ -332,12 +332,10 @@ def test_one_huge_cost_leaves_the_others_within_the_constraints():
     result = racer.race(
         [0, 1, 2],
         lambda candidate, instance, _: dict(zip("ab", costs[:, instance, candidate], strict=True)),
-        list(range(12)),
+        racer.Instances(list(range(12)), deterministic=True),
         budget=36,
-        deterministic=True,
         seed=1,
-        metrics={"a": "min", "b": "min"},
-        objective=racer.Constrained("b", a=("<=", 2.0)),
+        goal=racer.Constrained({"a": "min", "b": "min"}, a=("<=", 2.0)),
     )
     assert sum(result.probability_best.values()) == pytest.approx(1.0)
     assert result.probability_best[0] > 0.9

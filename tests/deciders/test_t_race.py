@@ -108,10 +108,9 @@ def test_a_hopeless_candidate_makes_no_eliminated_one_the_best():
             lambda config, instance, seed, hard=hard, own=own: (
                 means[config] + hard[instance] + own[instance, config]
             ),
-            range(40),
+            racer.Instances(range(40), deterministic=True),
             budget=160,
             seed=seed,
-            deterministic=True,
             decider="t-race",
         )
         assert result.best_index in result.survivors

@@ -132,7 +132,7 @@ def test_a_call_that_ends_its_worker_each_time_is_killed():
         return any(b"deadly one" in call for call in calls)
 
     result = drive(
-        racer.Race(
+        racer.Race.of(
             ["a", "deadly one", "c"], [0], deterministic=True, first_test=1, budget=3, seed=1
         ),
         workers(engine := Engine(dies=deadly), lambda config, instance, seed: ord(config[0])),

@@ -195,10 +195,10 @@ def test_parameters_without_a_place_are_told_once_before_the_race(tmp_path):
     pool = [{"x": 1, "beta": 2, "alpha": 3}, {"x": 2}]
     message = r"no place for 'alpha', 'beta': .* add \{parameters\} or \{alpha\}"
     with pytest.raises(racer.RacerWarning, match=message):  # an error here
-        racer.race(pool, Command(argv), [1], budget=2, deterministic=True)
+        racer.race(pool, Command(argv), racer.Instances([1], deterministic=True), budget=2)
     assert not mark.exists()
     with pytest.warns(racer.RacerWarning, match=message) as told:
-        racer.race(pool, Command(argv), [1], budget=2, deterministic=True)
+        racer.race(pool, Command(argv), racer.Instances([1], deterministic=True), budget=2)
     assert sum("no place" in str(warning.message) for warning in told) == 1
 
 

@@ -10,6 +10,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
+import flat
 import pytest
 from instant import instant_loop
 
@@ -416,7 +417,7 @@ def test_all_races_share_one_loop():
         (
             {"runtime": racer.Runtime(1.0)},
             ObjectiveError,
-            "evaluate is a coroutine function, and r",
+            "evaluate is a coroutine function, and goal=Runtime",
         ),
     ],
 )
@@ -425,7 +426,7 @@ def test_what_does_not_fit_a_coroutine_function_is_refused(how, error, message):
         raise AssertionError
 
     with pytest.raises(error, match=f"^{message}"):
-        racer.race([1, 2], never, budget=20, **how)
+        flat.race([1, 2], never, budget=20, **how)
 
 
 def test_a_time_limit_needs_no_fork(monkeypatch):
@@ -446,5 +447,5 @@ def test_a_plain_function_that_returns_a_coroutine_is_refused_at_the_first_cell(
 
     message = r"^evaluate returned (a coroutine, not a number): write async def, or await it"
     with pytest.raises(ObjectiveError, match=message):
-        racer.race([1, 2], plain, budget=20, metrics=metrics, objective=metrics and "cost")
+        flat.race([1, 2], plain, budget=20, metrics=metrics, objective=metrics and "cost")
     assert len(calls) == 1

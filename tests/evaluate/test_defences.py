@@ -13,6 +13,7 @@ import warnings
 from dataclasses import replace
 from types import SimpleNamespace
 
+import flat
 import pytest
 from objectives import hang
 from processes import alive, noted, python, wait_for
@@ -123,7 +124,7 @@ def test_a_program_that_always_fails_is_no_error_of_one_line():
     program = "import sys; raise SystemExit(int(sys.argv[1]))"
     command = racer.Command([sys.executable, "-c", program, "{x}"])
     with pytest.warns(racer.RacerWarning, match="set aside"):
-        result = racer.race([{"x": 1}, {"x": 2}], command, budget=4, first_test=2)
+        result = flat.race([{"x": 1}, {"x": 2}], command, budget=4, first_test=2)
     assert result.ended == "all-failed"
 
 
@@ -308,7 +309,7 @@ def test_workers_go_on_beside_joblib_of_the_user_s(tmp_path):
     def watch(event):
         assert joblib.Parallel(n_jobs=2)(joblib.delayed(abs)(-i) for i in range(3)) == [0, 1, 2]
 
-    result = racer.race(
+    result = flat.race(
         range(3), lambda c, i, s: c, budget=6, first_test=2, n_jobs=2, callbacks=[watch]
     )
     assert result.best == 0

@@ -58,7 +58,7 @@ def contest_of(name):
     if name == "race":
         return racer.Race(range(6), [0.0, 5.0, 1.0], **SETTINGS)
     space = racer.Space({"x": racer.Real(0.0, 5.0), "y": racer.Categorical([0, 1])})
-    return Tuner(space, [0.0, 5.0, 1.0], test_instances=[2.0], **SETTINGS)
+    return Tuner.of(space, [0.0, 5.0, 1.0], test_instances=[2.0], **SETTINGS)
 
 
 def race_with(executor, function=evaluate, **settings):
@@ -305,7 +305,7 @@ def test_an_objective_that_cannot_be_loaded_in_a_worker_is_found_before_the_race
 
 
 def test_an_instance_that_cannot_be_sent_is_named(processes):
-    race = racer.Race(range(3), [0, threading.Lock()], budget=60, deterministic=False)
+    race = racer.Race.of(range(3), [0, threading.Lock()], budget=60, deterministic=False)
     workers = workers_for(evaluate, race.configs, race.instances, n_jobs=processes)
     with pytest.raises(RacerError, match=r"^instance 1 cannot be sent"):
         drive(race, workers)
@@ -396,6 +396,7 @@ from racer.deciders import Decider, Drop, Verdict
 from racer.evaluate.executor import Futures
 
 class Half(Decider):
+    first_test = 6
     def start(self, setting):
         return None
 
@@ -428,7 +429,7 @@ for kind in ("executor", "threading", "loky"):
     executor = ThreadPoolExecutor(2) if kind == "executor" else None
     with joblib.parallel_config("loky" if kind == "executor" else kind):
         try:
-            racer.race(range(8), evaluate, range(400), deterministic=True, first_test=6,
+            racer.race(range(8), evaluate, racer.Instances(range(400), deterministic=True),
                 budget=2_000, n_jobs=racer.Workers(2, executor), seed=1, decider=Half(), callbacks=[stop],
                 store=f"{sys.argv[1]}/{kind}.db")
         except racer.RaceInterrupted:

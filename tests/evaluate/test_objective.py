@@ -117,7 +117,7 @@ def test_finite_numbers_are_taken(answer, value):
         pytest.param((1.0,), "returned a tuple, not a number", id="tuple"),
         pytest.param(
             {"cost": 1.0, "size": 2.0},
-            r"returned several metrics, \{'cost': \.\., 'size': \.\.\}: give metrics=",
+            r"returned several metrics, \{'cost': \.\., 'size': \.\.\}: give goal=",
             id="dict",
         ),
         pytest.param(Number("2"), "returned a Number, not a number", id="__float__ lies"),

@@ -1,6 +1,7 @@
 """The process is the user's: what a script has set stays, what evaluate sets changes nothing."""
 
 import decimal
+import itertools
 import locale
 import os
 import pickle
@@ -15,53 +16,28 @@ from wrong_calls import targets
 
 import racer
 
-
-def seterr(config, instance, seed):
-    np.seterr(all="raise")
-
-
-def filters(config, instance, seed):
-    warnings.simplefilter("error")
-
-
-def new_filters(config, instance, seed):
-    warnings.filters = []
-
-
-def precision(config, instance, seed):
-    decimal.getcontext().prec = 3
-
-
-def other_context(config, instance, seed):
-    decimal.setcontext(decimal.Context(prec=3))
-
-
-def other_locale(config, instance, seed):
-    locale.setlocale(locale.LC_ALL, "C.UTF-8" if locale.setlocale(locale.LC_CTYPE) == "C" else "C")
-
-
-def recursion_limit(config, instance, seed):
-    sys.setrecursionlimit(5000)
-
-
-def generators(config, instance, seed):
-    np.random.seed(1)  # noqa: NPY002
-    random.seed(1)
-
-
-def closed(config, instance, seed):
-    os.close(1)
-
-
-def replaced(config, instance, seed):
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 2)
-    os.close(null)
-
-
+ROUNDINGS = ["CEILING", "DOWN", "FLOOR", "HALF_DOWN", "HALF_EVEN", "HALF_UP", "UP", "05UP"]
+FAMILIES = {  # of statements, and what they are filled with
+    "np.seterr({}={!r})": [["all", "divide", "over", "invalid"], ["raise", "warn", "print"]],
+    "warnings.{}({!r})": [
+        ["simplefilter", "filterwarnings"],
+        ["error", "ignore", "always", "once"],
+    ],
+    "warnings.{}": [["filters = []", "resetwarnings()"]],
+    "decimal.getcontext().{}": [["prec = 3", "Emax = 9", "clamp = 1", "capitals = 0"]],
+    "decimal.getcontext().rounding = decimal.ROUND_{}": [ROUNDINGS],
+    "decimal.getcontext().traps[decimal.{}] = True": [["Inexact", "Rounded", "FloatOperation"]],
+    "decimal.setcontext(decimal.{}Context)": [["Basic", "Extended"]],
+    "locale.setlocale(locale.LC_{}, {!r})": [["ALL", "NUMERIC", "TIME"], ["C", "C.UTF-8"]],
+    "sys.setrecursionlimit({})": [[5000, 900, 2000]],
+    "{}.seed({})": [["np.random", "random"], [1, 0]],
+    "os.close({})": [[1, 0, 2]],
+    "os.dup2({}, {})": [[0, 1, 2], [2, 0, 1]],
+}
 HOSTILE = [
-    *(seterr, filters, new_filters, precision, other_context, other_locale, recursion_limit),
-    *(generators, closed, replaced),
+    pytest.param(form.format(*words), marks=[pytest.mark.thorough] * (number > 0))
+    for form, lists in FAMILIES.items()
+    for number, words in enumerate(itertools.product(*lists))
 ]
 
 
@@ -88,7 +64,7 @@ def raced(hostile, **settings):
     def evaluate(config, instance, seed):
         now = state()
         found = [now[i] == before[i] for i in (1, 3, 4)]
-        hostile(config, instance, seed)
+        exec(hostile, globals())
         return config * 1e-300 + (not all(found)) + seed % 7 * 1e-301
 
     return racer.race([1, 2, 3], evaluate, budget=60, seed=1, **settings)
@@ -96,15 +72,15 @@ def raced(hostile, **settings):
 
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_what_evaluate_sets_is_put_back_and_changes_no_result(hostile, capfd):
-    raced(lambda *_: None)  # loads what a race needs, which may set filters of warnings, too
-    usual = raced(lambda *_: None)
+    raced("")  # loads what a race needs, which may set filters of warnings, too
+    usual = raced("")
     before = state()
     seen = []
     found = raced(hostile, callbacks=[lambda _: seen.append(state())])
     assert state() == before
     assert seen
     # a replaced descriptor is put back a millisecond later
-    now = (1, 3, 4) if hostile is replaced else (0, 1, 3, 4)
+    now = (1, 3, 4) if "dup2" in hostile else (0, 1, 3, 4)
     assert all(one[i] == before[i] for one in seen for i in now)
     assert found.table.equals(usual.table)
 

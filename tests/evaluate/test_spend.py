@@ -66,7 +66,7 @@ def test_a_wrong_spend_ends_the_race_at_its_first_cell(spend):
         return {"score": config, "spend": spend}
 
     with pytest.raises(racer.ObjectiveError, match="evaluate gave a wrong 'spend'"):
-        racer.race([1, 2, 3], evaluate, budget=60, metrics={"score": "min"}, seed=1)
+        racer.race([1, 2, 3], evaluate, budget=60, goal={"score": "min"}, seed=1)
     assert len(asked) == 1
 
 
@@ -98,17 +98,17 @@ def test_the_spend_comes_out_of_a_process_of_its_own(tmp_path):
     assert parse((tmp_path / "pipe").read_bytes()) == given
 
 
-@pytest.mark.parametrize("metrics", [None, {"cost": "min"}])
-def test_a_program_prints_its_spend_in_json(metrics):
+@pytest.mark.parametrize("goal", ["min", {"cost": "min"}])
+def test_a_program_prints_its_spend_in_json(goal):
     code = "import json, sys; x = float(sys.argv[1]); print(json.dumps(dict(cost=x, spend=x / 4)))"
     command = racer.Command([sys.executable, "-I", "-S", "-c", code, "{x}"], reads="json")
     result = racer.race(
         [{"x": 1}, {"x": 2}],
         command,
+        racer.Instances(deterministic=False),
         budget=racer.Budget(spend=4.0),
-        first_test=2,
-        metrics=metrics,
-        deterministic=False,
+        decider=racer.deciders.BayesianFriedman(first_test=2),
+        goal=goal,
         seed=1,
     )
     assert result.table.iloc[0].tolist() == [1.0, 2.0]

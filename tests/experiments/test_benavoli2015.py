@@ -155,7 +155,7 @@ def test_the_shortcut_for_sequential_halving_is_as_good_as_the_decider():
     played = []
     for seed in seeds:
         drawn = world.draw(seed)
-        settings = {"decider": SequentialHalving(), "budget": 320, "first_test": 1}
+        settings = {"decider": SequentialHalving(first_test=1), "budget": 320}
         selected = run_race(drawn, seed, 320, settings).best_index
         played.append((drawn.quality < drawn.quality[selected]).sum())
     difference = short - np.array(played)  # in the same worlds, with other noise

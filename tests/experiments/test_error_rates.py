@@ -89,7 +89,7 @@ def test_a_longer_race_contains_the_shorter_ones(name):
 def test_counts_are_those_of_the_race():
     """Played here by hand; seed 5 is one in which the race goes on after dropping some."""
     drawn = NormalWorld(5, 1.0, qualities=(-1.0, 0.0, 0.0, 0.0, 0.0)).draw(5)
-    race = Race(range(5), range(40), decider=FRace(), budget=200, seed=5, deterministic=True)
+    race = Race.of(range(5), range(40), decider=FRace(), budget=200, seed=5, deterministic=True)
     for block in range(40):
         if race.ended is None:
             race.tell_block(drawn.costs(block)[list(race.alive)])

@@ -123,9 +123,7 @@ def test_regrets_are_above_the_reference_or_the_best_that_was_found():
     assert "| algorithms" not in tables(rows)  # one pair says nothing
 
 
-@pytest.mark.parametrize(
-    "measured", ["chosen", "reported", "growth", "anytime", "noise", "parallel"]
-)
+@pytest.mark.parametrize("measured", ["chosen", "reported", "growth", "anytime", "noise"])
 def test_a_recorded_file_is_of_one_half(measured):
     rows = pd.read_csv(FOLDER / f"{measured}.csv")
     halves = {SUITE[name].half for name in rows.problem}

@@ -1,5 +1,6 @@
 """The sweeper in Hydra: its own plug-in suites, and races whose jobs are counted."""
 
+import os
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -72,7 +73,7 @@ def test_combinations_race_on_instances_with_seeds(hydra_sweep_runner, tmp_path)
     rules = {"budget": 24, "first_test": 3, "seed": 1}
     given = settings(**rules, instances="{bar: 'range(7)'}", seed_key="+seed")
     jobs, found = sweep(hydra_sweep_runner, cost, ["+x=1,2,3", *given], tmp_path)
-    race = racer.Race([{"+x": x} for x in "123"], [[f"bar={bar}"] for bar in range(7)], **rules)
+    race = racer.Race.of([{"+x": x} for x in "123"], [[f"bar={bar}"] for bar in range(7)], **rules)
     expected = []
     while cells := race.ask():
         for cell in cells:
@@ -178,6 +179,42 @@ def test_wrong_settings_are_refused(hydra_sweep_runner, tmp_path, wrong):
 def test_keys_with_two_values_are_refused(hydra_sweep_runner, tmp_path, line, given, says):
     with pytest.raises(HydraException, match=says):
         sweep(hydra_sweep_runner, None, [line, *settings(**({"budget": 40} | given))], tmp_path)
+
+
+KILLED = """
+import os, pathlib, hydra
+
+
+@hydra.main(version_base="1.3", config_path=None, config_name=None)
+def train(cfg):
+    begun = pathlib.Path("begun")
+    begun.mkdir(exist_ok=True)
+    name = "_".join(hydra.core.hydra_config.HydraConfig.get().overrides.task)
+    if len([*begun.iterdir()]) == int(os.environ["KILL_AT"]):
+        os.environ["KILL_AT"] = "-1"
+        os._exit(9)
+    (begun / name).touch(exist_ok=False)  # no job begins again that came so far
+    return (int(cfg.x) - 2) ** 2 + cfg.seed % 7
+
+
+train()
+"""
+
+
+def test_killed_at_each_of_12_jobs_it_goes_on_without_starting_one_again(tmp_path):
+    (tmp_path / "train.py").write_text(KILLED)
+    sweeper = {"budget": 12, "seed_key": "+seed", "store": "jobs", "decider": "halving"}
+    given = [f"hydra.sweeper.{name}={value}" for name, value in sweeper.items()]
+    command = [sys.executable, "train.py", "--multirun", OURS, "+x=1,2", *given]
+    for kill_at in [*range(12), -1]:
+        env = os.environ | {"KILL_AT": str(kill_at)}
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, env=env)
+        assert done.returncode == (9 if kill_at >= 0 else 0), done.stderr
+        assert len([*(tmp_path / "begun").iterdir()]) == (kill_at if kill_at >= 0 else 12)
+    other = subprocess.run(
+        [*command, "+y=1"], cwd=tmp_path, capture_output=True, check=False, env=env
+    )
+    assert b"holds another sweep" in other.stderr
 
 
 @pytest.mark.parametrize("launcher", ["basic", "joblib"])

@@ -67,7 +67,7 @@ def right(share, seed, epochs=1):
 
 def expected(tables, epochs=1):
     """The race of recorded scores."""
-    race = racer.Race(
+    race = racer.Race.of(
         list(tables),
         range(N * epochs),
         decider="mean",

@@ -9,6 +9,7 @@ import warnings
 from pathlib import Path
 
 import door_pages
+import flat
 import numpy as np
 import pytest
 
@@ -116,7 +117,7 @@ SPACE = racer.Space(
 def test_a_tuning_is_logged_as_it_has_ended(given):
     kept = Kept()
     with kept:
-        result = racer.tune(SPACE, step_and_method, **given, seed=2, callbacks=[kept])
+        result = flat.tune(SPACE, step_and_method, **given, seed=2, callbacks=[kept])
     records = check(kept, result)
     assert [r.params for r in records] == [result.config(r.candidate) for r in records]
     assert records_of(kept.result, 3) == records[:3]
@@ -147,7 +148,7 @@ def test_a_resumed_tuning_is_logged_as_a_whole(stop, tmp_path):
         given = {"budget": budget, "seed": 1, "store": tmp_path / "run.db"}
         kept = Kept()
         with kept:
-            return kept, racer.tune(space, cost, range(5), **given, callbacks=[kept])
+            return kept, flat.tune(space, cost, range(5), **given, callbacks=[kept])
 
     with pytest.raises(racer.RaceInterrupted):
         run(stop)
@@ -218,7 +219,7 @@ def test_a_deadline_ends_the_run_without_a_context(monkeypatch):
     budget = racer.Budget(evaluations=10_000_000, wall=50)
     given = {"budget": budget, "first_test": 1_000_000, "callbacks": [kept]}
     with pytest.warns(racer.RacerWarning, match="before the first test"):
-        racer.race(CONFIGS, lambda c, i, s: c["x"], **given, seed=1)
+        flat.race(CONFIGS, lambda c, i, s: c["x"], **given, seed=1)
     assert kept.ended == ["deadline"]
 
 

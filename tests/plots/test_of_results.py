@@ -42,11 +42,10 @@ def tuned(d, budget=180):
     return racer.tune(
         space,
         lambda c, i, s: next(iter(c.values())) + rng(s).normal(0, 0.01),
-        range(6),
+        racer.Instances(range(6), held_out=range(3)),
         budget=budget,
         seed=1,
         search=racer.Search(elites=2),
-        test_instances=range(3),
     )
 
 
@@ -88,7 +87,7 @@ def test_the_best_is_drawn_first_also_if_it_was_eliminated():
 
 @pytest.mark.parametrize(("n", "words"), [(1, "on 1 block that"), (2, "on the 2 blocks that")])
 def test_the_number_of_common_blocks(n, words):
-    contest = racer.Race(["1", "3"], range(n), budget=9, deterministic=True)
+    contest = racer.Race.of(["1", "3"], range(n), budget=9, deterministic=True)
     caption = play(contest, lambda cell: float(cell.config)).plot("costs").get_xlabel()
     assert words in caption
     assert "cap" not in caption
@@ -172,7 +171,7 @@ def test_a_matrix_of_pairs_and_the_posterior_of_any(method):
     scores = pd.DataFrame(
         np.random.default_rng(1).normal(np.arange(4), size=(12, 4)), columns=names
     )
-    comparison = racer.compare(scores, method, maximize=False)
+    comparison = racer.compare(scores, method, goal="min")
     ax = comparison.plot("matrix")
     assert_legible(ax)
     assert len(ax.texts) == 12
@@ -217,7 +216,7 @@ def test_a_gap_of_costs_of_both_signs_near_the_largest_float_is_known():
 def test_capped_run_times_are_not_drawn_as_if_solved():
     names = [f"{i} {LONG}" for i in range(3)]
     rules = {"budget": 15, "runtime": racer.Runtime(3.0), "deterministic": True}
-    contest = racer.Race(names, range(5), **rules)
+    contest = racer.Race.of(names, range(5), **rules)
     while cells := contest.ask():
         for cell in cells:
             time = (0.5, 2.0, 50.0)[cell.candidate] + 2 * (cell.block == 1)

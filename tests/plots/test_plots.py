@@ -147,7 +147,7 @@ def test_names_longer_than_there_is_room_for_are_readable(method, rope, k, contr
     names = [f"HistGradientBoostingClassifier(learning_rate=0.{i})" for i in range(k)]
     frame = pd.DataFrame(scores(12, k), columns=names)
     comparison = racer.compare(
-        frame, method, rope=rope, control=names[0] if control else None, maximize=False
+        frame, method, rope=rope, control=names[0] if control else None, goal="min"
     )
     drawn = {kind: draw(None) for kind, draw in pictures(comparison).items()}
     assert_inside(drawn.pop("matrix"))  # its names are slanted, and no boxes
@@ -302,8 +302,8 @@ def test_a_block_on_which_all_failed_leaves_mean_ranks_as_they_were():
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda s: racer.compare(s, "bayesian-friedman", maximize=False).plot("pairs"),
-        lambda s: racer.compare(s, "plackett-luce", maximize=False).plot("winning"),
+        lambda s: racer.compare(s, "bayesian-friedman", goal="min").plot("pairs"),
+        lambda s: racer.compare(s, "plackett-luce", goal="min").plot("winning"),
         lambda s: bradley_terry(win_table(s, names=list(s)), draws=100).plot(),
     ],
 )
@@ -377,7 +377,7 @@ def test_what_is_not_seen_in_names_is_escaped(draw):
 def test_a_control_that_no_one_ties_with_has_no_bar_in_the_caption():
     values = np.random.default_rng(1).normal(size=(20, 3)) * 0.1 + [0.0, 0.1, 9.0]
     scores = pd.DataFrame(values, columns=list("abc"))
-    ax = racer.compare(scores, "friedman", control="c", maximize=False).plot()
+    ax = racer.compare(scores, "friedman", control="c", goal="min").plot()
     words = " ".join(text.get_text() for text in ax.texts)
     assert "all separated" in words
     assert "bar:" not in words

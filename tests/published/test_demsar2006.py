@@ -154,7 +154,7 @@ def test_compare_finds_what_the_paper_finds(auc):
         (0.05, set()),
         (0.10, {("C4.5+m", "C4.5"), ("C4.5+m+cf", "C4.5")}),
     ):
-        found = racer.compare(frame, "friedman", posthoc="nemenyi", alpha=alpha, maximize=True)
+        found = racer.compare(frame, "friedman", posthoc="nemenyi", alpha=alpha, goal="max")
         assert found.omnibus.rejected
         better = found.pairs[found.pairs["decision"] == "better"]
         assert set(zip(better["better"], better["worse"], strict=True)) == expected

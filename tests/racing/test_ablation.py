@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import flat
 import numpy as np
 import pandas as pd
 import pytest
@@ -395,7 +396,7 @@ def says_its_time(config, instance, seed):
 def test_what_the_tuning_stopped_below_the_limit_is_run_again(tmp_path, in_series):
     runtime = Runtime(20.0, slack=1.0)
     space = Space({"x": Real(0, 9), "y": Real(0, 9)})
-    tuner = racer.Tuner(space, [0, 1], budget=84, seed=1, runtime=runtime)
+    tuner = racer.Tuner.of(space, [0, 1], budget=84, seed=1, runtime=runtime)
 
     def stopped_at_its_cap(cell):
         took = says_its_time(cell.config, cell.instance, cell.seed)
@@ -449,7 +450,7 @@ def test_the_command_records_it_and_the_report_shows_it(tmp_path, path):
     command = racer.Command(["expr", *words])
     space = Space({"x": Integer(0, 9), "y": Integer(0, 9)})
     settings = {"budget": 48, "first_test": 2, "seed": 1, "initial": [{"x": 9, "y": 9}]}
-    racer.tune(space, command, [1, 2], **settings, store=path)
+    flat.tune(space, command, [1, 2], **settings, store=path)
     done = typed("ablation", path, "--yes", "-q", "--blocks", "3", "--json", exits=0)
     said = json.loads(done.stdout)
     assert said["steps"][0]["parameters"] == ["x"]

@@ -62,7 +62,7 @@ class Breaks(Decider):
 def test_an_error_of_the_decider_is_not_the_end_of_the_race(kind):
     how = {"decider": Breaks(), "budget": 60, "seed": 1, "each_test": 1, "first_test": 2}
     space = Space({"x": Real(0, 1)})
-    contest = Race([1, 2, 3], **how) if kind == "race" else Tuner(space, **how)
+    contest = Race.of([1, 2, 3], **how) if kind == "race" else Tuner.of(space, **how)
     cells = contest.ask()
 
     def play():
@@ -103,9 +103,9 @@ def test_the_order_of_telling_changes_nothing(racing, seed, decider):
         draw = np.random.default_rng([cell.seed, cell.candidate]).random()
         return None if cell.candidate and draw < 0.1 else racing.noisy(cell)
 
-    straight = racing.play(Race(range(6), [0, 1, 2], **settings_), evaluate)
+    straight = racing.play(Race.of(range(6), [0, 1, 2], **settings_), evaluate)
     shuffled = racing.play(
-        Race(range(6), [0, 1, 2], **settings_),
+        Race.of(range(6), [0, 1, 2], **settings_),
         evaluate,
         order=lambda cells: [cells[i] for i in rng.permutation(len(cells))],
     )
@@ -203,7 +203,7 @@ def test_a_copy_may_hold_objects_that_are_equal_to_no_other():
 
 
 def test_a_candidate_that_is_out_is_refused(racing):
-    race = Race([1, 2, 3], decider=racing.Scripted({1: [1]}), budget=20, first_test=1)
+    race = Race.of([1, 2, 3], decider=racing.Scripted({1: [1]}), budget=20, first_test=1)
     for cell in race.ask():
         race.tell(cell, OK)
     assert race.alive == (0, 2)
@@ -214,7 +214,7 @@ def test_a_candidate_that_is_out_is_refused(racing):
 
 
 def test_nothing_can_be_told_after_the_end(racing):
-    race = Race([1, 2], [0], deterministic=True, budget=20, first_test=1)
+    race = Race.of([1, 2], [0], deterministic=True, budget=20, first_test=1)
     cells = race.ask()
     racing.play(race, lambda cell: cell.config)
     before = snapshot(race, racing)
@@ -315,10 +315,10 @@ def test_a_block_takes_a_finite_time(seconds, racing):
 
 
 def test_the_settings_of_a_race_make_it_again(racing):
-    race = Race(
+    race = Race.of(
         range(4), ["a", "b"], budget=8, seed=9, decider="halving", deterministic=True, maximize=True
     )
-    again = Race(race.configs, race.instances, **race.settings)
+    again = Race.of(race.configs, race.instances, **race.settings)
     assert again.settings == race.settings
     assert race.settings["first_test"] == 5  # as given, though there are two instances
     played = racing.play(race, racing.noisy), racing.play(again, racing.noisy)
@@ -327,8 +327,8 @@ def test_the_settings_of_a_race_make_it_again(racing):
 
 @pytest.mark.parametrize("order", ["given", "shuffled"])
 def test_the_settings_of_a_race_have_the_order_of_its_items(order):
-    race = Race(range(4), range(20), budget=80, seed=9, decider="mean", instance_order=order)
-    again = Race(race.configs, race.instances, **race.settings)
+    race = Race.of(range(4), range(20), budget=80, seed=9, decider="mean", instance_order=order)
+    again = Race.of(race.configs, race.instances, **race.settings)
     assert again.settings == race.settings
     assert again.settings["instance_order"] == order
 
@@ -354,14 +354,14 @@ def test_a_decider_cannot_write_into_the_race():
         def decide(self, state, blocks):
             blocks.candidates[:] = blocks.candidates[::-1].copy()
 
-    race = Race([1, 2], budget=20, seed=1, first_test=1, decider=Reverses())
+    race = Race.of([1, 2], budget=20, seed=1, first_test=1, decider=Reverses())
     with pytest.raises(ValueError, match="read-only"):
         race.tell_block([1.0, 2.0])
     assert race.alive == (0, 1)
 
 
 def test_values_told_of_a_race_of_run_times_are_seconds():
-    race = Race([1, 2], budget=Budget(seconds=30.0), runtime=Runtime(10.0))
+    race = Race.of([1, 2], budget=Budget(seconds=30.0), runtime=Runtime(10.0))
     race.tell_block([1.5, 2.0])
     result = race.result()
     assert (result.seconds, result.scores["seconds"].tolist()) == (3.5, [1.5, 2.0])

@@ -1,5 +1,6 @@
 """Groups of instances: kept together, and no test falls within one."""
 
+import flat
 import numpy as np
 import pytest
 from playing import eliminated
@@ -30,9 +31,13 @@ def test_groups_are_shuffled_and_stay_together():
 def test_a_race_tests_after_whole_groups(first_test, each_test):
     pool = [{"x": x} for x in range(6)]
     result = racer.race(
-        pool, evaluate, range(6), budget=100, seed=1, decider="t-race",
-        first_test=first_test, each_test=each_test, block_size=3,
-    )  # fmt: skip
+        pool,
+        evaluate,
+        racer.Instances(range(6), block_size=3),
+        budget=100,
+        seed=1,
+        decider=racer.deciders.TRace(first_test=first_test, each_test=each_test),
+    )
     assert len(result.eliminations)
     for drop in eliminated(result):
         assert (drop.block + 1) % 3 == 0
@@ -42,7 +47,7 @@ def test_a_race_tests_after_whole_groups(first_test, each_test):
 
 def test_tests_at_growing_distances_fall_on_whole_groups(racing):
     decider = racing.Scripted()
-    race = racer.Race(
+    race = racer.Race.of(
         range(3), range(30), decider=decider, budget=200, seed=1,
         first_test=2, each_test="growing", block_size=3, deterministic=False,
     )  # fmt: skip
@@ -53,7 +58,7 @@ def test_tests_at_growing_distances_fall_on_whole_groups(racing):
 def test_a_budget_that_ends_within_a_group_brings_no_test_of_its_part():
     pool = [{"x": x} for x in range(4)]
     arguments = {"seed": 1, "first_test": 1, "block_size": 4, "decider": "t-race"}
-    result = racer.race(pool, evaluate, range(4), budget=6 * 4, each_test=2, **arguments)
+    result = flat.race(pool, evaluate, range(4), budget=6 * 4, each_test=2, **arguments)
     assert all(drop.block == 3 for drop in eliminated(result))
 
 
@@ -62,7 +67,7 @@ def test_a_tuning_keeps_them_through_all_races_and_is_resumed(decider, path):
     space = racer.Space({"x": racer.Integer(0, 40), "k": racer.Categorical(["a", "b"])})
     events = []
     arguments = {"seed": 2, "first_test": 2, "block_size": 2, "decider": decider, "budget": 300}
-    result = racer.tune(
+    result = flat.tune(
         space, evaluate, range(6), **arguments, store=path, callbacks=[events.append]
     )
     assert eliminated(result)
@@ -75,4 +80,4 @@ def test_a_tuning_keeps_them_through_all_races_and_is_resumed(decider, path):
             begun += next(races).blocks
     assert repr(racer.load(path)) == repr(result)
     with pytest.raises(racer.StoreError, match=r"block_size is 3, but the race in .* has 2"):
-        racer.tune(space, evaluate, range(6), **{**arguments, "block_size": 3}, store=path)
+        flat.tune(space, evaluate, range(6), **{**arguments, "block_size": 3}, store=path)

@@ -1,5 +1,6 @@
 """What a race with few instances and many seeds is about, and how it says so."""
 
+import flat
 import numpy as np
 import pytest
 
@@ -16,7 +17,7 @@ def evaluate(config, instance, seed):
 
 def raced(n_instances, **more):
     settings = {"budget": 320, "decider": "f-race", "seed": 1, **more}
-    return racer.race(range(8), evaluate, range(n_instances), **settings)
+    return flat.race(range(8), evaluate, range(n_instances), **settings)
 
 
 def gates(result):
@@ -72,18 +73,20 @@ def test_it_is_recorded_where_it_is_given(tmp_path):
     with pytest.raises(racer.StoreError, match="generalize"):
         raced(5, generalize=False, store=path)
     assert "generalize" not in racer.Race([1, 2], [1], budget=20).settings
-    assert racer.Race([1, 2], [1, 2], budget=20, generalize=False).settings["generalize"] is False
+    assert (
+        racer.Race.of([1, 2], [1, 2], budget=20, generalize=False).settings["generalize"] is False
+    )
 
 
 def test_a_tuning_says_it_too():
     space = racer.Space({"x": racer.Real(0, 1)})
     settings = {"budget": 160, "seed": 1, "decider": "bayesian-friedman"}
-    result = racer.tune(
+    result = flat.tune(
         space, lambda config, i, seed: config["x"] + seed % 7 + i, range(3), **settings
     )
     assert any(sentence.endswith(THESE) for sentence in result.verdict)
     with pytest.raises(racer.SettingError, match="one instance"):
-        racer.tune(space, evaluate, [1], generalize=True, **settings)
+        flat.tune(space, evaluate, [1], generalize=True, **settings)
 
 
 @pytest.mark.parametrize(
@@ -92,4 +95,4 @@ def test_a_tuning_says_it_too():
 )
 def test_what_cannot_be_is_refused(instances, given, message):
     with pytest.raises(racer.SettingError, match=message):
-        racer.race([1, 2], evaluate, instances, budget=40, generalize=given)
+        racer.race([1, 2], evaluate, racer.Instances(instances, generalize=given), budget=40)

@@ -79,10 +79,10 @@ def test_the_last_cent_is_spent_although_tenths_are_not_exact_in_binary():
 
 @pytest.mark.parametrize("limits", [{}, {"evaluations": 14}])
 def test_free_candidates_end_with_what_else_limits_the_race(limits):
-    race = Race([0, 1], budget=Budget(spend=1.0, **limits, prices=[0.0, 0.0]), first_test=2)
+    race = Race.of([0, 1], budget=Budget(spend=1.0, **limits, prices=[0.0, 0.0]), first_test=2)
     result = play(race, lambda cell: 1.0, lambda cell: None)
     assert result.evaluations == limits.get("evaluations", 4)
-    finite = Race(
+    finite = Race.of(
         [0, 1], [1, 2, 3], budget=Budget(spend=1.0, prices=[0.0, 0.0]), deterministic=True
     )
     assert play(finite, noisy, lambda cell: None).evaluations == 6
@@ -129,8 +129,8 @@ def test_prices_that_make_no_sense_are_refused_before_anything_runs(prices, matc
 
 
 def test_money_with_run_times_is_refused():
-    with pytest.raises(SettingError, match=r"Budget\(spend=.., prices=..\) with runtime="):
-        Race([7, 8], budget=Budget(spend=100.0), runtime=racer.Runtime(1.0))
+    with pytest.raises(SettingError, match=r"Budget\(spend=.., prices=..\) with goal=Runtime"):
+        Race.of([7, 8], budget=Budget(spend=100.0), runtime=racer.Runtime(1.0))
 
 
 def test_values_without_a_spend_are_refused_where_it_is_needed():
@@ -169,7 +169,7 @@ class Watching(racer.deciders.Decider):
 )
 def test_a_decider_is_told_how_much_of_the_nearest_limit_is_used(limits, shares):
     decider = Watching()
-    race = Race([0, 1], budget=Budget(**limits), decider=decider, first_test=2, each_test=1)
+    race = Race.of([0, 1], budget=Budget(**limits), decider=decider, first_test=2, each_test=1)
     while race.ended is None:
         race.tell_block([Outcome("ok", 1.0, spend=2.0, seconds=1.0)] * 2)
     assert decider.shares == shares
@@ -234,7 +234,7 @@ def test_the_plan_follows_the_money_where_prices_differ():
 
 def test_what_was_spent_is_in_the_result_and_in_each_event():
     events = []
-    race = Race(["a", "b"], budget=Budget(spend=16.0), callbacks=[events.append], first_test=2)
+    race = Race.of(["a", "b"], budget=Budget(spend=16.0), callbacks=[events.append], first_test=2)
     first, second = sorted(race.ask(), key=lambda cell: cell.candidate)
     race.tell(first, Outcome("ok", 1.0, spend=0.5))
     assert race.result().spent == 0.5

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 
+import flat
 import pytest
 
 import racer
@@ -40,7 +41,7 @@ def first_of(contest):
 
 
 def race(instances=(1, 2, 3, 4, 5, 6), **more):
-    return racer.Race(POOL, instances, **{"budget": 60, "seed": 1, "first_test": 3} | more)
+    return racer.Race.of(POOL, instances, **{"budget": 60, "seed": 1, "first_test": 3} | more)
 
 
 def test_outcomes_of_a_block_that_is_not_complete_are_in_the_result():
@@ -81,7 +82,7 @@ def test_a_rejected_candidate_is_not_the_best():
 
 
 def test_a_repeated_cell_takes_the_place_of_the_capped_one():
-    contest = racer.Race(range(8), budget=240, seed=2, runtime=racer.Runtime(40.0))
+    contest = racer.Race.of(range(8), budget=240, seed=2, runtime=racer.Runtime(40.0))
     known = {}
     while (cell := contest.ask()[0]).key not in known:
         time = math.exp(0.4 * cell.config + random.Random(f"{cell.seed}{cell.config}").gauss())
@@ -110,8 +111,8 @@ def test_a_block_is_not_set_aside_before_all_have_failed_on_it():
     pool = [{"x": x} for x in POOL]
     space = racer.Space({"x": racer.Categorical(POOL)})
     for contest in (
-        racer.Race(pool, range(6), budget=60, seed=1, deterministic=True),
-        racer.Tuner(space, range(6), budget=60, seed=1, deterministic=True),
+        racer.Race.of(pool, range(6), budget=60, seed=1, deterministic=True),
+        racer.Tuner.of(space, range(6), budget=60, seed=1, deterministic=True),
     ):
         n = len(contest.ask())
         told(contest, n - 1, outcome=lambda _: FAILED)
@@ -176,7 +177,7 @@ def test_a_store_of_a_race_that_stopped_there_brings_the_same_result(
         given = {"budget": 40, "seed": 1, "first_test": 3, "store": path}
         with monkeypatch.context() as patch:
             patch.setattr("racer.run.drive.warn", lambda text: None)
-            result = racer.race(
+            result = flat.race(
                 *(POOL, evaluate, [1, 2, 3, 4]),
                 callbacks=[lambda event: blocks.append(getattr(event, "block", None))],
                 **given | more,

@@ -47,7 +47,7 @@ def test_looks_are_at_first_test_then_at_every_each_test_and_at_the_end(
     racing, first_test, each_test, blocks, looks
 ):
     decider = racing.Scripted()
-    race = Race(
+    race = Race.of(
         [1, 2, 3], decider=decider, budget=3 * blocks, first_test=first_test, each_test=each_test
     )
     racing.play(race, config_of)
@@ -58,7 +58,7 @@ def test_looks_are_at_first_test_then_at_every_each_test_and_at_the_end(
 
 def test_with_fewer_instances_than_first_test_the_only_look_is_at_the_end(racing):
     decider = racing.Scripted({3: [0]}, best=1)
-    race = Race([2, 1], ["a", "b", "c"], decider=decider, deterministic=True, budget=100)
+    race = Race.of([2, 1], ["a", "b", "c"], decider=decider, deterministic=True, budget=100)
     result = racing.play(race, config_of)
     assert result.ended == Ended.DECIDED
     assert [look for look, _, _ in decider.looks] == [3]
@@ -83,7 +83,7 @@ def test_a_race_that_ends_before_its_first_look_names_no_best(racing):
 def test_nobody_is_dropped_before_the_first_test(racing):
     """Blocks in which all fail are no evidence: the test at the end comes too early."""
     decider = racing.Scripted({2: [1]}, best=0)
-    race = Race([1, 2], decider=decider, budget=6, first_test=3)
+    race = Race.of([1, 2], decider=decider, budget=6, first_test=3)
     with pytest.warns(RacerWarning):
         result = racing.play(race, lambda cell: None if cell.block == 1 else cell.config)
     assert [look for look, _, _ in decider.looks] == [2]
@@ -92,7 +92,7 @@ def test_nobody_is_dropped_before_the_first_test(racing):
 
 def test_a_decider_is_shown_only_who_is_alive(racing):
     decider = racing.Scripted({2: [1], 4: [3]})
-    race = Race(range(5), decider=decider, budget=22, first_test=2, each_test=2)
+    race = Race.of(range(5), decider=decider, budget=22, first_test=2, each_test=2)
     racing.play(race, config_of)
     assert [(look, alive) for look, alive, _ in decider.looks] == [
         (2, [0, 1, 2, 3, 4]),
@@ -108,7 +108,7 @@ def test_a_decider_is_shown_only_who_is_alive(racing):
 @pytest.mark.parametrize("min_survivors", [1, 2, 3])
 def test_min_survivors_stay_and_those_with_the_strongest_evidence_go(racing, min_survivors):
     decider = racing.Scripted({2: [4, 2, 1, 3]})
-    race = Race(range(5), decider=decider, budget=100, first_test=2, min_survivors=min_survivors)
+    race = Race.of(range(5), decider=decider, budget=100, first_test=2, min_survivors=min_survivors)
     result = racing.play(race, config_of)
     assert result.ended == Ended.DECIDED
     assert [e.candidate for e in eliminated(result)] == [4, 2, 1, 3][: 5 - min_survivors]
@@ -161,7 +161,7 @@ ENDS = {
 @pytest.mark.parametrize("ended", ENDS, ids=str)
 def test_each_way_to_end(racing, ended):
     keywords, evaluate, best_index = ENDS[ended]
-    race = Race(**keywords, seed=2)
+    race = Race.of(**keywords, seed=2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RacerWarning)
         result = racing.play(race, evaluate)
@@ -186,7 +186,7 @@ def test_all_equal_is_said_even_when_copies_were_dropped(racing):
 
 @pytest.mark.parametrize("blocks", [1, 2, 3])
 def test_all_equal_by_the_last_of_the_instances(racing, blocks):
-    race = Race([1, 2], range(blocks), deterministic=True, budget=60)
+    race = Race.of([1, 2], range(blocks), deterministic=True, budget=60)
     result = racing.play(race, equal)
     assert (result.ended, result.best) == (Ended.ALL_EQUAL, None)
 
@@ -200,7 +200,7 @@ def test_one_block_that_tells_two_apart_is_enough_not_to_be_all_equal(racing):
 
 
 def test_all_failed_ends_at_the_first_test_and_warns_once_with_a_count(racing):
-    race = Race([1, 2], budget=1000, first_test=3)
+    race = Race.of([1, 2], budget=1000, first_test=3)
     with pytest.warns(RacerWarning, match="set aside: all 2 evaluations failed") as caught:
         result = racing.play(race, failing)
     assert [str(w.message).split(" is")[0] for w in caught] == ["block 0", "block 2"]
@@ -214,7 +214,7 @@ def test_all_failed_ends_at_the_first_test_and_warns_once_with_a_count(racing):
 
 def test_a_block_in_which_all_fail_is_set_aside_and_does_not_count(racing):
     decider = racing.Scripted()
-    race = Race([1, 2], decider=decider, budget=14, first_test=3)
+    race = Race.of([1, 2], decider=decider, budget=14, first_test=3)
     with pytest.warns(RacerWarning, match="block 1 is set aside"):
         result = racing.play(race, lambda cell: None if cell.block == 1 else cell.config)
     assert [look for look, _, _ in decider.looks] == [3, 4, 5, 6]
@@ -288,7 +288,7 @@ def test_maximising_is_minimising_the_negative(racing, decider):
 
     low = racing.play(Race(range(6), decider=decider, budget=200, seed=8), evaluate(1))
     high = racing.play(
-        Race(range(6), decider=decider, budget=200, seed=8, maximize=True), evaluate(-1)
+        Race.of(range(6), decider=decider, budget=200, seed=8, maximize=True), evaluate(-1)
     )
     one, other = racing.content(low), racing.content(high)
     assert np.array_equal(low.table, -high.table, equal_nan=True)
@@ -302,7 +302,7 @@ def test_maximising_is_minimising_the_negative(racing, decider):
 @pytest.mark.parametrize("min_survivors", [2, 3])
 def test_min_survivors_must_leave_something_to_race(min_survivors):
     with pytest.raises(SettingError, match="leaves nothing to race among 2 candidates"):
-        Race([1, 2], budget=100, min_survivors=min_survivors)
+        Race.of([1, 2], budget=100, min_survivors=min_survivors)
 
 
 def test_candidates_and_instances_are_checked_by_name():
@@ -331,7 +331,7 @@ def test_the_leader_shown_is_still_in():
             return 99.0 if cell.block % 5 == 4 else 0.0
         return float(cell.config + 1)
 
-    race = Race(
+    race = Race.of(
         list(range(10)),
         decider=BayesianFriedman(epsilon=0.0),
         budget=400,
@@ -367,4 +367,4 @@ def test_rounding_decides_nothing(decider):
 )
 def test_a_decider_says_when_it_is_asked_unless_the_race_does(decider, asks):
     assert Race([1, 2], budget=100, decider=decider).settings["each_test"] == asks
-    assert Race([1, 2], budget=100, decider=decider, each_test=4).settings["each_test"] == 4
+    assert Race.of([1, 2], budget=100, decider=decider, each_test=4).settings["each_test"] == 4

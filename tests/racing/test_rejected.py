@@ -2,6 +2,7 @@
 
 import itertools
 
+import flat
 import numpy as np
 import pytest
 from playing import ONE_NUMBER, short
@@ -73,7 +74,7 @@ def test_blocks_that_wait_for_a_test_forget_it():
         return racer.Outcome("ok", float(cell.candidate))
 
     result = played(
-        racer.Race(range(4), decider="f-race", budget=100, seed=1, each_test=4), outcome_of
+        racer.Race.of(range(4), decider="f-race", budget=100, seed=1, each_test=4), outcome_of
     )
     assert result.best_index == 0
     first = result.eliminations.iloc[0]
@@ -88,12 +89,12 @@ def of(result):
 def test_resumed_and_in_parallel_it_is_the_same_race(tmp_path):
     pool = [{"x": x} for x in range(6)]
     arguments = {"budget": 120, "seed": 4, "decider": "f-race"}
-    whole = racer.race(pool, evaluate, [0, 1, 2], **arguments)
+    whole = flat.race(pool, evaluate, [0, 1, 2], **arguments)
     assert {3, 4} <= set(whole.eliminations.query("reason == 'rejected'")["candidate"])
     for ahead, budget in itertools.product((0, 3), (37,)):
         path = tmp_path / f"{ahead}.db"
-        racer.race(pool, evaluate, [0, 1, 2], **{**arguments, "budget": budget}, store=path)
-        again = racer.race(
+        flat.race(pool, evaluate, [0, 1, 2], **{**arguments, "budget": budget}, store=path)
+        again = flat.race(
             pool, evaluate, [0, 1, 2], **arguments, store=path, n_jobs=racer.Workers(2, ahead=ahead)
         )
         assert of(again) == of(whole) == of(racer.load(path))
@@ -113,7 +114,7 @@ def test_a_tuner_never_comes_back_to_it(path):
         return config["x"] + np.random.default_rng([seed, config["x"]]).normal()
 
     arguments = {"budget": 300, "seed": 3, "test_instances": [0, 1]}
-    result = racer.tune(space(), objective, [0, 1, 2], **arguments, store=path)
+    result = flat.tune(space(), objective, [0, 1, 2], **arguments, store=path)
     out = set(result.eliminations.query("reason == 'rejected'")["candidate"])
     assert out
     assert not out & {*result.elites}
@@ -150,7 +151,7 @@ def test_blocks_on_which_only_those_rejected_succeeded_are_no_evidence(decider):
         noise = np.random.default_rng([cell.seed, cell.candidate]).normal()
         return racer.Outcome("ok", cell.candidate + noise)
 
-    race = racer.Race(range(4), decider=decider, budget=200, seed=2, first_test=6)
+    race = racer.Race.of(range(4), decider=decider, budget=200, seed=2, first_test=6)
     result = played(race, outcome_of)
     assert result.best_index in {None, 1}
     assert 0 not in result.survivors
@@ -163,7 +164,7 @@ def test_blocks_on_which_nobody_left_succeeds_do_not_keep_a_race_going():
         return racer.Outcome("failed", None, message="never")
 
     with pytest.warns(racer.RacerWarning, match="set aside"):
-        result = played(racer.Race(range(4), budget=400, seed=2, first_test=6), outcome_of)
+        result = played(racer.Race.of(range(4), budget=400, seed=2, first_test=6), outcome_of)
     assert (result.best, result.ended) == (None, Ended.ALL_FAILED)
 
 
@@ -175,6 +176,6 @@ def test_when_all_are_rejected_under_caps_there_is_no_best():
         return racer.Outcome("ok", seconds, seconds=seconds)
 
     runtime = racer.Runtime(limit=20.0)
-    race = racer.Race(range(4), range(50), budget=400, seed=1, runtime=runtime, first_test=4)
+    race = racer.Race.of(range(4), range(50), budget=400, seed=1, runtime=runtime, first_test=4)
     result = played(race, outcome_of)
     assert (result.best, result.ended) == (None, Ended.ALL_REJECTED)

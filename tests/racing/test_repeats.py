@@ -4,6 +4,7 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
+import flat
 import pytest
 from playing import Scripted, eliminated
 
@@ -29,11 +30,11 @@ def told(result):
 
 
 def raced(**more):
-    return racer.race(range(6), ignores_seed, range(7), budget=400, seed=1, first_test=4, **more)
+    return flat.race(range(6), ignores_seed, range(7), budget=400, seed=1, first_test=4, **more)
 
 
 def tuned(**more):
-    return racer.tune(SPACE, ignores_seed, range(3), **TUNING, **more)
+    return flat.tune(SPACE, ignores_seed, range(3), **TUNING, **more)
 
 
 def stopped_after(blocks, start, path):
@@ -107,8 +108,8 @@ def test_one_value_that_differs_makes_all_of_them_evidence():
 
     last = raced(deterministic=False).blocks["seed"][11]
     settings = {"decider": racer.deciders.FRace(alpha=1e-9), "budget": 84, "seed": 1}
-    found = racer.race(range(6), evaluate, range(7), **settings)
-    known = racer.race(range(6), evaluate, range(7), **settings, deterministic=False)
+    found = flat.race(range(6), evaluate, range(7), **settings)
+    known = flat.race(range(6), evaluate, range(7), **settings, deterministic=False)
     assert found.evaluations == 84
     assert told(found) == told(known)
 
@@ -126,7 +127,7 @@ def test_groups_are_whole_when_withheld_blocks_turn_out_to_be_evidence():
 
     decider = Scripted()
     how = {"decider": decider, "first_test": 2, "each_test": 4, "seed": 1}
-    racer.race([1.0, 2.0], evaluate, range(7), groups=[0, 0, 0, 1, 1, 1, 2], budget=26, **how)
+    flat.race([1.0, 2.0], evaluate, range(7), groups=[0, 0, 0, 1, 1, 1, 2], budget=26, **how)
     first = [costs[0] for _, _, rows in decider.looks for costs in rows]
     assert first == pytest.approx([11.0, 41.0, 61.0, 34.0 / 3.0, 41.0])
 
@@ -149,7 +150,7 @@ def test_ties_are_counted_on_the_first_blocks_and_by_all_metrics():
 
 def test_what_is_found_late_in_a_tuning_leaves_nothing_unspent_and_repeats_nothing():
     tuner = racer.Tuner(
-        racer.Space({"x": racer.Real(0, 1), "y": racer.Real(0, 1)}), range(30), budget=5000, seed=1
+        racer.Space({"x": racer.Real(0, 1), "y": racer.Real(0, 1)}), range(18), budget=5000, seed=1
     )
     later = set()
     with warnings.catch_warnings(record=True) as said:
@@ -161,7 +162,7 @@ def test_what_is_found_late_in_a_tuning_leaves_nothing_unspent_and_repeats_nothi
                 tuner.tell(cell, racer.Outcome("ok", value * (1 + cell.instance)))
     assert [str(warning.message)[:29] for warning in said] == ["evaluate seems to ignore its "]
     assert later
-    assert max(later) < 30
+    assert max(later) < 18
     result = tuner.result()
-    assert len(result.blocks) - result.blocks["set_aside"].sum() == 30
+    assert len(result.blocks) - result.blocks["set_aside"].sum() == 18
     assert result.evaluations > 4950

@@ -47,7 +47,7 @@ def config_of(cell):
 )
 def test_a_decider_is_told_what_the_race_may_use(settings, told):
     decider = Resigned(1)
-    Race([1, 2], decider=decider, **settings)
+    Race.of([1, 2], decider=decider, **settings)
     assert decider.told == told
 
 
@@ -89,13 +89,13 @@ def test_all_equal_is_worse_news(racing, evaluate, ended):
     ],
 )
 def test_undecided_says_more_than_that_budget_or_instances_are_spent(racing, settings):
-    race = Race([1, 2], decider=Resigned(6), **{"first_test": 2, **settings})
+    race = Race.of([1, 2], decider=Resigned(6), **{"first_test": 2, **settings})
     assert racing.play(race, config_of).ended == Ended.UNDECIDED
 
 
 def test_min_survivors_decide_first(racing):
     costs = np.random.default_rng(5).normal([0.0, 0.0, 0.0, 9.0], size=(40, 4))
-    race = Race(range(4), decider="anytime", budget=160, min_survivors=3)
+    race = Race.of(range(4), decider="anytime", budget=160, min_survivors=3)
     result = racing.play(race, lambda cell: costs[cell.block, cell.candidate])
     assert result.ended == Ended.DECIDED
     assert len(result.survivors) == 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
+import flat
 import pytest
 
 import racer
@@ -47,7 +48,7 @@ def test_they_arrive_intact(tmp_path, monkeypatch, settings):
     tell = [sys.executable, "-I", "-S", "-c", TELL, str(told)]  # no site: it starts faster
     argv = [*tell, "{x}", "-{x}-{x}", "{instance}", "{parameters}"]
     evaluate = racer.Command(argv, switches={"z": "-z "})
-    result = racer.race(
+    result = flat.race(
         [{"x": x, "y": y, "z": x} for x, y in PAIRS],
         evaluate,
         HOSTILE[::-1],

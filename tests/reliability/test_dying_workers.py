@@ -2,10 +2,9 @@
 
 import sys
 
+import flat
 import pytest
 from processes import python
-
-import racer
 
 
 def deadly():
@@ -26,7 +25,7 @@ def deadly():
 
 def test_each_death_costs_its_own_cell():
     pool = [1, "exits", 2, "is killed"]
-    result = racer.race(pool, deadly(), [0], deterministic=True, first_test=1, budget=4, n_jobs=2)
+    result = flat.race(pool, deadly(), [0], deterministic=True, first_test=1, budget=4, n_jobs=2)
     assert result.best == 1
     assert result.evaluations == 4
     assert result.failures[["block", "candidate", "status"]].to_numpy().tolist() == [
@@ -49,7 +48,7 @@ def test_a_death_that_does_not_repeat_costs_nothing(tmp_path):
             os._exit(1)
         return config
 
-    result = racer.race(
+    result = flat.race(
         [1, 2, 3], evaluate, [0], deterministic=True, first_test=1, budget=3, n_jobs=2
     )
     assert result.failures.empty
@@ -70,7 +69,7 @@ def test_a_candidate_that_cannot_be_unpickled_costs_its_own_cell():
                 raise RuntimeError("it was a trap")
             self.__dict__.update(state)
 
-    result = racer.race(
+    result = flat.race(
         [Trap(1), Trap(2), Trap(3)],
         lambda config, instance, seed: config.value,
         [0],

@@ -36,7 +36,7 @@ def race_over(decider, costs, *, maximize=False):
             seen["standing"] = verdict.standing.copy()
             return state, verdict
 
-    race = Race(
+    race = Race.of(
         range(m),
         range(n),
         decider=Recorded(),

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
+import flat
 import joblib
 import numpy as np
 import pytest
@@ -217,7 +218,7 @@ def test_limits_hold_in_a_race_inside_a_worker(tmp_path):
 
     def inner(pool, timeout):
         once = {"deterministic": True, "first_test": 1, "budget": 2, "n_jobs": 2}
-        result = racer.race(pool, evaluate, [0], limits=racer.Limits(timeout), **once)
+        result = flat.race(pool, evaluate, [0], limits=racer.Limits(timeout), **once)
         return result.scores["status"].tolist()
 
     calls = [(["well", "well again"], 600), (["hangs", "stops itself"], 1)]
@@ -235,7 +236,7 @@ def test_the_result_is_the_same_with_limits_and_without():
         return config / 3 + random.random() + np.random.random()  # noqa: NPY002
 
     def race(**settings):
-        result = racer.race(range(4), evaluate, [1, 2], budget=20, seed=4, **settings)
+        result = flat.race(range(4), evaluate, [1, 2], budget=20, seed=4, **settings)
         return (
             repr(result.known.values(len(result.configs)).tolist()),
             eliminated(result),
@@ -284,7 +285,7 @@ def evaluate(config, instance, seed):
         print("the end", flush=True)
         os._exit(1)
     return config
-racer.race([1, 2, 3], evaluate, [0], deterministic=True, first_test=1, budget=3, limits=racer.Limits(60))
+racer.race([1, 2, 3], evaluate, racer.Instances([0], deterministic=True), budget=3, limits=racer.Limits(60))
 print("after")
 """,
         encoding="utf-8",
@@ -326,7 +327,7 @@ import racer
 def evaluate(config, instance, seed):
     return config
 for n_jobs in (1, 2):
-    result = racer.race(range(3), evaluate, budget=6, seed=1, limits=racer.Limits(60), n_jobs=n_jobs, first_test=2)
+    result = racer.race(range(3), evaluate, budget=6, seed=1, limits=racer.Limits(60), n_jobs=n_jobs, decider=racer.deciders.FRace(first_test=2))
     print(result.evaluations, len(result.failures))
 """
     ran = python("-c", code)

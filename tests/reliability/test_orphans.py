@@ -53,8 +53,8 @@ def watch(event):
 
 def race():
     racer.race(
-        range(6), evaluate, ["quick", "quick", "slow"], budget=100, first_test=4, seed=1,
-        n_jobs=n_jobs, decider="f-race", callbacks=[watch], limits=racer.Limits(**settings),
+        range(6), evaluate, ["quick", "quick", "slow"], budget=100, seed=1,
+        decider=racer.deciders.FRace(first_test=4), n_jobs=n_jobs, callbacks=[watch], limits=racer.Limits(**settings),
     )
 
 try:

@@ -9,6 +9,7 @@ import re
 import sys
 import warnings
 
+import flat
 import pytest
 
 import racer
@@ -25,12 +26,12 @@ def cost(config, instance, seed):
 
 
 def race(evaluate, store):
-    return racer.race(range(4), evaluate, budget=40, seed=1, first_test=5, store=store)
+    return flat.race(range(4), evaluate, budget=40, seed=1, first_test=5, store=store)
 
 
 def tune(evaluate, store):
     instances = list(range(6))
-    return racer.tune(SPACE, evaluate, instances, budget=60, seed=1, first_test=3, store=store)
+    return flat.tune(SPACE, evaluate, instances, budget=60, seed=1, first_test=3, store=store)
 
 
 CONTESTS = {"race": (race, 20), "tune": (tune, 60)}
@@ -167,18 +168,18 @@ def test_the_copy_is_made_of_what_is_in_memory_and_keeps_every_column(tmp_path, 
             raise ValueError("no\0luck\0\x1b[31m é " + "x" * 3000)
         return cost(config, instance, seed)
 
-    first = racer.race(range(4), failing, budget=24, seed=1, first_test=6, store=path)
+    first = flat.race(range(4), failing, budget=24, seed=1, first_test=6, store=path)
     before = [row[:12] for row in stores.rows(path)]
     assert len(before) == first.evaluations
     assert any(row[3] == "failed" for row in before)
 
     changes.append(zeroed)
     with pytest.raises(racer.StoreError, match="was changed by something else"):
-        racer.race(range(4), failing, budget=60, seed=1, first_test=6, store=path)
+        flat.race(range(4), failing, budget=60, seed=1, first_test=6, store=path)
     after = [row[:12] for row in stores.rows(tmp_path / "run.db.saved")]
     assert [row for row in after if row in before] == sorted(before)
-    plain = racer.race(range(4), failing, budget=60, seed=1, first_test=6)
-    again = racer.race(
+    plain = flat.race(range(4), failing, budget=60, seed=1, first_test=6)
+    again = flat.race(
         range(4), failing, budget=60, seed=1, first_test=6, store=tmp_path / "run.db.saved"
     )
     assert stores.content(again) == stores.content(plain)

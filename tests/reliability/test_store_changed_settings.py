@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+import flat
 import numpy as np
 import pytest
 
@@ -15,7 +16,7 @@ import racer
 from racer.core.rules import Rules
 from racer.deciders import Decider, FRace, SequentialHalving, Verdict
 from racer.store.load import check_store
-from racer.store.schema import VerdictRow, conclusion_checksum
+from racer.store.schema import VerdictRow, checksum
 from racer.store.writer import Store
 
 CHANGES = [
@@ -24,7 +25,7 @@ CHANGES = [
     ("decider", FRace(alpha=0.01), "alpha=0.01.*alpha=0.05"),
     ("budget", 59, r"budget is 59 evaluations, .* has 60 evaluations: .* a larger one"),
     ("budget", racer.Budget(seconds=5.0), "budget is .*5 s, but the race in .* has .* evaluations"),
-    ("maximize", True, "maximize is True.*has False"),
+    ("maximize", True, "another goal: 'min'; now 'max'"),
     ("deterministic", True, "deterministic is True.*has None"),
     ("first_test", 6, "first_test is 6.*has 5"),
     ("each_test", 2, "each_test is 2.*has 'growing'"),
@@ -40,10 +41,10 @@ CHANGES = [
     ("candidates", [{"x": float(x)} for x in range(4)], re.escape("candidate 0 is {'x': 0.0}")),
     ("candidates", [{"x": x} for x in (0, 2, 1, 3)], re.escape("candidate 1 is {'x': 2}")),
     ("generalize", True, "begun without generalize, which is True here: leave it out, or give"),
-    ("instance_order", "shuffled", "without instance_order, which is 'shuffled' here"),
+    ("instance_order", "shuffled", "without order, which is 'shuffled' here"),
     ("groups", ["g", "h"], "the race in .* was begun without groups: leave it out, or give"),
     ("budget", racer.Budget(evaluations=60, prices=[1.0, 2.0, 1.0, 1.0]), "without prices"),
-    ("runtime", racer.Runtime(3.0), "without runtime"),
+    ("runtime", racer.Runtime(3.0), "another goal: 'min'; now Runtime"),
 ]
 
 
@@ -52,13 +53,13 @@ def test_each_setting_is_named_with_both_values(recorded, stores, name, value, m
     before = Path(recorded.path).read_bytes()
     given = {"candidates": stores.POOL, **stores.SETTINGS, name: value}
     with pytest.raises(racer.StoreError, match=message):
-        racer.race(evaluate=stores.evaluate, **given, store=recorded.path)
+        flat.race(evaluate=stores.evaluate, **given, store=recorded.path)
     assert Path(recorded.path).read_bytes() == before
 
 
 def test_what_is_in_force_by_default_is_no_difference(recorded, stores):
     given = {"candidates": stores.POOL, **stores.SETTINGS, "store": recorded.path}
-    again = racer.race(evaluate=stores.evaluate, **given, generalize=False, instance_order="given")
+    again = flat.race(evaluate=stores.evaluate, **given, generalize=False, instance_order="given")
     assert again.best_index == recorded.result.best_index
 
 
@@ -104,9 +105,7 @@ def test_another_version_of_racer_is_named(recorded, stores):
 def rewrite(path, row):
     """Change a verdict, and its checksum with it."""
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute(
-            "REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?)", (*row, conclusion_checksum(*row))
-        )
+        connection.execute("REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?)", (*row, checksum(row)))
         connection.commit()
 
 

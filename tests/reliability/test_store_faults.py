@@ -10,6 +10,7 @@ import warnings
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import flat
 import pytest
 
 import racer
@@ -51,7 +52,7 @@ def faults(folder):
 
 @pytest.fixture
 def plain(stores):
-    return stores.told(racer.race(POOL, evaluate, **SETTINGS))
+    return stores.told(flat.race(POOL, evaluate, **SETTINGS))
 
 
 def operations(faults, path, known=()):
@@ -61,7 +62,7 @@ def operations(faults, path, known=()):
     what the race does block after block. Of places that are `known`, only the last is returned.
     """
     with faults.at(0):
-        racer.race(POOL, evaluate, **SETTINGS, store=path)
+        flat.race(POOL, evaluate, **SETTINGS, store=path)
     first, last = {}, {}
     for number, place in enumerate(faults.places, start=1):
         if place not in known:
@@ -91,7 +92,7 @@ def attempt(faults, path, number, how, told, plain):
     with faults.at(number, how), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
-            result = racer.race(POOL, evaluate, **SETTINGS, store=path)
+            result = flat.race(POOL, evaluate, **SETTINGS, store=path)
         except racer.StoreError as error:
             assert faults.failed
             assert str(path) in str(error)  # noqa: PT017
@@ -130,7 +131,7 @@ def known(path, stores):
 
 def resume_and_compare(path, before, stores, plain, *, look=True):
     """Go on without faults: nothing recorded is lost, and the result is the same."""
-    result = racer.race(POOL, evaluate, **SETTINGS, store=path)
+    result = flat.race(POOL, evaluate, **SETTINGS, store=path)
     assert stores.told(result) == plain
     after = known(path, stores)
     assert before <= after
@@ -161,7 +162,7 @@ def test_a_fault_at_each_place_and_again_during_recovery(folder, faults, stores,
 
 @contextmanager
 def killed(path):
-    """Yield a maker of copies of a race that was killed after five outcomes, journal and all."""
+    """Yield a maker of copies of a race that was killed after five outcomes."""
     objective = (  # executed from a text of its own, so that it has no source to compare
         "def evaluate(config, instance, seed):\n"
         "    seen.append(seed)\n"
@@ -174,7 +175,7 @@ def killed(path):
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 9
 
     def copy(name):
-        for end in ("", "-journal", ".lock"):
+        for end in ("", ".lock"):
             shutil.copyfile(f"{path}{end}", path.parent / f"{name}{end}")
         return path.parent / name
 
@@ -259,7 +260,7 @@ def test_the_driver_dies_at_each_place_and_again(folder, faults, stores, plain):
 @pytest.mark.thorough
 def test_a_read_error_is_not_called_damage_nor_an_empty_place(folder, faults):
     whole, number, came = folder / "whole.db", 0, True
-    racer.race(POOL, evaluate, **SETTINGS, store=whole)
+    flat.race(POOL, evaluate, **SETTINGS, store=whole)
     content = whole.read_bytes()
     path = folder / "run.db"
     refused = 0

@@ -11,6 +11,7 @@ import warnings
 from contextlib import closing
 from pathlib import Path
 
+import flat
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -79,12 +80,12 @@ def test_resumed_after_every_outcome_the_result_is_the_same(case, shuffled, stor
     evaluate, given_settings = case
     order = list(range(len(given_settings["candidates"])))
     shuffled.shuffle(order)
-    plain = quiet(racer.race, evaluate=evaluate, **given_settings)
+    plain = quiet(flat.race, evaluate=evaluate, **given_settings)
     with tempfile.TemporaryDirectory(
         dir="/dev/shm" if Path("/dev/shm").is_dir() else None
     ) as folder:
         path, copy = f"{folder}/run.db", f"{folder}/copy.db"
-        whole = quiet(racer.race, evaluate=evaluate, **given_settings, store=path)
+        whole = quiet(flat.race, evaluate=evaluate, **given_settings, store=path)
         assert stores.content(whole) == stores.content(plain)
         total = len(stores.rows(path))
         assert total == whole.evaluations
@@ -108,7 +109,7 @@ def test_resumed_after_every_outcome_the_result_is_the_same(case, shuffled, stor
 
 def test_resumed_twice_the_result_is_the_same_to_the_last_second(recorded, stores):
     first = racer.resume(recorded.path, stores.evaluate)
-    second = racer.race(
+    second = flat.race(
         stores.POOL, stores.evaluate, **{**stores.SETTINGS, "seed": None}, store=recorded.path
     )
     assert stores.content(first) == stores.content(second) == recorded.content
@@ -128,7 +129,7 @@ def test_a_budget_of_seconds_decides_by_what_was_recorded(tmp_path, stores, monk
     monkeypatch.setattr(attempt, "_clock", itertools.count().__next__)  # each takes a second
     path, copy = tmp_path / "run.db", tmp_path / "copy.db"
     budget = racer.Budget(seconds=50.0)
-    whole = racer.race([1, 2], evaluate, budget=budget, seed=3, store=path, first_test=999)
+    whole = flat.race([1, 2], evaluate, budget=budget, seed=3, store=path, first_test=999)
     assert whole.ended == "budget"
     assert racer.resume(path, evaluate).seconds == whole.seconds
     rows = stores.rows(path)
@@ -158,9 +159,9 @@ def test_an_error_in_a_callback_loses_nothing(tmp_path, stores):
             raise ZeroDivisionError
 
     path = tmp_path / "run.db"
-    plain = racer.race(stores.POOL, stores.evaluate, **stores.SETTINGS)
+    plain = flat.race(stores.POOL, stores.evaluate, **stores.SETTINGS)
     with pytest.raises(ZeroDivisionError):
-        racer.race(stores.POOL, stores.evaluate, **stores.SETTINGS, store=path, callbacks=[fail])
+        flat.race(stores.POOL, stores.evaluate, **stores.SETTINGS, store=path, callbacks=[fail])
     # block 6 has been recorded, so the callback is not told of it again
     resumed = racer.resume(path, stores.evaluate, callbacks=[fail])
     assert stores.content(resumed) == stores.content(plain)
@@ -194,9 +195,9 @@ def test_warnings_of_recorded_blocks_are_not_repeated(tmp_path):
 def test_larger_budgets_one_after_another_are_one_large_budget(tmp_path, stores, seed):
     rng = random.Random(seed)
     chosen = {**stores.SETTINGS, "seed": seed, "each_test": 3, "decider": "bayesian-friedman"}
-    plain = quiet(racer.race, stores.POOL, stores.evaluate, **{**chosen, "budget": 200})
+    plain = quiet(flat.race, stores.POOL, stores.evaluate, **{**chosen, "budget": 200})
     path = tmp_path / "run.db"
-    quiet(racer.race, stores.POOL, stores.evaluate, **{**chosen, "budget": 24}, store=path)
+    quiet(flat.race, stores.POOL, stores.evaluate, **{**chosen, "budget": 24}, store=path)
     for budget in sorted(rng.sample(range(25, 200), 4)):
         quiet(racer.resume, path, stores.evaluate, budget=budget)
     resumed = quiet(racer.resume, path, stores.evaluate, budget=racer.Budget(evaluations=200))

@@ -10,6 +10,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import flat
 import pytest
 from objectives import hang, misbehaving  # which workers can import
 
@@ -25,13 +26,13 @@ INSTANCES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
 def hold(instances=INSTANCES, **more):
     """Race some of which two fail, and two of which both are stopped at once."""
     settings = {"budget": 18, "deterministic": True, "seed": 1, "limits": racer.Limits(600), **more}
-    return racer.race(["dies", "hoards", "ok"], misbehaving, instances, **settings)
+    return flat.race(["dies", "hoards", "ok"], misbehaving, instances, **settings)
 
 
 def hang_on(store):
     settings = {"deterministic": True, "first_test": 2, "seed": 1, "limits": racer.Limits(0.5)}
     with pytest.warns(racer.RacerWarning, match="is set aside"):
-        return racer.race(
+        return flat.race(
             ["a", "b"], lambda *_: hang(), [1, 2, 3], budget=4, **settings, store=store
         )
 
@@ -72,7 +73,7 @@ def test_what_reached_a_limit_is_recorded_as_that_and_resumed(tmp_path):
 @POSIX
 def test_another_limit_is_refused_and_the_same_written_otherwise_is_not(tmp_path):
     settings = {"budget": 12, "deterministic": True, "seed": 1, "store": tmp_path / "run.db"}
-    recorded = functools.partial(racer.race, ["dies", "ok"], misbehaving, INSTANCES, **settings)
+    recorded = functools.partial(flat.race, ["dies", "ok"], misbehaving, INSTANCES, **settings)
     first = recorded(limits=racer.Limits(60))
     assert seen(recorded(limits=racer.Limits(60.0))) == seen(first)
     for change in ({"timeout": 3}, {"memory": 10**9}, {"timeout": None}, {"retries": 1}):
@@ -93,10 +94,10 @@ def test_a_failure_that_a_signal_may_have_made_is_not_recorded(tmp_path, number)
 
     settings = {"budget": 18, "deterministic": True, "seed": 1}
     with pytest.raises(racer.RaceInterrupted):
-        racer.race(range(3), evaluate, INSTANCES, store=path, **settings)
+        flat.race(range(3), evaluate, INSTANCES, store=path, **settings)
     assert set(statuses(path)) == {"ok"}
     resumed = racer.resume(path, evaluate)
-    assert seen(resumed) == seen(racer.race(range(3), evaluate, INSTANCES, **settings))
+    assert seen(resumed) == seen(flat.race(range(3), evaluate, INSTANCES, **settings))
     assert len(resumed.failures) == 0
 
 
@@ -136,7 +137,7 @@ def test_a_larger_budget_for_a_decider_that_plans_by_it_is_explained(tmp_path, d
         return cost if "cost" in kinds else {"a": cost, "b": cost + seed % 3}
 
     settings = {"decider": decider} | ({} if "cost" in kinds else goal)
-    racer.race(range(8), evaluate, budget=80, seed=1, store=path, **settings)
+    flat.race(range(8), evaluate, budget=80, seed=1, store=path, **settings)
     with pytest.raises(racer.StoreError, match=r"plans by it .*give the recorded one") as caught:
         racer.resume(path, evaluate, budget=800)
     assert all(name in str(caught.value) for name in PLANNERS)

@@ -10,6 +10,7 @@ import sqlite3
 import warnings
 from contextlib import closing
 
+import flat
 import numpy as np
 import pytest
 from typed import typed
@@ -46,15 +47,25 @@ POOL = [{"x": x} for x in (0.0, 1.8, 2.0, 2.1)]
 
 def race(store, **more):
     more = {"budget": 120, "instances": [1, 2, 3], **more}
-    return racer.race(POOL, noisy, seed=1, store=store, **more)
+    return flat.race(POOL, noisy, seed=1, store=store, **more)
 
 
 def tune(store):
-    return racer.tune(SPACE, noisy, [0, 1], budget=160, seed=1, store=store, test_instances=[5])
+    return racer.tune(
+        SPACE, noisy, racer.Instances([0, 1], held_out=[5]), budget=160, seed=1, store=store
+    )
 
 
 def few(store):
-    return racer.tune(SPACE, noisy, [0, 1], budget=60, seed=3, store=store, first_test=3)
+    return racer.tune(
+        SPACE,
+        noisy,
+        [0, 1],
+        budget=60,
+        seed=3,
+        store=store,
+        decider=racer.deciders.BestForBudget(first_test=3),
+    )
 
 
 def times(store):
@@ -62,13 +73,13 @@ def times(store):
         return config * (1 + seed % 3)
 
     cap = racer.Runtime(9.0)
-    return racer.race([1.0, 2.0, 5.0], took, range(5), budget=60, seed=1, runtime=cap, store=store)
+    return racer.race([1.0, 2.0, 5.0], took, range(5), budget=60, seed=1, goal=cap, store=store)
 
 
 def two_metrics(store):
     metrics = {"score": "max", "dollars": "min"}
     more = {"objective": racer.Pareto("score", "dollars"), "seed": 1, "store": store}
-    return racer.race(range(4), accurate, budget=60, metrics=metrics, **more)
+    return flat.race(range(4), accurate, budget=60, metrics=metrics, **more)
 
 
 def repeated(store):
@@ -102,16 +113,15 @@ def all_of(result):
 
 def text_in(path):
     with closing(sqlite3.connect(path)) as connection:
-        return connection.execute("SELECT result FROM results").fetchone()[0]
+        return connection.execute("SELECT result FROM recorded").fetchone()[0]
 
 
 def forge(path, text):
     """Replace the result in a store, with the digest of what it then is."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("DELETE FROM results")
-        connection.execute("INSERT INTO results VALUES (?, ?)", (text, NO_DIGEST))
+        connection.execute("UPDATE recorded SET result = ?, digest = ?", (text, NO_DIGEST))
         digest = digest_of(connection.serialize(), NO_DIGEST)
-        with connection.blobopen("results", "digest", 1) as blob:
+        with connection.blobopen("recorded", "digest", 1) as blob:
             blob.write(digest)
 
 
@@ -161,7 +171,7 @@ def test_what_is_restored_is_what_a_replay_finds(tmp_path, contest, monkeypatch,
     assert check_store(path).problems == []  # which compares them
     replayed = all_of(without(path))
     if contest in (times, two_metrics):
-        assert stores.rows(path, "results") == []
+        assert text_in(path) is None
     else:
         monkeypatch.setattr(load, "replayed", None)
     assert all_of(racer.load(path)) == replayed
@@ -298,8 +308,7 @@ def test_a_store_that_was_changed_is_read_as_without_a_result(copied):
 def test_a_small_store_has_none(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "LEAST", 121)
     race(tmp_path / "run.db")
-    with closing(sqlite3.connect(tmp_path / "run.db")) as connection:
-        assert connection.execute("SELECT count(*) FROM results").fetchone() == (0,)
+    assert text_in(tmp_path / "run.db") is None
 
 
 def test_a_store_that_is_changed_while_it_goes_on_has_no_result_of_that(copied, stores):
@@ -325,7 +334,7 @@ def test_a_result_that_cannot_be_written_is_none(tmp_path, monkeypatch, stores):
     execute = Store._write
 
     def full(store, statements):
-        if "results" in statements[0][0]:
+        if "result" in statements[0][0] and statements[0][1][2]:
             raise racer.StoreError("database or disk is full")
         execute(store, statements)
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 
+import flat
 import pytest
 from processes import TOOLS, wait_for
 
@@ -150,11 +151,11 @@ def test_the_evaluation_that_runs_is_recorded_and_no_other_begun(tmp_path, store
     path = tmp_path / "run.db"
     before = {n: signal.getsignal(n) for n in CODES}
     with pytest.raises(racer.RaceInterrupted, match=r"go on with racer.resume") as caught:
-        racer.race([1, 2, 3], evaluate, budget=60, seed=1, store=path, first_test=15)
+        flat.race([1, 2, 3], evaluate, budget=60, seed=1, store=path, first_test=15)
     assert {n: signal.getsignal(n) for n in CODES} == before
     assert caught.value.code == CODES[number]
     assert caught.value.result.evaluations == len(calls) == at == len(stores.rows(path))
-    plain = racer.race([1, 2, 3], lambda c, i, s: c, budget=60, seed=1, first_test=15)
+    plain = flat.race([1, 2, 3], lambda c, i, s: c, budget=60, seed=1, first_test=15)
     evaluate, calls = raising_at(number, 0)
     resumed = racer.resume(path, evaluate)
     assert stores.content(resumed) == stores.content(plain)
@@ -210,7 +211,7 @@ def evaluate(config, instance, seed):
 
 if __name__ == "__main__":
     store, jobs = sys.argv[1] or None, int(sys.argv[2])
-    result = racer.race([1, 2], evaluate, budget=4, first_test=2, n_jobs=jobs, store=store)
+    result = racer.race([1, 2], evaluate, budget=4, decider=racer.deciders.FRace(first_test=2), n_jobs=jobs, store=store)
     print(len(result.failures))
 """
 

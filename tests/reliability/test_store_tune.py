@@ -9,6 +9,7 @@ import warnings
 from dataclasses import fields
 from types import SimpleNamespace
 
+import flat
 import pandas as pd
 import pytest
 from objectives import evaluate  # which workers can import
@@ -42,7 +43,7 @@ def space(**settings):
 
 
 def tune(store=None, given=None, function=evaluate, **settings):
-    return racer.tune(given or space(), function, **{**SETTINGS, **settings}, store=store)
+    return flat.tune(given or space(), function, **{**SETTINGS, **settings}, store=store)
 
 
 def content(result):
@@ -143,8 +144,8 @@ def test_with_a_larger_budget_it_goes_on_from_its_end(recorded):
 CHANGES = [  # those of a race are in test_store_changed_settings.py
     ("initial", [], r"initial is \[\].*has \[\{'k': 'b', 'n': 3\}\]"),
     ("search", racer.Search(elites=2), "elites is 2.*has None"),
-    ("instance_order", "given", "instance_order is 'given'.*has 'shuffled'"),
-    ("test_instances", ["u"], r"test_instances is \['u'\].*has \['t'\]"),
+    ("instance_order", "given", "order is 'given'.*has 'shuffled'"),
+    ("test_instances", ["u"], r"held_out is \['u'\].*has \['t'\]"),
     (
         "given",
         Space({**SPACE, "n": Integer(0, 8)}, conditions=CONDITIONS),
@@ -167,10 +168,9 @@ CHANGES = [  # those of a race are in test_store_changed_settings.py
     ),
     (
         "search",
-        racer.Search(parallel_races=2),
-        "begun without parallel_races, which is 2 here: leave it out, or",
+        racer.Search(test_elites=1),
+        "begun without test_elites, which is 1 here: leave it out, or",
     ),
-    ("search", racer.Search(test_elites=1), "begun without test_elites"),
     (
         "given",
         Space({**SPACE, "k": Ordinal(["a", "b"])}, conditions=CONDITIONS),

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from html.parser import HTMLParser
 
+import flat
 import numpy as np
 import pytest
 from typed import typed
@@ -61,7 +62,7 @@ def evil(tmp_path_factory):
         return config[EVIL] + (config["k"] == "b") + np.random.default_rng(seed).normal(0, 0.1)
 
     path = folder / f"{EVIL[1:7]}<b>.db"
-    racer.tune(
+    flat.tune(
         space, evaluate, [EVIL, IMG, "c"], budget=250, seed=1, store=path, test_instances=[EVIL]
     )
     return path, *reported(path, folder)

@@ -77,7 +77,9 @@ def test_every_end_of_a_race_says_what_it_is():
     )
     assert int(found[1]) == len(one.failures)
     assert "The only candidate is #0." in repr(racer.race([1], fails, budget=1))
-    many = racer.race(range(100), noisy, budget=500, first_test=5, seed=1, decider="f-race")
+    many = racer.race(
+        range(100), noisy, budget=500, decider=racer.deciders.FRace(first_test=5), seed=1
+    )
     assert len(many.survivors) > 12
     assert f"and {len(many.survivors) - 12} more" in repr(many)
     assert repr(many).count("\n") < 40
@@ -132,7 +134,7 @@ def test_a_notebook_shows_no_empty_box_before_a_result(monkeypatch):
     shown = []
     monkeypatch.setattr("rich.jupyter.display", lambda *what: shown.append(what))
     result = racer.race([1, 2], lambda c, i, s: c + s % 7, budget=20, seed=1, progress=True)
-    comparison = racer.compare(example_scores(), maximize=False)
+    comparison = racer.compare(example_scores(), goal="min")
     assert "P(best)" in str(result)
     assert str(comparison)
     assert not shown

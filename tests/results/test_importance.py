@@ -115,7 +115,7 @@ WORLDS = {
 @pytest.mark.parametrize("world", WORLDS)
 def test_the_shares_are_those_of_the_objective(world):
     evaluate, settings = WORLDS[world]
-    tuner = racer.Tuner(REALS, range(20), budget=300, seed=0, **settings)
+    tuner = racer.Tuner.of(REALS, range(20), budget=300, seed=0, **settings)
     # no clock: with run times each evaluation has a process else
     result = play(tuner, lambda cell: evaluate(cell.config, cell.instance, cell.seed))
     found = result.importance
@@ -164,8 +164,7 @@ def test_of_several_metrics_it_names_the_one_it_explains():
         REALS,
         evaluate,
         range(10),
-        metrics={"price": "min", "error": "min"},
-        objective=racer.Pareto("error", "price"),
+        goal=racer.Pareto({"price": "min", "error": "min"}, "error", "price"),
         budget=300,
         seed=1,
     )

@@ -23,6 +23,7 @@ import re
 import sqlite3
 from contextlib import closing
 
+import flat
 import numpy as np
 import pytest
 from playing import ONE_NUMBER, play, short
@@ -64,10 +65,9 @@ def test_rounding_does_not_choose_among_equals():
     result = racer.race(
         range(3),
         lambda config, fold, seed: rates[config, fold],
-        range(6),
+        racer.Instances(range(6), deterministic=True),
         budget=18,
-        maximize=True,
-        deterministic=True,
+        goal="max",
         decider=racer.deciders.CorrelatedTRace(0.2),
     )
     assert result.posterior.probability_best == pytest.approx(1 / 3)
@@ -104,9 +104,8 @@ def test_the_best_of_many_equals_is_the_first_of_the_credible_set():
     result = racer.race(
         range(21),
         lambda config, fold, seed: costs[config, fold],
-        range(6),
+        racer.Instances(range(6), deterministic=True),
         budget=126,
-        deterministic=True,
         decider="f-race",
         seed=1,
     )
@@ -132,7 +131,11 @@ def test_nothing_that_a_race_says_contradicts_anything_else(decider):
 def test_nothing_that_a_tuning_says_contradicts_anything_else(in_series):
     for seed in range(3):
         result = racer.tune(
-            SPACE, fails_on_a_quarter, [1, 2, 3, 4], budget=200, seed=seed, test_instances=[5, 6]
+            SPACE,
+            fails_on_a_quarter,
+            racer.Instances([1, 2, 3, 4], held_out=[5, 6]),
+            budget=200,
+            seed=seed,
         )
         is_one_answer(result)
         assert list(result.tests.columns) == list(result.leaders)
@@ -140,7 +143,7 @@ def test_nothing_that_a_tuning_says_contradicts_anything_else(in_series):
 
 def cut_short(outcome, n_blocks, **given):
     """Return the result of a race of three after n blocks with one and the same outcome."""
-    race = racer.Race([5, 6, 7], budget=60, seed=1, **given)
+    race = racer.Race.of([5, 6, 7], budget=60, seed=1, **given)
     for _ in range(n_blocks):
         race.tell_all([outcome] * 3)
     return race.result()
@@ -210,11 +213,11 @@ def test_elites_of_pure_noise_are_not_told_apart(elites):
 @pytest.mark.parametrize("seed", range(4))
 def test_who_fails_on_a_quarter_of_the_instances_does_not_win(seed, in_series):
     settings = {"budget": 300, "seed": seed}
-    tuned = racer.tune(SPACE, fails_on_a_quarter, [1, 2, 3, 4], **settings)
+    tuned = flat.tune(SPACE, fails_on_a_quarter, [1, 2, 3, 4], **settings)
     assert tuned.best["k"] == "a"
     assert {tuned.config(elite)["k"] for elite in tuned.elites} == {"a"}
     pool = [{"k": k, "x": x} for k in "ab" for x in np.linspace(0.0, 1.0, 6).tolist()]
-    raced = racer.race(pool, fails_on_a_quarter, [1, 2, 3, 4], **settings)
+    raced = flat.race(pool, fails_on_a_quarter, [1, 2, 3, 4], **settings)
     assert raced.best["k"] == "a"
 
 
@@ -232,7 +235,7 @@ def seconds_or_penalty(config, instance, seed):
 def test_a_penalty_counts_in_full_in_races(decider):
     pool = [{"k": k, "x": x} for k in "ab" for x in (0.2, 0.4)]
     settings = {"decider": decider, "budget": 400, "seed": 1}
-    raced = racer.race(pool, seconds_or_penalty, range(5), **settings)
+    raced = flat.race(pool, seconds_or_penalty, range(5), **settings)
     assert raced.best["k"] == "b"
     assert raced.probability_best[0] + raced.probability_best[1] < 0.05
 
@@ -261,7 +264,7 @@ def test_a_best_that_is_no_elite_was_not_eliminated():
         racer.Space({"n": racer.Integer(1, 50)}),
         {"first_test": 2, "search": Search(1)},
     )
-    result = racer.tune(space, evaluate, [1, 2, 3], budget=40, seed=13, **settings)
+    result = flat.tune(space, evaluate, [1, 2, 3], budget=40, seed=13, **settings)
     assert result.best_index not in {*result.elites, *result.eliminations["candidate"]}
     assert ", eliminated" not in str(result)
     assert not any(candidate["eliminated"] for candidate in result.to_dict()["survivors"])
@@ -294,10 +297,9 @@ def test_held_out_failures_are_counted_and_shown():
     result = racer.tune(
         space,
         evaluate,
-        ["i", "j"],
+        racer.Instances(["i", "j"], held_out=["t0", "t1"]),
         budget=120,
         seed=1,
-        test_instances=["t0", "t1"],
         search=Search(4),
     )
     failed = {c: result.config(c)["n"] < 3 for c in result.leaders}
@@ -321,7 +323,7 @@ def test_what_a_decider_says_of_its_test_reaches_result_event_and_store(path):
             told.append((event.block, dict(event.evidence)))
 
     settings = {"budget": 60, "seed": 1, "decider": "f-race", "min_survivors": 2}
-    result = racer.race(
+    result = flat.race(
         [3, 1, 2], lambda c, i, seed: c + seed % 5, callbacks=[watch], store=path, **settings
     )
     assert list(result.verdicts["block"]) == [block for block, _ in told] != []
@@ -347,7 +349,7 @@ def test_what_a_decider_says_of_its_test_reaches_result_event_and_store(path):
 
 def test_a_cap_of_another_candidate_hides_no_timeout():
     """#1 is the fastest but for a quarter of the runs, which the cap of #2 would cut off."""
-    race = racer.Race(
+    race = racer.Race.of(
         range(3), budget=200, seed=1, runtime=racer.Runtime(100.0, slack=2.0), decider="f-race-sign"
     )
     result = race.result()
@@ -360,7 +362,7 @@ def test_a_cap_of_another_candidate_hides_no_timeout():
 
 @pytest.mark.filterwarnings("ignore::racer.RacerWarning")
 def test_where_no_instance_can_be_solved_nothing_is_said():
-    race = racer.Race([1, 2], [0.5], deterministic=True, budget=10, first_test=1)
+    race = racer.Race.of([1, 2], [0.5], deterministic=True, budget=10, first_test=1)
     result = play(race, lambda cell: None)
     assert (result.best, result.credible_set) == (None, ())
     assert sum(result.probability_best.values()) == pytest.approx(1.0)
@@ -380,7 +382,9 @@ def traded_off(config, instance, seed):
 def test_the_best_of_a_tuning_without_noise_has_the_least_mean(seed):
     """The spread within a block, among the best, is that of what they trade off, and no unit."""
     space = racer.Space({"x": racer.Real(-5.0, 5.0), "y": racer.Real(-5.0, 5.0)})
-    result = racer.tune(space, traded_off, range(3), budget=200, seed=seed, deterministic=True)
+    result = racer.tune(
+        space, traded_off, racer.Instances(range(3), deterministic=True), budget=200, seed=seed
+    )
     known = result.scores.pivot_table(index="candidate", columns="block", values="value")
     means = known.dropna().mean(axis=1)
     assert result.best_index == means.idxmin()
@@ -399,11 +403,10 @@ def test_a_held_out_mean_comes_no_nearer_to_the_others_by_a_failure():
     result = racer.tune(
         space,
         evaluate,
-        ["i"],
+        racer.Instances(["i"], held_out=["t0", "t1"]),
         budget=60,
         seed=1,
-        test_instances=["t0", "t1"],
-        maximize=True,
+        goal="max",
         search=Search(9),
     )
     failing = result.default_index

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import flat
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,7 +24,7 @@ from racer.results.summary import configurations, eliminations
 @pytest.fixture(scope="module")
 def result(racing):
     settings = {"decider": "t-race", "budget": 60, "seed": 5, "min_survivors": 2}
-    race = Race([{"x": x} for x in (2, 1, 3)], ["a", "b"], **settings)
+    race = Race.of([{"x": x} for x in (2, 1, 3)], ["a", "b"], **settings)
 
     def evaluate(cell):
         if (cell.block, cell.candidate) == (1, 2):
@@ -168,7 +169,7 @@ def test_repr_says_how_it_ended(result):
 
 def test_best_is_whom_all_that_is_known_speaks_for(racing):
     """Candidate 0 stands first, worse by little in all blocks but one, and fails there."""
-    race = Race(["a", "b"], decider=racing.Scripted(best=0), budget=20, first_test=10)
+    race = Race.of(["a", "b"], decider=racing.Scripted(best=0), budget=20, first_test=10)
     result = racing.play(race, lambda c: (None if c.block == 3 else 1) if c.config == "a" else 0.5)
     assert result.best_index == 1
     assert result.probability_best[1] > 0.8  # who has not failed yet may
@@ -188,7 +189,7 @@ def test_a_best_that_was_eliminated_is_said_to_be(racing):
 
 
 def test_failures_of_the_survivors_are_a_column(racing):
-    race = Race([1, 2, 3], decider="f-race", budget=24, min_survivors=2)
+    race = Race.of([1, 2, 3], decider="f-race", budget=24, min_survivors=2)
     result = racing.play(race, lambda c: None if (c.block, c.candidate) == (1, 0) else c.config)
     assert "failed" in " ".join(str(result).split())
     rows = {row["candidate"]: row["failed"] for row in result.to_dict()["survivors"]}
@@ -239,7 +240,7 @@ def test_a_race_of_given_instances_says_what_it_is_about(settings, said):
     def evaluate(config, instance, seed):
         return (0.1 * config + instance * 7 % 12 / 12) / 2
 
-    found = racer.race([0, 1], evaluate, range(12), **{"budget": 24, "seed": 1, **settings})
+    found = flat.race([0, 1], evaluate, range(12), **{"budget": 24, "seed": 1, **settings})
     about = [sentence for sentence in found.verdict if sentence.startswith("That is about")]
     assert bool(about) == (said is not None)
     assert said is None or said in about[0]
@@ -284,7 +285,7 @@ def test_numbers_of_numpy_are_shown_as_numbers():
 
 def test_one_evaluation_and_one_block_are_no_plurals():
     def text(**given):
-        found = racer.race([1, 2], lambda x, instance, seed: x + seed % 7, ["a"], seed=1, **given)
+        found = flat.race([1, 2], lambda x, instance, seed: x + seed % 7, ["a"], seed=1, **given)
         return str(found).replace("\n", " ")
 
     assert "2 evaluations of a budget of 3, on 1 block;" in text(budget=3, first_test=1)

@@ -9,14 +9,14 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from racer import CandidateError, Ended, Integer, Outcome, Runtime, Space, Tuner, tune
+from racer import CandidateError, Ended, Instances, Integer, Outcome, Runtime, Space, Tuner, tune
 from racer.results.summary import race_table
 from racer.tuner import RaceCompleted
 
 
 @pytest.fixture(name="result", scope="module")
 def _result(tuning):
-    tuner = Tuner(
+    tuner = Tuner.of(
         tuning.mixed(),
         ["u", "v", "w"],
         budget=400,
@@ -156,7 +156,9 @@ def test_a_held_out_mean_is_not_minus_zero():
         return 0.93
 
     space = Space({"x": Integer(0, 9)}, default={"x": 9})
-    result = tune(space, evaluate, range(9), test_instances=[100], maximize=True, budget=80, seed=3)
+    result = tune(
+        space, evaluate, Instances(range(9), held_out=[100]), goal="max", budget=80, seed=3
+    )
     assert 0.0 in result.test_means.values()
     assert "-0.0" not in map(str, result.test_means.values())
     assert " -0 " not in str(result)
@@ -173,7 +175,7 @@ def test_the_largest_float_is_its_own_mean_on_held_out_instances():
         return most if config["x"] else 1.0
 
     space = Space({"x": Integer(0, 9)})
-    result = tune(space, evaluate, range(6), budget=80, seed=1, test_instances=range(6, 12))
+    result = tune(space, evaluate, Instances(range(6), held_out=range(6, 12)), budget=80, seed=1)
     assert set(result.test_means.values()) == {1.0, most}
 
 
@@ -186,7 +188,7 @@ def test_the_largest_float_is_its_own_mean_on_held_out_instances():
 )
 def test_scores_of_run_times_are_what_their_label_says(par, criterion):
     space, runtime = Space({"x": Integer(0, 30)}), Runtime(40.0, par=par)
-    tuner = Tuner(space, budget=26, seed=1, first_test=2, runtime=runtime)
+    tuner = Tuner.of(space, budget=26, seed=1, first_test=2, runtime=runtime)
     while cells := tuner.ask():
         for cell in cells:
             own = (cell.config["x"] + cell.seed // 3) % 5

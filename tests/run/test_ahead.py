@@ -34,30 +34,26 @@ PLANS = "best-for-budget"  # the default of tunings
 CONTESTS = {
     "race": lambda: Race(range(9), budget=160, seed=3),
     "by the budget": lambda: Race(range(9), budget=160, seed=3, decider="halving"),
-    "few instances": lambda: Race(range(5), range(9), deterministic=True, budget=200, **QUICK),
-    "in seconds": lambda: Race(range(9), budget=racer.Budget(seconds=40.0), **QUICK),
-    "tuning": lambda: Tuner(SPACE, range(7), budget=130, test_instances=range(3), **QUICK),
-    "few instances tuned": lambda: Tuner(
+    "few instances": lambda: Race.of(range(5), range(9), deterministic=True, budget=200, **QUICK),
+    "in seconds": lambda: Race.of(range(9), budget=racer.Budget(seconds=40.0), **QUICK),
+    "tuning": lambda: Tuner.of(SPACE, range(7), budget=130, test_instances=range(3), **QUICK),
+    "few instances tuned": lambda: Tuner.of(
         SPACE, range(6), deterministic=True, budget=120, initial=[{"x": 1.0, "y": "a"}], **QUICK
     ),
-    "twice": lambda: Tuner(SPACE, budget=[90, 130], **QUICK),
-    "race by plan": lambda: Race(range(9), budget=160, seed=3, each_test=3, decider=PLANS),
-    "tuning by plan": lambda: Tuner(SPACE, range(7), budget=130, test_instances=range(3), seed=3),
-    "races at once": lambda: Tuner(
-        SPACE, range(7), budget=600, search=racer.Search(parallel_races=3), seed=3
+    "twice": lambda: Tuner.of(SPACE, budget=[90, 130], **QUICK),
+    "race by plan": lambda: Race.of(range(9), budget=160, seed=3, each_test=3, decider=PLANS),
+    "tuning by plan": lambda: Tuner.of(
+        SPACE, range(7), budget=130, test_instances=range(3), seed=3
     ),
-    "races at once by tests": lambda: Tuner(
-        SPACE, budget=600, search=racer.Search(parallel_races=2), test_instances=range(3), **QUICK
-    ),
-    "groups by plan": lambda: Tuner(SPACE, range(12), budget=150, block_size=3, seed=3),
+    "groups by plan": lambda: Tuner.of(SPACE, range(12), budget=150, block_size=3, seed=3),
 }
 TIMES = racer.Runtime(20.0)
 TIMED = {  # cells may run again, with a larger bound
-    "times": lambda: Race(range(7), budget=120, seed=3, runtime=TIMES),
-    "times in seconds": lambda: Race(
+    "times": lambda: Race.of(range(7), budget=120, seed=3, runtime=TIMES),
+    "times in seconds": lambda: Race.of(
         range(7), budget=racer.Budget(seconds=700.0), seed=3, runtime=TIMES
     ),
-    "times tuned": lambda: Tuner(
+    "times tuned": lambda: Tuner.of(
         SPACE, range(7), budget=120, runtime=TIMES, test_instances=[1], seed=3
     ),
 }
@@ -154,15 +150,6 @@ def digest(result):
     return hashlib.sha256(repr(content(result)).encode()).hexdigest()
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _early():
-    """Let an eighth of the evaluations be enough for several races at once."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("racer.tuner.tuning._AT_ONCE", 450)
-        patch.setattr("racer.tuner.tuning._GENERATIONS", 2)
-        yield
-
-
 @pytest.fixture(name="expected", scope="module")
 def _expected():
     found = {name: drive(make(), AnyOrder(1, 0)) for name, make in ALL.items()}
@@ -200,7 +187,7 @@ def test_with_many_workers_they_do_go_ahead(expected):
 
 def test_some_are_run_again_that_went_ahead_with_too_small_a_cap():
     workers = AnyOrder(12, 1)
-    drive(Race(range(7), budget=120, seed=3, runtime=racer.Runtime(20.0, slack=1.0)), workers)
+    drive(Race.of(range(7), budget=120, seed=3, runtime=racer.Runtime(20.0, slack=1.0)), workers)
     keys = [key for key, _ in workers.evaluated]
     assert len(set(keys)) < len(keys)
 
@@ -218,7 +205,8 @@ def test_a_cell_that_was_just_told_does_not_go_ahead(seed):
     """Where a race ends within a group of blocks, the next one begins with the same group."""
     workers = AnyOrder(12, seed)
     drive(
-        Tuner(SPACE, range(40), budget=2_300, deterministic=False, block_size=4, seed=85), workers
+        Tuner.of(SPACE, range(40), budget=2_300, deterministic=False, block_size=4, seed=85),
+        workers,
     )
     assert len(set(workers.evaluated)) == len(workers.evaluated)
 
@@ -327,7 +315,11 @@ def test_what_goes_ahead_is_what_may_be_asked_for(name):
 @pytest.mark.parametrize("rules", [{}, {"each_test": 4}, {"block_size": 2}, {"min_survivors": 4}])
 def test_nothing_goes_ahead_that_the_deciders_plan_has_no_room_for(rules):
     """Without noise the plan says who is in: from the second block on, all of it is asked for."""
-    race, ahead, asked = Race(range(11, -1, -1), budget=200, decider=PLANS, **rules), set(), set()
+    race, ahead, asked = (
+        Race.of(range(11, -1, -1), budget=200, decider=PLANS, **rules),
+        set(),
+        set(),
+    )
     while cells := race.ask():
         asked |= {cell.key for cell in cells}
         ahead |= {cell.key for cell in race.ahead(9) if race.n_blocks}
@@ -340,7 +332,7 @@ def test_nothing_goes_ahead_that_the_deciders_plan_has_no_room_for(rules):
 @pytest.mark.parametrize("block_size", [1, 3])
 def test_of_a_tuning_by_plan_most_is_ahead_and_little_in_vain(block_size):
     """The blocks of a race, and of the next one those with which it begins, of its elites."""
-    tuner = Tuner(SPACE, range(30), budget=600, seed=1, block_size=block_size)
+    tuner = Tuner.of(SPACE, range(30), budget=600, seed=1, block_size=block_size)
     ahead, asked, begins = set(), set(), 0
     while cells := tuner.ask():
         new = {cell.key for cell in cells} - asked
@@ -365,7 +357,7 @@ def test_a_plan_that_is_none_is_refused(room):
         def planned_room(self, state, used):
             return room
 
-    race = Race(range(5), budget=100, decider=Plans(), first_test=2)
+    race = Race.of(range(5), budget=100, decider=Plans(), first_test=2)
     race.tell_block([1.0] * 5)
     with pytest.raises(racer.SettingError, match=r"Plans.planned_room\(\)"):
         list(race.ahead(3))
@@ -441,7 +433,7 @@ def test_what_fails_ahead_is_silent_until_it_is_used():
             cell, _ = super().next()
             return cell, fails_late(cell)
 
-    race = Race(range(9), budget=270, seed=3, min_survivors=8)
+    race = Race.of(range(9), budget=270, seed=3, min_survivors=8)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = drive(race, Late(20, 1), ahead=8)

@@ -9,6 +9,7 @@ import threading
 import zlib
 from collections import Counter
 
+import flat
 import pytest
 from instant import instant_loop
 
@@ -77,8 +78,8 @@ def told(result):
 def test_a_race_by_coroutines_is_that_of_a_plain_function(n_jobs):
     rules = {"budget": 150, "seed": 3, "decider": "f-race"}
     server = Server()
-    result = racer.race(range(9), server, n_jobs=n_jobs, limits=racer.Limits(200.0), **rules)
-    assert told(result) == told(racer.race(range(9), plain, **rules))
+    result = flat.race(range(9), server, n_jobs=n_jobs, limits=racer.Limits(200.0), **rules)
+    assert told(result) == told(flat.race(range(9), plain, **rules))
     assert len(result.failures) > 3
     assert server.calls > result.evaluations
     assert result.provenance["workers"] == n_jobs
@@ -86,8 +87,8 @@ def test_a_race_by_coroutines_is_that_of_a_plain_function(n_jobs):
 
 def test_a_tuning_by_coroutines_is_that_of_a_plain_function_held_out_instances_included():
     rules = {"budget": 180, "seed": 3, "test_instances": range(3), "decider": "f-race"}
-    result = racer.tune(SPACE, Server(), range(7), n_jobs=6, limits=racer.Limits(200.0), **rules)
-    expected = racer.tune(SPACE, plain, range(7), **rules)
+    result = flat.tune(SPACE, Server(), range(7), n_jobs=6, limits=racer.Limits(200.0), **rules)
+    expected = flat.tune(SPACE, plain, range(7), **rules)
     assert result.scores[SAME].equals(expected.scores[SAME])
     assert result.best == expected.best
     for candidate, expected_of in enumerate(map(expected.held_out.of, range(len(result.configs)))):
@@ -110,7 +111,7 @@ def test_an_ablation_by_coroutines_is_that_of_a_plain_function():
 def test_a_limit_of_calls_changes_neither_the_result_nor_the_name():
     limited = racer.Throttled(plain_async, calls_per_minute=600)
     rules = {"budget": 60, "seed": 1, "n_jobs": 3}
-    result, expected = (racer.race(range(4), e, **rules) for e in (limited, plain_async))
+    result, expected = (flat.race(range(4), e, **rules) for e in (limited, plain_async))
     assert told(result) == told(expected)
     assert result.provenance["evaluate"] == expected.provenance["evaluate"]
     assert result.provenance["evaluate"].endswith("test_coroutines.plain_async")
@@ -168,7 +169,7 @@ RULES = {"budget": 80, "seed": 3, "decider": "f-race"}
 def test_the_first_signal_lets_calls_finish_and_a_resume_repeats_none(tmp_path, n_jobs):
     store, stopping = tmp_path / "run.db", Stopping(31)
     with pytest.raises(racer.RaceInterrupted) as caught:
-        racer.race(range(9), stopping, n_jobs=n_jobs, store=store, **RULES)
+        flat.race(range(9), stopping, n_jobs=n_jobs, store=store, **RULES)
     assert caught.value.result.ended == racer.Ended.INTERRUPTED
     loaded = racer.load(store)
     recorded = loaded.evaluations + loaded.unused.cells
@@ -177,14 +178,14 @@ def test_the_first_signal_lets_calls_finish_and_a_resume_repeats_none(tmp_path, 
     assert stopping.cancelled == 0
     again = Server()
     result = racer.resume(store, again, n_jobs=n_jobs)
-    assert told(result) == told(racer.race(range(9), plain, **RULES))
+    assert told(result) == told(flat.race(range(9), plain, **RULES))
     check_store(store)
 
 
 def test_without_a_store_a_signal_cancels_the_calls_that_run():
     stopping = Stopping(31)
     with pytest.raises(racer.RaceInterrupted) as caught:
-        racer.race(range(9), stopping, n_jobs=4, **RULES)
+        flat.race(range(9), stopping, n_jobs=4, **RULES)
     assert stopping.finished + stopping.cancelled == stopping.calls
     assert caught.value.result.evaluations <= stopping.finished
 
@@ -196,9 +197,9 @@ def test_the_second_signal_cancels_the_calls_that_run(tmp_path, monkeypatch):
     monkeypatch.setattr("racer.run.drive.notify", lambda line: announced.set())
     store, stopping = tmp_path / "run.db", Stopping(31, announced)
     with pytest.raises(racer.RaceInterrupted):
-        racer.race(range(9), stopping, n_jobs=4, store=store, **RULES)
+        flat.race(range(9), stopping, n_jobs=4, store=store, **RULES)
     assert stopping.cancelled == stopping.calls - stopping.finished > 0
-    assert told(racer.resume(store, plain)) == told(racer.race(range(9), plain, **RULES))
+    assert told(racer.resume(store, plain)) == told(flat.race(range(9), plain, **RULES))
 
 
 @pytest.mark.parametrize("n_jobs", [1, 4])
@@ -211,9 +212,9 @@ def test_an_interrupt_in_a_call_ends_the_run_as_in_a_plain_function(n_jobs, tmp_
 
     calls, store = [], tmp_path / "run.db"
     with pytest.raises(racer.RaceInterrupted) as caught:
-        racer.race(range(9), interrupted, n_jobs=n_jobs, store=store, **RULES)
+        flat.race(range(9), interrupted, n_jobs=n_jobs, store=store, **RULES)
     assert 0 < caught.value.result.evaluations <= 20
-    assert told(racer.resume(store, plain)) == told(racer.race(range(9), plain, **RULES))
+    assert told(racer.resume(store, plain)) == told(flat.race(range(9), plain, **RULES))
 
 
 def test_a_cell_that_backs_off_does_not_delay_a_stop(tmp_path, loop):
@@ -230,7 +231,7 @@ def test_a_cell_that_backs_off_does_not_delay_a_stop(tmp_path, loop):
 
     calls = []
     with pytest.raises(racer.RaceInterrupted) as caught:
-        racer.race(range(9), refused, n_jobs=4, store=tmp_path / "run.db", **RULES)
+        flat.race(range(9), refused, n_jobs=4, store=tmp_path / "run.db", **RULES)
     assert caught.value.result.evaluations >= 16
 
 
@@ -245,7 +246,7 @@ def test_a_cell_that_backs_off_does_not_delay_a_stop(tmp_path, loop):
 def test_cells_of_coroutines_are_prefetched_on_more_blocks(monkeypatch, evaluate, how, ahead):
     given = []
     monkeypatch.setattr("racer.run.job.drive", lambda *args, **named: given.append(named))
-    racer.race(range(9), evaluate, **how, **RULES)
+    flat.race(range(9), evaluate, **how, **RULES)
     assert [named["ahead"] for named in given] == [ahead]
 
 

@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 
 import dask
+import flat
 import pytest
 from distributed import Client, LocalCluster
 from executors import (
@@ -116,7 +117,7 @@ def test_finished_tasks_are_released(cluster, executor, monkeypatch):
         # Dask's futures are in cycles
         assert wait_for(lambda: gc.collect() >= 0 and len(left()) <= number)
 
-    result = racer.race(
+    result = flat.race(
         POOL,
         objective(),
         [1.0],

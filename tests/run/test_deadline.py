@@ -5,6 +5,7 @@ import math
 import random
 from concurrent.futures import ThreadPoolExecutor
 
+import flat
 import pytest
 
 import racer
@@ -45,7 +46,7 @@ def test_nothing_begins_after_the_deadline(clock, seconds, tmp_path):
     settings = {"seed": 3, "budget": wall(seconds, 200)}  # best first
     path = tmp_path / "run.db"
     with pytest.warns(RacerWarning, match="before the first test"):
-        result = racer.race(POOL, at(clock), **settings, store=path)
+        result = flat.race(POOL, at(clock), **settings, store=path)
     assert (result.ended, result.evaluations) == (racer.Ended.DEADLINE, math.ceil(seconds))
     assert result.best is None
     assert result.guess == 0
@@ -78,7 +79,7 @@ def test_a_tuning_has_a_guess_and_no_held_out_instances_after_the_deadline(clock
     space = racer.Space({"x": racer.Real(0, 1)}, default={"x": 0.5})
     given = {"budget": wall(7, 60), "test_instances": [1, 2]}
     with pytest.warns(RacerWarning, match="the deadline passed after 7 evaluations, before"):
-        result = racer.tune(space, at(clock), seed=1, **given)
+        result = flat.tune(space, at(clock), seed=1, **given)
     assert (result.ended, result.evaluations) == (racer.Ended.DEADLINE, 7)
     assert result.guess is not None
     assert result.tests.empty
@@ -107,7 +108,7 @@ def test_callbacks_see_the_end_by_a_deadline(n_jobs, is_stored, tmp_path, monkey
     given = {**LONG, "n_jobs": n_jobs, "callbacks": [events.append]}
     given |= {"store": tmp_path / "run.db"} if is_stored else {}
     with pytest.warns(RacerWarning, match="before the first test"):
-        result = racer.race(POOL, lambda c, i, s: c["x"] + s % 7, **given, budget=wall(50, 10**7))
+        result = flat.race(POOL, lambda c, i, s: c["x"] + s % 7, **given, budget=wall(50, 10**7))
     assert events[-1] == racer.RaceEnded(racer.Ended.DEADLINE, eliminated=())
     assert events[-1].result.ended is racer.Ended.DEADLINE
     assert events[-1].result.scores.equals(result.scores)
@@ -143,7 +144,7 @@ def test_a_store_holds_the_deadline_until_its_race_goes_on(
 
 @pytest.mark.parametrize("is_tuning", [False, True])
 def test_a_deadline_before_the_first_test_brings_a_warning(clock, is_tuning):
-    call, pool = (racer.tune, SPACE) if is_tuning else (racer.race, POOL)
+    call, pool = (flat.tune, SPACE) if is_tuning else (flat.race, POOL)
     advice = "or a lower first_test" if is_tuning else "or fewer candidates"
     words = f"deadline passed after 4 evaluations, before the first.* give more time, {advice}$"
     with pytest.warns(RacerWarning, match=words):
@@ -163,7 +164,7 @@ def test_no_guess_is_promised_that_the_result_does_not_have(clock):
 
 @pytest.mark.parametrize("is_tuning", [False, True])
 def test_a_deadline_alone_that_is_too_short_asks_for_time_not_for_a_budget(is_tuning):
-    call, pool = (racer.Tuner, SPACE) if is_tuning else (racer.Race, POOL)
+    call, pool = (racer.Tuner.of, SPACE) if is_tuning else (racer.Race.of, POOL)
     contest = call(pool, budget=module.budget_within(12, racer.Workers()), seed=1, first_test=5)
     words = (
         r"the time for evaluations \(10\.8 s\) ended after .* result.guess .* give more time, or"
@@ -183,7 +184,7 @@ def test_a_deadline_alone_that_is_too_short_asks_for_time_not_for_a_budget(is_tu
 @pytest.mark.parametrize("n_jobs", [0, "2", 1.5, 10_001, 10**30])
 def test_a_wrong_number_of_workers_is_refused_with_a_deadline_too(n_jobs, limit):
     with pytest.raises(racer.SettingError, match=f"^n_jobs={n_jobs!r}: give "):
-        racer.race(POOL, lambda c, i, s: 1.0, n_jobs=n_jobs, **limit)
+        flat.race(POOL, lambda c, i, s: 1.0, n_jobs=n_jobs, **limit)
 
 
 @pytest.mark.parametrize("is_tuning", [False, True])
@@ -209,7 +210,7 @@ def test_a_longer_deadline_buys_time_for_a_run_whose_budget_is_used_up(
 ):
     monkeypatch.setattr(attempt, "_clock", lambda: clock[0])
     path = tmp_path / "run.db"
-    call, pool = (racer.tune, SPACE) if is_tuning else (racer.race, [0, 0.1, 0.2])
+    call, pool = (flat.tune, SPACE) if is_tuning else (flat.race, [0, 0.1, 0.2])
     given = {"seed": 1, "store": path, "first_test": 5}
 
     def noise(config, instance, seed):
@@ -228,7 +229,7 @@ def test_a_longer_deadline_buys_time_for_a_run_whose_budget_is_used_up(
     if is_tuning:
         budgets = [racer.Budget(seconds=float(seconds)) for seconds in (54, 108, 120)]
         del given["store"]
-        whole = racer.tune(pool, noise, **given, budget=budgets)
+        whole = flat.tune(pool, noise, **given, budget=budgets)
         assert whole.table.equals(more.table)
 
 
@@ -243,7 +244,7 @@ def test_a_longer_deadline_buys_time_for_a_race_in_progress_that_does_not_plan(
 
     given = {"seed": 1, "store": tmp_path / "run.db", "decider": "f-race"}
     for deadline, evaluations, seconds in ((40, 20, 36.0), (30, 35, 36.0), (100, 85, 90.0)):
-        result = racer.race([0, 0.1, 0.2], noise, **given, budget=wall(deadline))
+        result = flat.race([0, 0.1, 0.2], noise, **given, budget=wall(deadline))
         assert (result.ended, result.evaluations) == ("deadline", evaluations)
         assert result.rules.budget == racer.Budget(seconds=seconds)
 
@@ -251,8 +252,8 @@ def test_a_longer_deadline_buys_time_for_a_race_in_progress_that_does_not_plan(
 @pytest.mark.filterwarnings("ignore:the deadline passed")
 def test_a_deadline_adds_nothing_to_a_budget_of_evaluations(clock, tmp_path):
     given = {"seed": 1, "store": tmp_path / "run.db"}
-    racer.tune(SPACE, at(clock), **given, budget=20)
-    assert racer.tune(SPACE, at(clock), **given, budget=wall(500)).evaluations == 20
+    flat.tune(SPACE, at(clock), **given, budget=20)
+    assert flat.tune(SPACE, at(clock), **given, budget=wall(500)).evaluations == 20
     assert racer.resume(given["store"], at(clock), budget=wall(500)).evaluations == 20
 
 

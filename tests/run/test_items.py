@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import flat
 import numpy as np
 import pandas as pd
 import pytest
@@ -24,7 +25,7 @@ def answered(candidate, item, seed):
 
 
 def raced(evaluate=answered, items=range(N), **settings):
-    return racer.race(range(M), evaluate, items, **{"budget": M * N, **HOW, **settings})
+    return flat.race(range(M), evaluate, items, **{"budget": M * N, **HOW, **settings})
 
 
 def instances(result):
@@ -51,7 +52,7 @@ def test_other_deciders_take_items_as_they_are_given_unless_told():
 
 def test_a_wrong_order_or_wrong_groups_are_refused():
     for settings, message in (
-        ({"instance_order": "sorted"}, "instance_order='sorted'"),
+        ({"instance_order": "sorted"}, "order='sorted'"),
         ({"groups": [1, 2]}, "groups= has 2 labels: give one for each of the 80 instances"),
         ({"groups": [1] * N, "block_size": 2}, "give one of them"),
         ({"groups": [[1]] * N}, "no name or number"),
@@ -63,8 +64,8 @@ def test_a_wrong_order_or_wrong_groups_are_refused():
     ):
         with pytest.raises(racer.SettingError, match=message):
             raced(**settings)
-    with pytest.raises(racer.SettingError, match="groups= with runtime="):
-        racer.Race([1, 2], [1, 2], groups=[0, 0], runtime=racer.Runtime(5.0), budget=60)
+    with pytest.raises(racer.SettingError, match="the mean of capped run times is undefined"):
+        racer.Race.of([1, 2], [1, 2], groups=[0, 0], runtime=racer.Runtime(5.0), budget=60)
 
 
 OUTSIDE = {(2, 17): 3.0}
@@ -94,7 +95,7 @@ def test_a_score_outside_the_bounds_is_refused_with_its_cell_before_it_counts(
 
 @pytest.mark.parametrize("by_cell", [True, False])
 def test_ask_and_tell_refuse_it_too(by_cell):
-    race = racer.Race([1, 2], decider="mean", maximize=True, budget=60)
+    race = racer.Race.of([1, 2], decider="mean", maximize=True, budget=60)
     cells = {cell.candidate: cell for cell in race.ask()}
     tell = race.tell if by_cell else race.tell_block
     told = (cells[1], racer.Outcome("ok", -0.5)) if by_cell else ([0.5, -0.5],)
@@ -137,7 +138,7 @@ def test_a_group_is_a_block_with_its_mean():
     assert blocks[:, 0].tolist() != sorted(blocks[:, 0].tolist())
     # as a race on the means
     table = SCORES.reshape(M, 4, 20).mean(axis=1)[:, (blocks[:, 0] % 20)]
-    race = racer.Race(
+    race = racer.Race.of(
         range(M), range(20), decider="mean", maximize=True, budget=999, instance_order="given"
     )
     race.ask()
@@ -174,14 +175,16 @@ def test_a_budget_short_of_the_first_groups_is_refused():
     some = {"groups": labels, "decider": "halving", "first_test": 4}
     message = r"4 candidates x 16 blocks before the first test are 64"
     with pytest.raises(racer.BudgetError, match=message):
-        racer.Race(range(4), labels, **some, budget=63)
-    racer.Race(range(4), labels, **some, budget=64)
+        racer.Race.of(range(4), labels, **some, budget=63)
+    racer.Race.of(range(4), labels, **some, budget=64)
     money = {"budget": racer.Budget(spend=63.0), "prices": [1.0] * 4}
     with pytest.raises(racer.BudgetError, match=r"4 candidates on the 16 blocks .* cost 64"):
-        racer.Race(range(4), labels, **some, **money)
+        racer.Race.of(range(4), labels, **some, **money)
     with pytest.raises(racer.BudgetError, match="4 candidates x 96 blocks"):
-        racer.Race(range(4), labels, **some | {"first_test": 99}, budget=300)
-    shuffled = racer.Race(range(4), labels, **some, budget=999, instance_order="shuffled", seed=3)
+        racer.Race.of(range(4), labels, **some | {"first_test": 99}, budget=300)
+    shuffled = racer.Race.of(
+        range(4), labels, **some, budget=999, instance_order="shuffled", seed=3
+    )
     least = shuffled._stream.first_groups(4)
     taken = {labels[i] for i in map(shuffled._stream.instance, range(least))}
     assert len(taken) == 4
@@ -195,7 +198,7 @@ def test_groups_that_come_again_are_blocks_of_their_own():
         return noise[candidate, seed % 1000]
 
     labels, how = [0, 0, 1, 1, 1, 2], {"budget": 54, "seed": 1, "decider": "halving"}
-    result = racer.race(range(3), evaluate, range(6), **how, groups=labels)
+    result = flat.race(range(3), evaluate, range(6), **how, groups=labels)
     assert len(result.blocks) >= 18
     costs = costs_shown(result.known, 3, result.stream, result.rules)
     rows = result.table.to_numpy()
@@ -214,8 +217,8 @@ def mixed(candidate, item, seed):
 @pytest.mark.parametrize("generalize", [True, False])
 def test_groups_of_one_instance_each_say_what_no_groups_say(generalize):
     how = {"budget": 60, "seed": 1, "decider": "halving", "generalize": generalize}
-    result = racer.race([0, 1], mixed, range(6), **how, groups=list("abcdef"))
-    alone = racer.race([0, 1], mixed, range(6), **how)
+    result = flat.race([0, 1], mixed, range(6), **how, groups=list("abcdef"))
+    alone = flat.race([0, 1], mixed, range(6), **how)
     assert result.probability_best == alone.probability_best
     assert (max(result.probability_best.values()) > 0.95) is not generalize
     about = "groups like these 6" if generalize else "these 6 groups, not about others like them"
@@ -224,14 +227,14 @@ def test_groups_of_one_instance_each_say_what_no_groups_say(generalize):
 
 def test_the_claim_is_about_groups_if_these_are_ten():
     how = {"budget": 80, "seed": 1, "decider": "halving"}
-    result = racer.race([0, 1], mixed, range(12), **how, groups=[item // 2 for item in range(12)])
+    result = flat.race([0, 1], mixed, range(12), **how, groups=[item // 2 for item in range(12)])
     assert "about these 6 groups, not about others" in "".join(result.verdict)
     known = {"known": result.known, "n_candidates": 2, "stream": result.stream}
     blocks = posterior_of(rules=result.rules, by_means=True, **known)
     others = posterior_of(rules=replace(result.rules, generalize=True), by_means=True, **known)
     assert others.probability_best.max() < blocks.probability_best.max() - 0.1
     with pytest.raises(racer.SettingError, match="generalize=True with one instance, or one group"):
-        racer.race([0, 1], mixed, range(12), **how, groups=[0] * 12, generalize=True)
+        flat.race([0, 1], mixed, range(12), **how, groups=[0] * 12, generalize=True)
 
 
 def penalised(candidate, item, seed):
@@ -246,7 +249,7 @@ def penalised(candidate, item, seed):
 def test_a_penalty_is_recognised_within_groups(generalize):
     how = {"budget": 240, "seed": 1, "deterministic": True, "generalize": generalize}
     how |= {"decider": "best-for-budget", "groups": [item // 2 for item in range(80)]}
-    result = racer.race(range(3), penalised, range(80), **how)
+    result = flat.race(range(3), penalised, range(80), **how)
     assert set(result.verdicts["standing"].dropna().tail(20)) == {"mean"}
     assert result.survivors[0] == result.best == 0
     # who was left out is known on some groups only
@@ -255,16 +258,16 @@ def test_a_penalty_is_recognised_within_groups(generalize):
 
 def test_groups_of_which_all_are_known_are_compared_by_their_means_if_there_are_penalties():
     how = {"budget": 240, "seed": 1, "deterministic": True, "decider": Scripted()}
-    result = racer.race(range(3), penalised, range(80), **how, groups=[i // 2 for i in range(80)])
+    result = flat.race(range(3), penalised, range(80), **how, groups=[i // 2 for i in range(80)])
     assert result.probability_best[0] > 0.99
 
 
 def test_penalties_of_whole_groups_count_once():
     how = {"budget": 360, "seed": 1, "deterministic": True, "generalize": True}
     how |= {"decider": Scripted(), "groups": [i // 4 for i in range(120)]}
-    result = racer.race(range(3), lambda c, i, seed: penalised(c, i // 4, seed), range(120), **how)
+    result = flat.race(range(3), lambda c, i, seed: penalised(c, i // 4, seed), range(120), **how)
     how["groups"] = None
-    once = racer.race(range(3), penalised, range(30), **how)
+    once = flat.race(range(3), penalised, range(30), **how)
     found = [list(r.probability_best.values()) for r in (result, once)]
     assert found[0] == pytest.approx(found[1], abs=0.05)  # as independent evidence: 0.9999
 
@@ -278,7 +281,7 @@ def half_failing(candidate, item, seed):
 def test_the_verdict_counts_groups_with_a_failed_block_as_the_decider_does():
     how = {"groups": [i // 2 for i in range(24)], "deterministic": True, "budget": 1000, "seed": 1}
     with pytest.warns(racer.RacerWarning, match="is set aside"):
-        result = racer.race(
+        result = flat.race(
             [1.0, 2.0], half_failing, list(range(24)), **how, first_test=3, decider="t-race"
         )
     assert (result.ended.value, result.best) == ("decided", 1.0)
@@ -296,7 +299,7 @@ def test_a_group_is_shown_when_its_last_block_failed_and_not_if_all_did(each_tes
     decider, labels = Scripted(), [i // 2 for i in range(12)]
     how = {"groups": labels, "deterministic": True, "budget": 24, "seed": 1, "first_test": 2}
     with pytest.warns(racer.RacerWarning, match="is set aside"):
-        result = racer.race(
+        result = flat.race(
             [1.0, 2.0], evaluate, range(12), **how, decider=decider, each_test=each_test
         )
     means = [[1.5, 2.5], [6.0, 7.0], [7.5, np.inf], [9.5, 10.5], [11.0, 12.0]]
@@ -312,7 +315,7 @@ def test_nothing_is_unknown_once_all_groups_but_one_that_nobody_solves_are_known
 
     how = {"groups": [i // 2 for i in range(12)], "deterministic": True, "budget": 24, "seed": 1}
     with pytest.warns(racer.RacerWarning, match="is set aside"):
-        result = racer.race([1.0, 1.1], evaluate, range(12), **how, decider=Scripted())
+        result = flat.race([1.0, 1.1], evaluate, range(12), **how, decider=Scripted())
     assert len(result.blocks) == 12
     assert result.probability_best == {0: 1.0, 1: 0.0}
 
@@ -326,9 +329,9 @@ def test_groups_of_several_metrics():
 
     given = {"metrics": {"a": "min", "b": "min"}, "objective": racer.Pareto("a", "b")}
     given |= {"budget": 240, "seed": 1, "deterministic": True, "decider": "front"}
-    result = racer.race(range(4), evaluate, range(60), **given, groups=[i // 3 for i in range(60)])
+    result = flat.race(range(4), evaluate, range(60), **given, groups=[i // 3 for i in range(60)])
     means = table.reshape(4, 20, 3, 2).mean(axis=2)
-    again = racer.race(
+    again = flat.race(
         range(4),
         lambda c, block, seed: dict(zip("ab", means[c, block], strict=True)),
         range(20),
@@ -376,11 +379,11 @@ def may_fail(name, item, seed):
 @pytest.mark.parametrize("groups", [None, list(range(200))])
 def test_a_failed_cell_is_the_worst_score_for_the_best_as_well(groups):
     how = {"maximize": True, "budget": 400, "seed": 2, "groups": groups}
-    result = racer.race(list(FAILS), may_fail, range(200), decider="mean", **how)
+    result = flat.race(list(FAILS), may_fail, range(200), decider="mean", **how)
     assert len(result.failures) > 5
     assert result.survivors == (1,) == (result.best_index,)
     assert result.means.index[0] == 1
-    sample = racer.race(list(FAILS), may_fail, range(200), decider=MeanRace(population=True), **how)
+    sample = flat.race(list(FAILS), may_fail, range(200), decider=MeanRace(population=True), **how)
     assert sample.evaluations == 400
     assert sample.best_index == 1
     assert result.probability_best[1] > 0.99 > sample.probability_best[1]
@@ -402,7 +405,7 @@ def test_the_same_call_goes_on_where_the_order_is_the_usual_one_and_is_given(tmp
     first = raced(**some, instance_order="given")
     for order in ("given", None):
         assert raced(**some, instance_order=order).table.equals(first.table)
-    with pytest.raises(racer.StoreError, match="begun without instance_order, which is 'shuffled'"):
+    with pytest.raises(racer.StoreError, match="begun without order, which is 'shuffled'"):
         raced(**some, instance_order="shuffled")
 
 
@@ -414,7 +417,7 @@ def test_the_best_of_exact_ties_on_all_items_is_one_that_survives(seed):
     for column in range(1, 4 if seed % 2 else 3):
         right[:, column] = right[rng.permutation(40), 0]
     how = {"maximize": True, "decider": "mean", "budget": 1000, "seed": seed}
-    result = racer.race(range(4), lambda c, item, _: right[item, c], range(40), **how)
+    result = flat.race(range(4), lambda c, item, _: right[item, c], range(40), **how)
     means = right.mean(axis=0)
     assert result.best_index in result.survivors
     assert means[result.best_index] == means.max()
@@ -429,7 +432,7 @@ def test_tuning_on_bounded_scores():
     def evaluate(config, item, seed):
         return {"score": float((item * 37 % 101) / 101 < 0.9 - 3.0 * (config["x"] - 0.3) ** 2)}
 
-    result = racer.tune(space, evaluate, range(60), budget=400, **HOW)
+    result = flat.tune(space, evaluate, range(60), budget=400, **HOW)
     assert abs(result.best["x"] - 0.3) < 0.2
     # candidates that come later have not seen the first items, as confidence sequences need
     assert "Mean scores" not in str(result)
@@ -451,7 +454,7 @@ def test_a_group_in_which_every_candidate_fails_somewhere_is_set_aside(decider):
     if decider is None:
         how |= {"metrics": {"a": "min", "b": "min"}}
         how |= {"objective": racer.Constrained("a", b=("<=", 9.0))}
-    result = racer.race(range(3), evaluate, range(25), **how)
+    result = flat.race(range(3), evaluate, range(25), **how)
     assert result.best == 0
     shown = costs_shown(result.known, 3, result.stream, result.rules)
     assert np.isfinite(shown).any(axis=1).all()
@@ -467,7 +470,7 @@ def test_a_race_ends_when_all_groups_are_set_aside_by_the_first_test(decider):
     groups = [item // 3 for item in range(60)]
     how = {"groups": groups, "budget": 600, "seed": 1, "decider": decider}
     with pytest.warns(racer.RacerWarning, match="all groups are set aside: in each, every"):
-        result = racer.race(range(3), evaluate, range(60), **how)
+        result = flat.race(range(3), evaluate, range(60), **how)
     assert result.ended is racer.Ended.ALL_FAILED
     blocks = 15 if decider == "halving" else 16  # five groups; tests grow apart
     assert result.evaluations == 3 * blocks

@@ -8,6 +8,7 @@ import json
 import math
 import sys
 
+import flat
 import numpy as np
 import pytest
 from objectives import two_metrics as evaluate
@@ -41,8 +42,8 @@ def story(result):
 @pytest.mark.parametrize("objective", OBJECTIVES, ids=str)
 def test_workers_stores_and_interruptions_change_nothing(objective, path):
     given = {"metrics": HOW, "objective": objective, "seed": 3}
-    alone = racer.race(range(8), evaluate, range(20), budget=300, **given)
-    racer.race(range(8), evaluate, range(20), budget=100, store=path, **given)
+    alone = flat.race(range(8), evaluate, range(20), budget=300, **given)
+    flat.race(range(8), evaluate, range(20), budget=100, store=path, **given)
     resumed = racer.resume(path, evaluate, budget=300, n_jobs=2)
     assert story(resumed) == story(alone) == story(racer.load(path))
     assert resumed.probability_best == alone.probability_best
@@ -56,14 +57,14 @@ TUNING = {"metrics": HOW, "seed": 3, "test_instances": range(3), "budget": 190}
 
 @functools.cache
 def tuning(objective):
-    return racer.tune(SPACE, tuned, range(9), objective=objective, **TUNING)
+    return flat.tune(SPACE, tuned, range(9), objective=objective, **TUNING)
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES, ids=str)
 def test_tunings_too(objective, tmp_path):
     alone = tuning(objective)
     given = {**TUNING, "objective": objective, "store": tmp_path / "tuning.db"}
-    again = racer.tune(SPACE, tuned, range(9), n_jobs=2, **given)
+    again = flat.tune(SPACE, tuned, range(9), n_jobs=2, **given)
     assert story(again) == story(alone) == story(racer.load(given["store"]))
     assert again.configs == alone.configs
     assert str(alone).count("held-out") == 2
@@ -81,7 +82,7 @@ def test_a_front_and_a_candidate_that_is_sought_have_pages(objective, tmp_path):
 
 def test_a_recorded_metric_changes_no_race_on_another():
     plain = racer.race(range(8), lambda *cell: evaluate(*cell)["error"], budget=200, seed=1)
-    several = racer.race(range(8), evaluate, budget=200, seed=1, metrics=HOW, objective="error")
+    several = racer.race(range(8), evaluate, budget=200, seed=1, goal=racer.Constrained(HOW))
     assert several.survivors == plain.survivors
     assert several.table.equals(plain.table)
     assert several.eliminations.equals(plain.eliminations)
@@ -99,9 +100,13 @@ def test_a_front_of_known_candidates():
 
     for decider in ("front", "bayesian-front"):
         result = racer.race(
-            range(6), noisy, budget=900, seed=1, decider=decider,
-            metrics=HOW, objective=Pareto("error", "dollars"),
-        )  # fmt: skip
+            range(6),
+            noisy,
+            budget=900,
+            seed=1,
+            decider=decider,
+            goal=Pareto(HOW, "error", "dollars"),
+        )
         assert sorted(result.survivors) == [0, 1, 2, 3]
         assert result.ended is racer.Ended.SETTLED
         assert result.best is None
@@ -130,12 +135,12 @@ def test_the_first_mapping_without_metrics_says_what_to_give(tmp_path):
 
     store = tmp_path / "race.db"
     with pytest.raises(
-        ObjectiveError, match=r"several metrics, .*'error'.* give metrics=.*objective="
+        ObjectiveError, match=r"several metrics, .*'error'.* give goal=.*racer.Pareto"
     ):
         racer.race(range(50), counting, budget=500, store=store)
     assert len(calls) == 1
     again = racer.race(
-        range(50), counting, budget=500, metrics=HOW, objective="error", store=tmp_path / "b.db"
+        range(50), counting, budget=500, goal=racer.Constrained(HOW), store=tmp_path / "b.db"
     )
     assert again.ended is racer.Ended.ALL_EQUAL
 
@@ -154,9 +159,13 @@ def test_one_bad_cell_costs_that_cell(wrong, message):
         return wrong if config == 2 and instance == 1 else evaluate(config, instance, seed)
 
     result = racer.race(
-        range(4), sometimes, range(6), budget=24, seed=1, deterministic=True,
-        metrics=HOW, objective=Pareto("error", "dollars"),
-    )  # fmt: skip
+        range(4),
+        sometimes,
+        racer.Instances(range(6), deterministic=True),
+        budget=24,
+        seed=1,
+        goal=Pareto(HOW, "error", "dollars"),
+    )
     failed = result.failures
     assert failed[["candidate", "status"]].values.tolist() == [[2, "invalid"]]
     assert message in failed["message"].iloc[0]
@@ -165,20 +174,22 @@ def test_one_bad_cell_costs_that_cell(wrong, message):
 
 def test_a_store_with_other_metrics_is_refused(tmp_path, path):
     given = {"budget": 60, "seed": 1, "store": path}
-    racer.race(range(4), evaluate, metrics=HOW, objective="error", **given)
-    with pytest.raises(StoreError, match=r"objective is 'dollars', but the race in .* has 'error'"):
-        racer.race(range(4), evaluate, metrics=HOW, objective="dollars", **given)
+    flat.race(range(4), evaluate, metrics=HOW, objective="error", **given)
+    with pytest.raises(
+        StoreError, match=r"another goal: Constrained\(\{'err.*; now Constrained\(\{'dol"
+    ):
+        flat.race(range(4), evaluate, metrics=HOW, objective="dollars", **given)
     with pytest.warns(racer.RacerWarning, match="which this call leaves out"):
-        again = racer.race(range(4), evaluate, **given)
+        again = flat.race(range(4), evaluate, **given)
     assert again.rules.objective == "error"
     other = tmp_path / "plain.db"
     racer.race(range(4), lambda c, *_: float(c), budget=60, seed=1, store=other)
-    with pytest.raises(StoreError, match="was begun without metrics: leave it out, or"):
-        racer.race(range(4), evaluate, budget=60, store=other, metrics=HOW, objective="error")
+    with pytest.raises(StoreError, match="another goal: 'min'; now Constrained"):
+        racer.race(range(4), evaluate, budget=60, store=other, goal=racer.Constrained(HOW))
 
 
 def test_told_outcomes_need_their_metrics():
-    race = racer.Race(range(3), budget=60, seed=1, metrics=HOW, objective="error")
+    race = racer.Race.of(range(3), budget=60, seed=1, metrics=HOW, objective="error")
     cell = race.ask()[0]
     whole = r"Outcome\('ok', value, metrics=\{'error': \.\., 'dollars': \.\.\}\)"
     whole += ".* that of 'error' as the value"  # all that is needed, at once
@@ -206,7 +217,7 @@ def test_margins_are_for_elimination_and_the_front_is_without():
         a, b = worlds[config] + 0.01 * np.random.default_rng([seed, config]).normal(size=2)
         return {"a": a, "b": b}
 
-    result = racer.race(range(3), near, budget=900, seed=1, metrics=how, objective=Pareto("a", "b"))
+    result = racer.race(range(3), near, budget=900, seed=1, goal=Pareto(how, "a", "b"))
     assert len(result.survivors) == 2  # 0 and 2 are within the margins of each other
     assert all(chance > 0.99 for chance in result.probability_front.values())
 
@@ -214,7 +225,7 @@ def test_margins_are_for_elimination_and_the_front_is_without():
 def test_one_number_has_no_front():
     result = racer.race(range(3), lambda c, *_: float(c), budget=60)
     for name in ("front", "probability_front", "credible_front"):
-        with pytest.raises(SettingError, match="a front needs metrics="):
+        with pytest.raises(SettingError, match=r"a front needs goal=racer\.Pareto"):
             getattr(result, name)
     with pytest.raises(SettingError, match="kind='front'"):
         result.plot("front")
@@ -232,12 +243,12 @@ def test_a_program_prints_its_metrics(tmp_path):
         [sys.executable, "-I", "-S", str(script), "{x}", "{seed}"], reads="json"
     )
     configs = [{"x": float(x)} for x in range(4)]
-    result = racer.race(configs, command, budget=24, seed=1, metrics=HOW, objective="error")
+    result = racer.race(configs, command, budget=24, seed=1, goal=racer.Constrained(HOW))
     assert result.best == {"x": 0.0}
     assert result.metric("dollars")[1].dropna().unique().tolist() == [8.0]
     script.write_text("print('no json')")
     with pytest.raises(ObjectiveError, match="no object in JSON"):
-        racer.race(configs, command, budget=40, seed=1, metrics=HOW, objective="error")
+        racer.race(configs, command, budget=40, seed=1, goal=racer.Constrained(HOW))
 
 
 def test_an_infeasible_candidate_never_stands_before_one_that_looks_feasible():
@@ -268,16 +279,16 @@ def test_a_metric_without_noise_is_pointed_out():
         return {"error": evaluate(config, instance, seed)["error"], "dollars": float(config)}
 
     given = {"budget": 200, "seed": 1, "objective": Pareto("error", "dollars")}
-    said = racer.race(range(4), priced, metrics=HOW, **given).verdict[-1]
+    said = flat.race(range(4), priced, metrics=HOW, **given).verdict[-1]
     assert said.startswith("'dollars' is the same on every block")
     assert 'racer.Metric("min", exact=True)' in said
     exact = {**HOW, "dollars": Metric(exact=True)}
-    assert "same" not in racer.race(range(4), priced, metrics=exact, **given).verdict[-1]
+    assert "same" not in flat.race(range(4), priced, metrics=exact, **given).verdict[-1]
 
     def equal(config, instance, seed):
         return {"error": evaluate(config, instance, seed)["error"], "dollars": 1.0}
 
-    said = racer.race(range(4), equal, metrics=HOW, **given).verdict[-1]
+    said = flat.race(range(4), equal, metrics=HOW, **given).verdict[-1]
     assert said == "'dollars' is the same for all candidates: leave it out of the objective."
 
 
@@ -287,7 +298,7 @@ def test_a_value_outside_its_bounds_costs_its_cell():
 
     how = {"score": Metric("max", bounds=(0, 1)), "dollars": "min"}
     given = {"budget": 40, "seed": 1, "metrics": how, "deterministic": True}
-    result = racer.race(range(4), graded, range(10), objective="score", **given)
+    result = flat.race(range(4), graded, range(10), objective="score", **given)
     assert result.failures["candidate"].tolist() == [2]
     assert "1.5 is outside its bounds, (0.0, 1.0)" in result.failures["message"].iloc[0]
 
@@ -311,7 +322,7 @@ def test_of_unacceptable_candidates_the_nearest_is_left(exact, spread):
         "budget": 300,
         "seed": 1,
     }
-    result = racer.race(["broken", *"dcba"], noisy, **given)
+    result = flat.race(["broken", *"dcba"], noisy, **given)
     assert (result.best, result.ended) == ("a", "decided")
     assert result.verdict[-1] == "With probability >0.99 no candidate satisfies the constraints."
     gone = result.eliminations
@@ -319,7 +330,7 @@ def test_of_unacceptable_candidates_the_nearest_is_left(exact, spread):
     assert all(
         against > candidate for candidate, against in zip(gone.candidate, gone.against, strict=True)
     )
-    two = racer.race(["broken", *"dcba"], noisy, min_survivors=2, **given)
+    two = flat.race(["broken", *"dcba"], noisy, min_survivors=2, **given)
     assert set(two.survivors) == {3, 4}
 
 
@@ -332,8 +343,7 @@ def test_a_race_is_open_while_it_is_unclear_who_is_nearest_to_a_limit():
         *(range(2), alike),
         budget=60,
         seed=1,
-        objective=racer.Constrained("dollars", error=("<=", 0.1)),
-        metrics={"error": "min", "dollars": Metric(exact=True)},
+        goal=racer.Constrained({"error": "min", "dollars": Metric(exact=True)}, error=("<=", 0.1)),
     )
     assert result.ended == "budget"
     assert result.survivors == (result.best_index, 1 - result.best_index)
@@ -358,7 +368,7 @@ def test_who_often_fails_is_not_the_best_where_another_never_does(objective, sha
         return {"error": error[config] + noise[0], "dollars": price[config] * (1.0 + noise[1])}
 
     given = {"budget": 150, "seed": 1, "metrics": HOW, "objective": objective}
-    result = racer.race(list("fad"), often, range(20), instance_order="shuffled", **given)
+    result = flat.race(list("fad"), often, range(20), instance_order="shuffled", **given)
     if isinstance(objective, Pareto):
         assert sorted(result.survivors) == [1, 2]
         assert result.probability_front[0] < 0.01
@@ -385,8 +395,10 @@ def test_a_failure_costs_the_bound_of_a_metric_in_the_posterior_too():
         *(range(2), graded),
         budget=600,
         seed=1,
-        objective=racer.Constrained("dollars", score=(">=", 0.7)),
-        metrics={"score": Metric("max", bounds=(0, 1)), "dollars": Metric(exact=True)},
+        goal=racer.Constrained(
+            {"score": Metric("max", bounds=(0, 1)), "dollars": Metric(exact=True)},
+            score=(">=", 0.7),
+        ),
     )
     assert (result.best, result.survivors) == (1, (1,))
     assert result.probability_best[1] > 0.95
@@ -399,7 +411,7 @@ def test_nobody_is_within_both_tolerances():
         return evaluate(config, instance, seed) | {"size": float(config)}
 
     objective = Within("size", error=0.1, dollars=0.1)
-    result = racer.race([0, 1, 3], sized, objective=objective, **given)
+    result = flat.race([0, 1, 3], sized, objective=objective, **given)
     assert result.verdict[-1] == "With probability >0.99 no candidate is within each tolerance."
     assert "it is that or one of" not in str(result)
 
@@ -412,16 +424,20 @@ def test_who_is_good_enough_is_not_eliminated_as_unacceptable():
         return {"error": float(config), "dollars": 4.0 - config + noise}
 
     objective = racer.Constrained("dollars", error=("<=", 99.0))
-    result = racer.race(range(4), clear, budget=120, seed=1, metrics=HOW, objective=objective)
+    result = flat.race(range(4), clear, budget=120, seed=1, metrics=HOW, objective=objective)
     assert result.eliminations["reason"].tolist() == ["inferior"] * 3
 
 
 def test_events_have_all_metrics():
     seen = []
     result = racer.race(
-        range(3), evaluate, budget=60, seed=1, metrics=HOW, objective="dollars",
+        range(3),
+        evaluate,
+        budget=60,
+        seed=1,
+        goal=racer.Constrained({"dollars": "min", "error": "min"}),
         callbacks=[seen.append],
-    )  # fmt: skip
+    )
     first = seen[0]
     assert first.values == first.metrics["dollars"]
     assert first.metrics["error"] == tuple(result.metric("error").iloc[0])
@@ -433,8 +449,7 @@ def test_events_have_all_metrics():
 def test_the_sentence_on_a_front_without_likely_members_names_none():
     result = racer.race(
         *(range(10), lambda c, i, seed: {"a": float(seed % 13), "b": float(seed % 11)}),
-        metrics={"a": "min", "b": "min"},
-        objective=racer.Pareto("a", "b"),
+        goal=racer.Pareto({"a": "min", "b": "min"}),
         budget=100,
         seed=1,
     )
@@ -458,7 +473,7 @@ def test_one_hopeless_candidate_switches_off_no_limit_on_others(objective, size)
         return {"seconds": config + noise[instance, config], "size": [9.0, 5.0, 1.0, size][config]}
 
     for first_test in (7, 20):  # by then, all others may have been given up
-        result = racer.race(
+        result = flat.race(
             *(range(4), sized, range(40)),
             budget=160,
             seed=1,
@@ -487,7 +502,7 @@ def test_the_unit_of_one_constrained_metric_changes_no_race(kind, decider):
         objective = Within("seconds", error=0.1, size=0.1 * unit)
         if kind == "constrained":
             objective = racer.Constrained("seconds", **{n: ("<=", x) for n, x in limits.items()})
-        found = racer.race(
+        found = flat.race(
             *(range(7), sized, range(40)),
             budget=120,
             seed=1,
@@ -536,7 +551,7 @@ def test_what_exceeds_a_limit_by_rounding_is_within_it(memory, limit, decider):
             "mb": at[config],
         }
 
-    result = racer.race(
+    result = flat.race(
         *(range(4), evaluate, range(60)),
         budget=100,
         seed=1,
@@ -557,9 +572,8 @@ def test_who_never_succeeded_has_no_place_beside_the_front(names):
         return {"error": config + noise, "dollars": -config + noise, "seconds": 1.0}
 
     result = racer.race(
-        range(5), evaluate, budget=60, seed=1, metrics=dict.fromkeys(names, "min"),
-        objective=Pareto(*names),
-    )  # fmt: skip
+        range(5), evaluate, budget=60, seed=1, goal=Pareto(dict.fromkeys(names, "min"), *names)
+    )
     known = result.front.notna().all(axis=1)
     assert list(known.index[~known]) == [3]
     assert result.front.loc[3].dropna().to_dict() == {"probability_front": 0.0}
@@ -571,9 +585,12 @@ def test_a_front_with_ties_has_one_order():
     result = racer.tune(
         racer.Space({"x": racer.Real(0, 1)}),
         lambda config, instance, seed: {"a": config["x"], "b": 1 - config["x"]},
-        range(9), budget=100, seed=1, search=racer.Search(elites=5), deterministic=True,
-        metrics={"a": "min", "b": "min"}, objective=Pareto("a", "b"),
-    )  # fmt: skip
+        racer.Instances(range(9), deterministic=True),
+        budget=100,
+        seed=1,
+        search=racer.Search(elites=5),
+        goal=Pareto({"a": "min", "b": "min"}),
+    )
     everyone = tuple(range(len(result.configs)))
     assert result.survivors != tuple(sorted(result.survivors))
     assert result.leaders == tuple(sorted(result.survivors))
@@ -585,7 +602,7 @@ def test_a_front_with_ties_has_one_order():
 
 
 def test_a_single_candidate_is_the_front():
-    alone = racer.race([7], evaluate, budget=60, metrics=HOW, objective=OBJECTIVES[1])
+    alone = flat.race([7], evaluate, budget=60, metrics=HOW, objective=OBJECTIVES[1])
     assert alone.best == 7
     assert "The only candidate is #0." in str(alone)
     assert alone.probability_front == {0: 1.0}
@@ -608,8 +625,7 @@ def test_the_configurations_of_all_that_a_verdict_names_are_shown_in_one_order()
         [0.0, 0.02, 0.05, 0.1],
         budget=300,
         seed=1,
-        metrics=HOW,
-        objective=Pareto("error", "dollars"),
+        goal=Pareto(HOW, "error", "dollars"),
     )
     likely = [c for c, chance in result.probability_front.items() if chance >= 0.5]
     gone = sorted(set(likely) - set(result.survivors))

@@ -7,6 +7,7 @@ import sqlite3
 import sys
 from contextlib import closing
 
+import flat
 import numpy as np
 import pytest
 from objectives import paid as evaluate
@@ -17,7 +18,7 @@ import racer
 from racer import Budget, ObjectiveError, RaceInterrupted, StoreError
 from racer.run.watch import watch
 from racer.store.load import check_store
-from racer.store.schema import conclusion_checksum
+from racer.store.schema import checksum
 
 SPACE = racer.Space({"x": racer.Real(0, 1), "y": racer.Real(0, 1)})
 SETTINGS = {"decider": "best-for-budget", "seed": 3}
@@ -46,7 +47,7 @@ def story(result):
 @pytest.mark.parametrize("prices", [None, price])
 def test_workers_stores_and_interruptions_change_nothing(prices, path):
     given = {**SETTINGS, "budget": Budget(spend=400.0, prices=prices)}
-    alone = racer.race(range(8), evaluate, range(20), **given)
+    alone = flat.race(range(8), evaluate, range(20), **given)
     assert 380.0 < alone.spent <= 400.0
     assert len(alone.survivors) < 8
     calls = []
@@ -58,7 +59,7 @@ def test_workers_stores_and_interruptions_change_nothing(prices, path):
         return evaluate(config, instance, seed)
 
     with pytest.raises(RaceInterrupted) as stop:
-        racer.race(range(8), interrupted, range(20), store=path, **given)
+        flat.race(range(8), interrupted, range(20), store=path, **given)
     told = stop.value.result
     assert told.evaluations == 49
     assert told.spent == pytest.approx(sum(calls))
@@ -72,7 +73,7 @@ def test_workers_stores_and_interruptions_change_nothing(prices, path):
 
 def test_a_race_goes_on_with_more_money_but_not_with_less(path):
     given = {"decider": "f-race", "first_test": 9, "seed": 3, "store": path}
-    short = racer.race(range(8), evaluate, range(20), budget=Budget(spend=550.0), **given)
+    short = flat.race(range(8), evaluate, range(20), budget=Budget(spend=550.0), **given)
     more = racer.resume(path, evaluate, budget=Budget(spend=700.0))
     assert short.spent <= 550.0 < more.spent <= 700.0
     assert more.scores.iloc[: short.evaluations].equals(short.scores)
@@ -82,7 +83,7 @@ def test_a_race_goes_on_with_more_money_but_not_with_less(path):
 
 def test_the_prices_of_a_race_are_recorded_whatever_says_them(path):
     given = {**SETTINGS, "budget": Budget(spend=400.0, prices=price)}
-    one = racer.race(range(8), evaluate, range(20), store=path, **given)
+    one = flat.race(range(8), evaluate, range(20), store=path, **given)
     assert story(racer.load(path)) == story(racer.resume(path, evaluate)) == story(one)
     assert not check_store(path).notes
     listed = racer.load(path).rules.prices
@@ -90,7 +91,7 @@ def test_the_prices_of_a_race_are_recorded_whatever_says_them(path):
         price(c, i) for c in range(8) for i in range(20)
     ]
     given["budget"] = Budget(spend=400.0, prices=listed)
-    assert story(racer.race(range(8), evaluate, range(20), **given)) == story(one)
+    assert story(flat.race(range(8), evaluate, range(20), **given)) == story(one)
     with pytest.raises(StoreError, match="prices is"):
         racer.resume(path, evaluate, budget=Budget(prices=[1.0] * 8))
 
@@ -114,7 +115,7 @@ def per_unit(config, instance):
 
 def tune_by_price(path, prices=per_unit, instances=range(9)):
     given = {"budget": Budget(spend=60.0, prices=prices), "metrics": {"error": "min"}, "seed": 1}
-    return racer.tune(SPACE, tuned, instances, store=path, **given)
+    return flat.tune(SPACE, tuned, instances, store=path, **given)
 
 
 def test_the_prices_of_a_tuning_are_recorded_with_its_candidates(tmp_path):
@@ -144,7 +145,7 @@ def test_a_tuning_that_was_interrupted_is_loaded_with_its_prices_and_goes_on(tmp
 
     given = {"budget": Budget(spend=60.0, prices=per_unit), "metrics": {"error": "min"}, "seed": 1}
     with pytest.raises(RaceInterrupted):
-        racer.tune(SPACE, interrupted, range(9), store=path, **given)
+        flat.tune(SPACE, interrupted, range(9), store=path, **given)
     found = racer.load(path)
     assert (found.ended, found.evaluations) == ("interrupted", 29)
     with pytest.warns(racer.RacerWarning, match="was begun with evaluate="):
@@ -158,7 +159,7 @@ def test_a_recorded_price_that_was_changed_or_is_missing_is_said(tmp_path):
     tune_by_price(path)
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE prices SET value = '1.5' WHERE candidate = 1")
-    with pytest.raises(StoreError, match="its price 1 does not match its checksum"):
+    with pytest.raises(StoreError, match=r"row 1 of .* does not match its checksum"):
         racer.load(path)
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("DELETE FROM prices WHERE candidate = 1")
@@ -174,7 +175,7 @@ def test_recorded_prices_that_make_no_sense_are_refused(tmp_path):
     tune_by_price(path)
     for value in ("[]", "[1.0]", "[[1.0]]", '"x"', "{}", "-1", "true", "[", "null"):
         with closing(sqlite3.connect(path)) as connection, connection:
-            row = (value, conclusion_checksum(1, value))
+            row = (value, checksum((1, value)))
             connection.execute("UPDATE prices SET value = ?, checksum = ? WHERE candidate = 1", row)
         with pytest.raises(StoreError, match="price"):
             racer.load(path)
@@ -185,7 +186,7 @@ def test_recorded_seconds_decide_after_a_resume_as_they_did(path, monkeypatch):
     ticks = np.random.default_rng(1).exponential(size=10_000).cumsum()
     monkeypatch.setattr("racer.evaluate.attempt._clock", iter(ticks.tolist()).__next__)
     given = {**SETTINGS, "budget": Budget(seconds=150.0)}
-    first = racer.race(range(6), evaluate, range(50), store=path, **given)
+    first = flat.race(range(6), evaluate, range(50), store=path, **given)
     assert len(first.eliminations) > 2
     # by these ticks
     assert 140.0 < first.seconds <= 155.0
@@ -204,7 +205,7 @@ def test_a_program_that_cannot_print_its_price_is_refused_before_it_runs(tmp_pat
     with pytest.raises(racer.SettingError, match=message):
         racer.tune(SPACE, program, budget=Budget(spend=3.0), store=path)
     with pytest.raises(racer.SettingError, match="metrics were given, but the program is read"):
-        racer.tune(SPACE, program, budget=99, metrics={"a": "min"}, objective="a", store=path)
+        racer.tune(SPACE, program, budget=99, goal={"a": "min"}, store=path)
     assert not marker.exists()
     assert not path.exists()
 
@@ -227,7 +228,7 @@ def test_an_evaluate_that_does_not_say_what_it_spent_is_refused_at_its_first_cel
 
 def test_what_is_spent_is_shown_and_written(tmp_path, path, capsys):
     given = {**SETTINGS, "budget": Budget(spend=400.0), "store": path, "progress": True}
-    result = racer.race(range(8), evaluate, range(20), **given)
+    result = flat.race(range(8), evaluate, range(20), **given)
     shown = capsys.readouterr().err
     assert " of 400 spent) evaluations" in shown
     text = io.StringIO()
@@ -258,7 +259,7 @@ def test_a_tuning_never_spends_more_than_its_budget(prices, more):
     instances = more["instances"]
     given = {name: value for name, value in more.items() if name != "instances"}
     called = timed if "metrics" in more else tuned
-    result = racer.tune(
+    result = flat.tune(
         SPACE, called, instances, budget=Budget(spend=400.0, prices=prices), seed=3, **given
     )
     assert result.spent == pytest.approx(result.scores["spend"].sum())

@@ -14,6 +14,7 @@ import warnings
 from contextlib import suppress
 from itertools import pairwise
 
+import flat
 import pytest
 from playing import eliminated
 from rich.console import Console
@@ -84,7 +85,7 @@ def test_what_is_shown_is_one_line_each_in_the_narrowest_terminal(monkeypatch, c
 
 
 def test_indistinguishable_ones_are_called_so(capsys):
-    racer.race([1, 2], lambda config, instance, seed: 0.0, budget=100, each_test=1, progress=True)
+    flat.race([1, 2], lambda config, instance, seed: 0.0, budget=100, each_test=1, progress=True)
     shown = capsys.readouterr().err
     assert re.search(r"block +28: dropped #1, indistinguishable from #0\n", shown)
 
@@ -293,7 +294,7 @@ def test_a_display_that_cannot_be_written_changes_no_run(monkeypatch, error, las
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         shown = race(progress=True)
-    assert shown.scores["value"].tolist() == race().scores["value"].tolist()
+    assert shown.scores["value"].tolist() == race(progress=False).scores["value"].tolist()
     is_quiet = is_terminal and isinstance(error, BrokenPipeError)  # Rich would end the program
     texts = [str(warning.message) for warning in caught]
     assert sum(text.startswith("progress is not shown any more") for text in texts) == (
@@ -413,7 +414,7 @@ def test_held_out_instances_have_a_counter_of_their_own():
             super().told(outcome)
             seen.append(self.state.line(0.0))
 
-    tuner = Tuner(space, range(5), budget=60, seed=1, test_instances=[7, 8, 9])
+    tuner = Tuner.of(space, range(5), budget=60, seed=1, test_instances=[7, 8, 9])
     workers = workers_for(evaluate, (), ())
     drive(tuner, workers, display=Display(Console(file=io.StringIO())))
     held_out = [line for line in seen if "held-out" in line]

@@ -37,15 +37,11 @@ def test_all_settings_reach_the_race():
     result = racer.race(
         [3, 1, 2],
         costly,
-        range(20),
-        decider="f-race-sign",
+        racer.Instances(range(20), deterministic=True),
+        decider=racer.deciders.FRace(posthoc="sign", first_test=3, each_test=2, min_survivors=2),
         budget=racer.Budget(evaluations=100, seconds=100),
-        maximize=True,
+        goal="max",
         seed=11,
-        deterministic=True,
-        first_test=3,
-        each_test=2,
-        min_survivors=2,
         limits=racer.Limits(retries=1),
         callbacks=[seen.append],
     )
@@ -72,7 +68,14 @@ def test_an_interrupt_hands_over_what_is_known():
         return float(config)
 
     with pytest.raises(racer.RaceInterrupted, match="interrupted") as caught:
-        racer.race([1, 2, 3], evaluate, range(20), budget=60, first_test=9, seed=1)
+        racer.race(
+            [1, 2, 3],
+            evaluate,
+            range(20),
+            budget=60,
+            decider=racer.deciders.BayesianFriedman(first_test=9),
+            seed=1,
+        )
     result = caught.value.result
     assert result.ended == Ended.INTERRUPTED
     assert result.best is None  # nothing has been looked at yet

@@ -5,6 +5,7 @@ import math
 import sys
 import warnings
 
+import flat
 import numpy as np
 import pytest
 
@@ -19,7 +20,7 @@ def warned(evaluate, candidates=FIVE, **settings):
     settings = {"budget": 100, "seed": 1} | settings
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        racer.race(candidates, evaluate, **settings)
+        flat.race(candidates, evaluate, **settings)
     return [text for w in caught if (text := str(w.message)).startswith("evaluate ")]
 
 
@@ -62,8 +63,7 @@ def test_a_metric_that_is_no_number_is_named():
         racer.race(
             FIVE,
             lambda *_: {"a": math.nan},
-            metrics={"a": "min"},
-            objective="a",
+            goal={"a": "min"},
             budget=100,
             seed=1,
         )
@@ -247,7 +247,7 @@ class Scored:
 def test_scores_that_are_minimized_are_said_at_once(evaluate, name):
     said = warned(evaluate, budget=300)
     assert [text.split("'")[1] for text in said] == ([name] if name else [])
-    assert all(text.endswith("give maximize=True if larger is") for text in said)
+    assert all(text.endswith("give goal='max' if larger is") for text in said)
     assert not warned(evaluate, budget=300, maximize=True)
 
 

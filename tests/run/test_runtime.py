@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 
+import flat
 import pytest
 from objectives import says_its_time as says
 
@@ -42,7 +43,7 @@ ONE_BLOCK = {"seed": 1, "first_test": 1}
 @pytest.mark.skipif(sys.platform != "linux", reason="CPU time of a process tree")
 @pytest.mark.parametrize("evaluate", [busy, in_a_child])
 def test_cpu_time_is_measured_and_stopped_at_the_limit(evaluate):
-    result = racer.race(
+    result = flat.race(
         [0.15, 0.001, 30.0], evaluate, runtime=Runtime(0.6), budget=3, **ONE_BLOCK
     )  # which burns .8 s: a fork of a large process takes .1 s at times
     times = result.table.iloc[0]
@@ -57,13 +58,13 @@ def test_cpu_time_is_measured_and_stopped_at_the_limit(evaluate):
 )
 def test_waiting_is_not_run_time_but_does_not_go_on_for_ever(monkeypatch, pool, least, status):
     monkeypatch.setattr("racer.evaluate.limits.limits._START", least)
-    result = racer.race(pool, asleep, runtime=Runtime(0.015), budget=2, **ONE_BLOCK)
+    result = flat.race(pool, asleep, runtime=Runtime(0.015), budget=2, **ONE_BLOCK)
     assert set(result.scores["status"]) == {status}
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_time_that_is_returned_is_taken(jobs):
-    result = racer.race([3.0, 1.0, 9.0], says, runtime=Runtime(5.0), n_jobs=jobs, **RACE)
+    result = flat.race([3.0, 1.0, 9.0], says, runtime=Runtime(5.0), n_jobs=jobs, **RACE)
     assert result.table.iloc[0].tolist() == [3.0, 1.0, 5.0]
     assert result.scores["status"].tolist()[:3] == ["ok", "ok", "capped"]
 
@@ -94,7 +95,7 @@ def test_what_a_program_says_of_its_time(tmp_path, script, more, status, value):
     argv = [str(path)] if more else [str(path), "{bound}", "{x}"]
     if more.get("protocol") == "irace":
         argv += ["{candidate}", "{instance_id}", "{seed}", "{instance}", "{bound}", "{parameters}"]
-    result = racer.race(
+    result = flat.race(
         [{"x": 1}, {"x": 2}],
         racer.Command(argv, **more),
         ["i"],
@@ -107,7 +108,7 @@ def test_what_a_program_says_of_its_time(tmp_path, script, more, status, value):
 
 
 def test_a_program_that_says_nothing_is_measured(tmp_path):
-    result = racer.race(
+    result = flat.race(
         [{"x": 1}, {"x": 2}],
         racer.Command([sys.executable, "-c", "", "{x}"]),
         runtime=Runtime(9.0),
@@ -120,20 +121,20 @@ def test_a_program_that_says_nothing_is_measured(tmp_path):
 def test_a_runtime_with_a_function_is_given_again(tmp_path):
     path = str(tmp_path / "run.db")
     runtime = Runtime(5.0, utility=lambda t: 1.0 - t)
-    first = racer.race([3.0, 1.0, 9.0], says, runtime=runtime, store=path, **RACE)
-    with pytest.raises(racer.StoreError, match="runtime=\\.\\."):
+    first = flat.race([3.0, 1.0, 9.0], says, runtime=runtime, store=path, **RACE)
+    with pytest.raises(racer.StoreError, match=r"goal=racer.Runtime\(..\)"):
         racer.resume(path, says)
     with pytest.raises(racer.StoreError, match="utility is not in the file"):
         racer.load(path)
-    assert racer.resume(path, says, runtime=runtime).best_index == first.best_index
+    assert racer.resume(path, says, goal=runtime).best_index == first.best_index
 
 
 def test_a_store_of_run_times_is_read_and_continued_with_a_larger_budget(tmp_path):
     path = str(tmp_path / "run.db")
     runtime = Runtime(5.0, slack=1.5)
-    racer.race([3.0, 1.0, 9.0], says, runtime=runtime, store=path, **RACE)
+    flat.race([3.0, 1.0, 9.0], says, runtime=runtime, store=path, **RACE)
     with pytest.raises(racer.StoreError, match=r"runtime\['slack'\] is 2.0, .* has 1.5"):
-        racer.race([3.0, 1.0, 9.0], says, runtime=Runtime(5.0), store=path, **RACE)
+        flat.race([3.0, 1.0, 9.0], says, runtime=Runtime(5.0), store=path, **RACE)
     loaded = racer.load(path)
     seen = state_in(path, ProgressState(0.0))
     assert (seen.best, seen.mean, seen.of.mean_label) == (1, 1.0, "PAR10")

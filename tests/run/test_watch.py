@@ -5,6 +5,7 @@ import re
 import shlex
 from pathlib import Path
 
+import flat
 import pytest
 from rich.console import Console
 from typed import typed
@@ -153,10 +154,9 @@ def both(config, instance, seed, stop=None):
 
 
 def to_front(evaluate, **more):
-    return racer.race(
+    return flat.race(
         *(range(5), evaluate, range(30)),
-        budget=150, seed=1, progress=True, decider="front", deterministic=True,
-        metrics={"error": "min", "score": "max"}, objective=racer.Pareto("error", "score"), **more,
+        budget=150, seed=1, progress=True, decider="front", goal={"error": "min", "score": "max"}, **more,
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import jsonschema
 import pytest
 
 import racer
+from racer.core.arguments import goal_settings
 from racer.errors import BudgetError, ObjectiveError, SettingError
 from racer.scenario.scenario import Scenario, read_scenario
 from racer.scenario.settings import SETTINGS, json_schema
@@ -46,7 +47,7 @@ def scenario(folder, text, name="scenario.toml"):
 
 
 def test_a_toml_file_is_relative_to_itself(folder):
-    found = scenario(folder, TOML + 'decider = "t-race-holm"\njobs = 2\nelites = 2\n').arguments()
+    found = scenario(folder, TOML + 'decider = "t-race-holm"\nn_jobs = 2\nelites = 2\n').arguments()
     assert found["instances"] == [f"{folder}/inst/{n}" for n in ("a 1.tsp", "b.tsp", "deep/c.tsp")]
     assert found["space"] == racer.Space.from_irace(PARAMETERS)
     assert found["evaluate"].argv({"alg": "as", "x": 0.5, "n": 1}, "i", 3) == [
@@ -207,7 +208,13 @@ def test_a_module_may_change_the_path_while_it_is_imported(folder, monkeypatch):
 
 
 def test_tests_may_come_at_growing_distances(folder):
-    assert scenario(folder, f"{TOML}each_test = 'growing'\n").arguments()["each_test"] == "growing"
+    text = f"{TOML}each_test = 'growing'\nfirst_test = 8\n"
+    given = scenario(folder, text).arguments()
+    rules = racer.Tuner(given["space"], budget=90, decider=given["decider"]).rules
+    assert (rules.first_test, rules.each_test) == (8, "growing")
+    text += "decider = 'f-race'\n"
+    expected = racer.deciders.FRace(first_test=8, each_test="growing")
+    assert scenario(folder, text).arguments()["decider"] == expected
     with pytest.raises(racer.SettingError, match='give a whole number, or "growing"'):
         scenario(folder, f"{TOML}each_test = 'grow'\n")
 
@@ -242,22 +249,71 @@ def test_run_times_are_a_limit_or_a_table(tmp_path):
     ):
         (tmp_path / "scenario.toml").write_text(begin + text)
         found = read_scenario(str(tmp_path / "scenario.toml")).arguments()
-        assert racer.Runtime.of(found["runtime"]) == expected
+        assert found["goal"] == expected
         assert as_toml({"runtime": {"limit": 2.0}}, [], "x").endswith("runtime = {limit = 2.0}\n")
     (tmp_path / "scenario.toml").write_text(begin + "[runtime]\nslack = 3")
     with pytest.raises(racer.SettingError, match="give seconds, or a table with limit"):
         read_scenario(str(tmp_path / "scenario.toml"))
 
 
+@pytest.mark.parametrize(
+    ("text", "goal"),
+    [
+        ("", "min"),
+        ("goal = 'max'", "max"),
+        ("goal = {a = 'max', b = 'min'}", {"a": "max", "b": "min"}),
+        (
+            "goal = {a = 'max', b = 'min'}\nwithin = {a = 0.1}",
+            racer.Within({"a": "max", "b": "min"}, a=0.1),
+        ),
+        (
+            "constrained = {a = ['>=', 2]}\n[goal]\na = {direction = 'max', bounds = [0, 3]}\nb = 'min'",
+            racer.Constrained(
+                {"a": {"direction": "max", "bounds": [0, 3]}, "b": "min"}, a=(">=", 2.0)
+            ),
+        ),
+        (
+            "goal = {a = 'max', b = 'min', c = 'min'}\npareto = ['b', 'c']",
+            racer.Pareto({"a": "max", "b": "min", "c": "min"}, "b", "c"),
+        ),
+    ],
+)
+def test_a_goal_is_as_in_python(folder, text, goal):
+    found = scenario(folder, f"{TOML}{text}\n").arguments()["goal"]
+    assert repr(found) == repr(goal)
+    assert goal_settings(found).keys() == {"maximize", "metrics", "objective", "runtime"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("runtime = 2\ngoal = 'min'", "runtime beside goal: give one of them"),
+        (
+            "goal = {a = 'min', b = 'max'}\nwithin = {a = 1}\npareto = ['a', 'b']",
+            "pareto beside within",
+        ),
+        ("within = {a = 1}", "within needs the direction of each metric"),
+    ],
+)
+def test_parts_of_a_goal_that_do_not_fit_are_refused(folder, text, message):
+    with pytest.raises(SettingError, match=message):
+        scenario(folder, f"{TOML}{text}\n").arguments()
+
+
 def test_the_schema_is_the_one_in_the_docs_and_fits():
     schema = json.loads((DOCS / "scenario.schema.json").read_text(encoding="utf-8"))
     assert schema == json_schema()
     jsonschema.validate({"budget": 3, "command": ["a"], "instances": [1]}, schema)
-    for right in ({"objective": {"pareto": ["a"]}}, {"runtime": {"limit": 3}}, {"jobs": -1}):
+    for right in (
+        {"pareto": ["a", "b"]},
+        {"goal": "max"},
+        {"runtime": {"limit": 3}},
+        {"n_jobs": -1},
+    ):
         jsonschema.validate(right, schema)
-    empty = [{"objective": ""}, {"objective": {}}, {"runtime": {}}]
+    empty = [{"goal": ""}, {"goal": {}}, {"within": {}}, {"runtime": {}}]
     unknown = [{"budgte": 3}, {"decider": "no"}, {"runtime": {"limit": 3, "per": 10}}]
-    for wrong in (*empty, *unknown, {"budget": "3"}, {"jobs": 0}):
+    for wrong in (*empty, *unknown, {"budget": "3"}, {"n_jobs": 0}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(wrong, schema)
 

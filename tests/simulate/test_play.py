@@ -8,7 +8,7 @@ from playing import ONE_NUMBER, short
 
 import racer
 from racer import Budget, BudgetError, SettingError
-from racer.deciders import BayesianFriedman
+from racer.deciders import BayesianFriedman, FRace
 from racer.simulate import Drawn, NormalWorld, RecordedWorld, play
 
 NAMES = {
@@ -27,10 +27,9 @@ def test_a_played_race_is_the_real_race(decider):
     real = racer.race(
         range(7),
         lambda candidate, block, seed: table[block, candidate],
-        range(60),
+        racer.Instances(range(60), deterministic=True),
         decider=decider,
         budget=7 * 60,
-        deterministic=True,
         seed=int(row["seed"]),
     )
     assert row["selected"] == real.leader
@@ -72,9 +71,9 @@ def test_the_mean_can_select_another_than_the_standing():
     """One large difference against two small ones: ranks and means disagree."""
     table = [[0.0, 1.0], [0.0, 1.0], [9.0, 0.0]]
     world = RecordedWorld(table, shuffle=False)
-    settings = {"repetitions": 1, "first_test": 1}
-    assert play("f-race", world, **settings).frame["selected"].tolist() == [0]
-    assert play("f-race", world, select="mean", **settings).frame["selected"].tolist() == [1]
+    settings = {"decider": FRace(first_test=1), "repetitions": 1}
+    assert play(world=world, **settings).frame["selected"].tolist() == [0]
+    assert play(world=world, select="mean", **settings).frame["selected"].tolist() == [1]
 
 
 def test_of_several_best_candidates_the_share_dropped_counts():
@@ -90,7 +89,8 @@ def test_of_several_best_candidates_the_share_dropped_counts():
 
 def test_indistinguishable_pairs_are_counted_and_judged():
     alike = NormalWorld(3, 50.0)  # means within 1, noise of 50: nobody is distinguishable
-    result = play(BayesianFriedman(gate=False), alike, repetitions=4, blocks=900, each_test=10)
+    decider = BayesianFriedman(gate=False, each_test=10)
+    result = play(decider, alike, repetitions=4, blocks=900)
     assert result.summary["indistinguishable"] > 0
     assert result.summary["truly_indistinguishable"] == 1.0
 
@@ -108,13 +108,13 @@ def test_budgets_bind():
         ({"budget": Budget(spend=9)}, SettingError, "no money is spent; give evaluations only"),
         ({"blocks": None}, SettingError, "give a number of blocks"),
         ({"blocks": 0}, SettingError, "blocks=0"),
-        ({"min_survivors": 4}, SettingError, "min_survivors=4"),
+        ({"decider": FRace(min_survivors=4)}, SettingError, "min_survivors=4"),
         ({"budget": 3}, BudgetError, "budget of 3"),
     ],
 )
 def test_bad_settings_are_refused_before_anything_is_played(settings, error, message):
     with pytest.raises(error, match=message):
-        play("f-race", NormalWorld(4, 1.0), **({"blocks": 20} | settings))
+        play(world=NormalWorld(4, 1.0), **({"decider": "f-race", "blocks": 20} | settings))
 
 
 def test_a_recorded_world_has_no_more_blocks_than_rows():
@@ -129,7 +129,7 @@ def test_a_world_without_times_has_no_run_times():
     with pytest.raises(
         SettingError, match=r"Runtime.*: the cost of candidate \d on block 0 of .* is -"
     ):
-        play(None, NormalWorld(5, 0.5), runtime=racer.Runtime(2.0), blocks=12, repetitions=1)
+        play(None, NormalWorld(5, 0.5), goal=racer.Runtime(2.0), blocks=12, repetitions=1)
 
 
 class Constant:

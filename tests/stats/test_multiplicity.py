@@ -47,30 +47,9 @@ def test_by_hand(procedure, adjusted):
     np.testing.assert_allclose(procedure(FIVE), adjusted, rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("m", "factors"),
-    [
-        (2, [1]),
-        (3, [3, 1, 1]),
-        (4, [6, 3, 3, 3, 2, 1]),
-        (5, [10, 6, 6, 6, 6, 4, 4, 3, 2, 1]),
-    ],
-)
-def test_shaffers_factors(m, factors):
-    """Shaffer (1986), Table 1: what equal p-values are multiplied by, one at a time.
-
-    With the first i - 1 p-values 0 and the others equal and small, the i-th is the first of the
-    others, and its factor is the largest among theirs.
-    """
-    k = len(factors)
-    for i, factor in enumerate(factors):
-        p = np.array([0.0] * i + [1e-4] * (k - i))
-        np.testing.assert_allclose(shaffer(p, m)[i:], factor * 1e-4, rtol=1e-12)
-
-
 @pytest.mark.parametrize("m", [2, 3, 4, 5, 6])
 def test_shaffers_factors_by_enumeration(m):
-    """The most pairs that can be equal at once, when at least i - 1 are not."""
+    """The most pairs that can be equal at once, when at least i - 1 are not (Shaffer 1986, Table 1)."""
     k = int(comb(m, 2))
     counts = {
         sum(a == b for a, b in combinations(groups, 2)) for groups in product(range(m), repeat=m)

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from racer.errors import ScoresError
 from racer.stats import rank_biserial, signed_rank_test
 from racer.stats.signed_rank import signed_levels
 
@@ -98,22 +97,9 @@ class TestTies:
         assert (result.rank_sum_better, result.rank_sum_worse) == (7.0, 3.0)
 
 
-class TestBadInput:
-    def test_pairs_with_nan_are_deleted(self):
-        result = signed_rank_test([0.0, np.nan, 0.0], [1.0, 1.0, np.nan])
-        assert (result.n_better, result.n_dropped) == (1, 2)
-
-    @pytest.mark.parametrize(
-        ("x", "y", "message"),
-        [
-            ([1.0], [1.0, 2.0], "x has 1 scores and y 2"),
-            ([np.nan], [1.0], "no pair without NaN"),
-            (["a"], [1.0], "x must hold numbers only"),
-        ],
-    )
-    def test_bad_scores(self, x, y, message):
-        with pytest.raises(ScoresError, match=message):
-            signed_rank_test(x, y)
+def test_pairs_with_nan_are_deleted():
+    result = signed_rank_test([0.0, np.nan, 0.0], [1.0, 1.0, np.nan])
+    assert (result.n_better, result.n_dropped) == (1, 2)
 
 
 class TestRankBiserial:

@@ -161,8 +161,6 @@ def test_numpy_integers_are_whole_numbers():
 
 
 def test_masked_cells_are_unknown():
-    from racer.stats import friedman_test
-
     table = np.ma.array(np.arange(12.0).reshape(4, 3), mask=False)
     table[1, 2] = np.ma.masked
     assert friedman_test(table).n_dropped == 1

@@ -3,6 +3,7 @@
 import os
 import sys
 
+import flat
 import pytest
 
 import racer
@@ -43,7 +44,7 @@ def test_a_tuning_of_a_program(tmp_path):
     command = racer.Command([sys.executable, "-I", "-S", "-c", code, "{x}", "{instance}", "{seed}"])
     space = racer.Space({"x": racer.Integer(0, 9)})
     settings = {"budget": 25, "first_test": 2, "seed": 1, "test_instances": [5]}
-    result = racer.tune(space, command, [0, 1], **settings, store=path)
+    result = flat.tune(space, command, [0, 1], **settings, store=path)
     loaded = racer.load(path)
     assert told(loaded) == told(result)
     assert loaded.tests.equals(result.tests)

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 
+import flat
 import pytest
 from objectives import hang
 from processes import noted, wait_for
@@ -39,17 +40,17 @@ def said(result):
 
 def check_result(executor, path):
     """Check that a race, a tuning and a resume give the result of one process."""
-    race = racer.race(POOL, objective(), [1.0, 2.0], **SETTINGS)
-    found = racer.race(POOL, objective(), [1.0, 2.0], n_jobs=executor, **SETTINGS)
+    race = flat.race(POOL, objective(), [1.0, 2.0], **SETTINGS)
+    found = flat.race(POOL, objective(), [1.0, 2.0], n_jobs=executor, **SETTINGS)
     assert said(found) == said(race)
     short = SETTINGS | {"budget": 60}
-    racer.race(POOL, objective(), [1.0, 2.0], n_jobs=executor, store=path, **short)
+    flat.race(POOL, objective(), [1.0, 2.0], n_jobs=executor, store=path, **short)
     resumed = racer.resume(
         path, objective(), budget=150, n_jobs=racer.Workers(executor=executor, ahead=0)
     )
     assert said(resumed) == said(race)
     one, other = (
-        racer.tune(SPACE, objective(), [1.0, 2.0], n_jobs=given, **SETTINGS)
+        flat.tune(SPACE, objective(), [1.0, 2.0], n_jobs=given, **SETTINGS)
         for given in (1, executor)
     )
     assert said(one) == said(other)
@@ -59,9 +60,9 @@ def check_limits(executor):
     """Check that limits hold in its workers."""
     once = {"deterministic": True, "first_test": 1, "budget": 2, "n_jobs": executor}
     with pytest.warns(racer.RacerWarning, match="is set aside"):
-        result = racer.race(range(2), lambda c, i, s: hang(), [0], **once, limits=racer.Limits(0.5))
+        result = flat.race(range(2), lambda c, i, s: hang(), [0], **once, limits=racer.Limits(0.5))
     assert result.failures["status"].tolist() == ["timeout"] * 2
-    result = racer.race(range(2), lambda c, i, s: c, [0], **once, limits=racer.Limits(600))
+    result = flat.race(range(2), lambda c, i, s: c, [0], **once, limits=racer.Limits(600))
     assert result.failures.empty
 
 
@@ -89,7 +90,7 @@ def check_interrupt(executor, folder, running):
     thread.start()
     try:
         with pytest.raises(racer.RaceInterrupted):
-            racer.race(range(4), evaluate, n_jobs=executor, **SETTINGS)
+            flat.race(range(4), evaluate, n_jobs=executor, **SETTINGS)
         assert list(ended.iterdir()) == []
     finally:
         release.touch()

@@ -12,6 +12,7 @@ import warnings
 from contextlib import closing
 from pathlib import Path
 
+import flat
 import numpy as np
 
 import racer
@@ -35,20 +36,20 @@ def evaluate(config, instance, seed):
 def race(folder, **more):
     pool = [{"n": n, "x": x} for n in range(3) for x in (0.25, 0.5)]
     settings = {"budget": 90, "seed": 5, "decider": "bayesian-friedman", **more}
-    return racer.race(pool, evaluate, INSTANCES, **settings, store=folder / "race.db")
+    return flat.race(pool, evaluate, INSTANCES, **settings, store=folder / "race.db")
 
 
 def run_times(folder):
     """Race for run times, which `evaluate` reports."""
     pool = [{"n": n, "x": x} for n in range(3) for x in (0.25, 0.5)]
     settings = {"budget": 40, "seed": 5, "runtime": racer.Runtime(5.0, slack=1.0)}
-    return racer.race(pool, evaluate, INSTANCES, **settings, store=folder / "run_times.db")
+    return flat.race(pool, evaluate, INSTANCES, **settings, store=folder / "run_times.db")
 
 
 def tuning(folder):
     settings = {"budget": [100, 150], "seed": 5, "initial": [{"k": "b", "n": 9}]}
     tests = ["t", "uu"]
-    return racer.tune(
+    return flat.tune(
         SPACE, evaluate, INSTANCES, test_instances=tests, **settings, store=folder / "tuning.db"
     )
 

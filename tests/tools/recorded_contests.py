@@ -37,6 +37,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+import flat
 import numpy as np
 import pandas as pd
 from joblib.externals.loky import reusable_executor
@@ -523,7 +524,7 @@ def play_contest(kind, number):
     name, world, subject, instances, rules = settings_of(kind, number, driven=driven)
     watch = Watch(clock=not driven)
     given = (subject, world, instances) if driven else (subject, instances)
-    make = racer.tune if driven else racer.Race if kind == "race" else racer.Tuner
+    make = flat.tune if driven else racer.Race.of if kind == "race" else racer.Tuner.of
     with watch.of_warnings():
         result = make(*given, callbacks=[watch], **rules)
         if not driven:
@@ -555,7 +556,7 @@ def ablation_settings(number):
         runtime = draw(rng, RUNTIME) | {"limit": 5.0, "utility": None}
         rules |= {"maximize": False, "runtime": racer.Runtime(**runtime)}
     world = World(2 * number, **luck, timed=is_timed)
-    tuner = racer.Tuner(space, (None, range(4), range(8), range(15))[number // 8 % 4], **rules)
+    tuner = racer.Tuner.of(space, (None, range(4), range(8), range(15))[number // 8 % 4], **rules)
     result = Watch().drive(tuner, world, rng)
     given = {name: value for name, value in draw(rng, GIVEN).items() if value is not None}
     if "target" in given or result.best in (None, result.configs[given.get("source", 0)]):
@@ -653,7 +654,7 @@ def play_store(number):
         else:
             name, world, given, *among, rules = settings_of(way, 9_000 + number, driven=True)
             world.kind = ""
-            run, show = racer.race if way == "race" else racer.tune, of_contest
+            run, show = flat.race if way == "race" else flat.tune, of_contest
         stops = is_ablation or number % 2 == 0
         at = int(np.random.default_rng([7, number]).integers(*MOMENTS[way])) if stops else None
         path, evaluate = f"{folder}/store.db", StopAt(world, at)
@@ -685,7 +686,7 @@ def play_jobs(number):
         watch = Watch(clock=False)
         more = {"n_jobs": n_jobs, "callbacks": [watch]}
         with watch.of_warnings():
-            run = racer.race if kind == "race" else racer.tune
+            run = flat.race if kind == "race" else flat.tune
             result = run(subject, world, instances, **rules, **more)
         cases.append(of_contest(result, clock=False) | watch.parts())
     if canonical(plain(cases[0])) != canonical(plain(cases[1])):

@@ -24,7 +24,7 @@ def counted_anew(connection):
     connection.execute("DELETE FROM outcomes")
     before = 0
     for number, row in enumerate(rows, 1):
-        before = schema.checksum(schema.OutcomeRow(*row), before)
-        connection.execute(schema.ADD_OUTCOME, (*row, number, before))
+        before = schema.checksum(row, before)
+        connection.execute(schema.ADD["outcomes"], (*row, number, before))
     connection.execute("UPDATE recorded SET outcomes = ?, checksum = ?", (len(rows), before))
     connection.commit()

@@ -53,6 +53,20 @@ _BY_NAME = {
     "space parameters": [3, {3: Real(0, 1)}, {"x": Real}, "x"],
     "decider": ["f-rase", "", deciders.FRace, [deciders.FRace()]],
     "metrics": ["score", ["score"], {}, {"score": "up"}, {3: "min"}],
+    "goal": [
+        "down",
+        "",
+        {},
+        {"score": "up"},
+        {3: "min"},
+        3,
+        True,
+        racer.Pareto,
+        racer.Pareto("a", "b"),
+    ],
+    "groups held_out items": ["abc", [], 3],
+    "block_size min_survivors": [0, 1.5],
+    "each_test": [0, "growign"],
     "objective": ["score", racer.Pareto("a", "b"), racer.Pareto],
     "choices levels": [[], ["a", "a"], [1, 1.0], [NAN]],
     "conditions": [[Param("x") > 0.5], {"y": 3}, {"z": Param("x") > 0.5}, {"x": "x > 1"}],
@@ -68,7 +82,7 @@ _CALLED = {  # what a message may call an argument instead
     "candidates instances test_instances": "candidate|instance",
     "space parameters text data config": r"param|give text|is a class|JSON|\bx\b",
     "scores x y table p_values vector": "scores|samples|p-values|data",
-    "evaluate direction metric": "objective|Metric",
+    "evaluate direction metric goal": "objective|[Mm]etric",
     "n_jobs argv spend": "jobs|command|money",
     "store of path forbidden": "file|path|store|tun",
     "conditions": "condition",
@@ -77,8 +91,9 @@ CALLED = {name: called for names, called in _CALLED.items() for name in names.sp
 MODULES = ("racer", "racer.stats", "racer.deciders", "racer.simulate", "racer.integrations.optuna")
 OF_SPACES = ("from_json", "from_irace", "read_irace", "read_pcs", "read_configspace")
 REST = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
-SKIPPED = ("read_scores", "finish")  # of files, and of a trial that Optuna made
-OF_RULES = {"Race": {"budget": 90}, "Tuner": {"budget": 90}, "compare": {"maximize": False}}
+SKIPPED = ("read_scores", "finish", "Scheduled", "Power")  # of files, a trial, abstract, a result
+OF_RULES = {"Race": {"budget": 90}, "Tuner": {"budget": 90}, "compare": {"goal": "min"}}
+OF_RULES["gate"] = {"goal": "max"}
 GIVEN = ("budget", "instances", "source", "blocks")  # though they have a default
 
 
@@ -132,6 +147,10 @@ def targets(folder):
     given |= {"choices": "ab", "levels": "ab", "low": 1, "high": 9, "data": space.to_json()}
     given |= {"parameters": {"x": Real(0, 1)}, "path": folder / "space.txt", "config": of.best}
     given |= {"programs": dict.fromkeys("ab", lambda instance: 1), "vector": [0.5, 0.5]}
+    given |= {"duel.players": ["p", "q"], "judge": lambda *_: "tie", "mean_sequence.x": [2.0, 3.0]}
+    given |= {"baseline": {"a": 1.0, "b": 0.0}, "gate.evaluate": lambda item: 1.0, "margin": 0.1}
+    given |= {"plan.candidates": 3, "effect": 1.0, "noise": 1.0, "difference_sequence.x": [2.0]}
+    given |= {"difference_sequence.y": [3.0], "submit": len, "collect": len, "size": 2}
     given["path"].write_text(given["text"])
     public = {}
     for name in MODULES:

@@ -1,5 +1,6 @@
 """The default of a space: the configuration in use now, which a tuning has to beat."""
 
+import flat
 import numpy as np
 import pytest
 
@@ -17,7 +18,7 @@ def evaluate(config, instance, seed):
 
 
 def tuned(space=SPACE, evaluate=evaluate, **settings):
-    return racer.tune(space, evaluate, range(10), **({"budget": 120, "seed": 1} | settings))
+    return flat.tune(space, evaluate, range(10), **({"budget": 120, "seed": 1} | settings))
 
 
 def test_the_default_is_in_the_first_race_and_on_held_out_instances(path):
@@ -54,7 +55,9 @@ def test_without_held_out_instances_no_probability_is_given():
     result = tuned()
     assert result.improvement.probability is None
     assert not result.improvement.held_out
-    assert "chosen on these, which flatters it: give test_instances" in result.verdict[0]
+    assert (
+        "chosen on these, which flatters it: give Instances(.., held_out=..)" in result.verdict[0]
+    )
 
 
 def test_a_default_that_is_the_best_is_named():
@@ -87,7 +90,7 @@ def test_so_many_elites_as_asked_for_are_evaluated_on_held_out_instances(tmp_pat
     again = racer.resume(tmp_path / "run.db", evaluate)
     assert again.tests.equals(result.tests)
 
-    with pytest.raises(racer.SettingError, match="test_elites=2 without test_instances: give"):
+    with pytest.raises(racer.SettingError, match="test_elites=2 without held-out instances: give"):
         tuned(search=racer.Search(test_elites=2))
 
 
@@ -102,12 +105,14 @@ def counted(fails=lambda x, instance: False, size=lambda instance: 1.0, **settin
             raise ValueError("too hard")
         return size(instance) * (0.5 * config["x"] + 0.001 * (seed % 7))
 
-    return racer.tune(WHOLE, cost, range(10), **({"budget": 150, "seed": 1} | settings))
+    return flat.tune(WHOLE, cost, range(10), **({"budget": 150, "seed": 1} | settings))
 
 
 def test_of_a_utility_more_is_better():
     runtime = racer.Runtime(10.0, utility="linear")
-    tuner = Tuner(WHOLE, range(10), budget=150, seed=1, runtime=runtime, test_instances=[100, 101])
+    tuner = Tuner.of(
+        WHOLE, range(10), budget=150, seed=1, runtime=runtime, test_instances=[100, 101]
+    )
     while cells := tuner.ask():  # no clock: with run times each evaluation has a process else
         for cell in cells:
             took = 0.5 * cell.config["x"] + 0.001 * (cell.seed % 7)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import flat
 import numpy as np
 import pytest
 from objectives import two_metrics_of_x
@@ -17,7 +18,7 @@ SPACE = racer.Space({"x": racer.Real(0, 1), "y": racer.Real(0, 1)})
 
 def tuned(objective, evaluate=two_metrics_of_x, space=SPACE, **given):
     settings = {"budget": 500, "seed": 1, "metrics": HOW, "objective": objective, **given}
-    return racer.tune(space, evaluate, range(20), **settings)
+    return flat.tune(space, evaluate, range(20), **settings)
 
 
 @pytest.fixture(name="front", scope="module")

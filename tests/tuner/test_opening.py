@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+import flat
 import numpy as np
 import pytest
 
@@ -16,7 +17,7 @@ SETTINGS = {"budget": 90, "seed": 3, "test_instances": ["u"]}
 
 
 def played(tuning, evaluate=None, space=None, instances=None, **settings):
-    tuner = Tuner(space or tuning.reals(), instances, **{"budget": 100, "seed": 1, **settings})
+    tuner = Tuner.of(space or tuning.reals(), instances, **{"budget": 100, "seed": 1, **settings})
     steps = tuning.play(tuner, evaluate or tuning.noisy)
     return tuner.result(), steps
 
@@ -87,7 +88,7 @@ def bowl(config, instance, seed):
 @FILTER
 def test_it_is_the_same_after_a_resume_and_with_workers(tmp_path):
     space = racer.Space({"x": racer.Real(0, 1)})
-    whole = racer.tune(space, bowl, range(9), **SETTINGS)
+    whole = flat.tune(space, bowl, range(9), **SETTINGS)
     for at in (5, 40, 80):
         calls = []
 
@@ -99,7 +100,7 @@ def test_it_is_the_same_after_a_resume_and_with_workers(tmp_path):
 
         path = tmp_path / f"{at}.db"
         with pytest.raises(racer.RaceInterrupted):
-            racer.tune(space, stopping, range(9), **SETTINGS, store=path)
+            flat.tune(space, stopping, range(9), **SETTINGS, store=path)
         assert racer.load(path).evaluations < 90
         again = racer.resume(path, bowl)
         assert again.scores.drop(columns="seconds").equals(whole.scores.drop(columns="seconds"))
@@ -109,7 +110,7 @@ def test_it_is_the_same_after_a_resume_and_with_workers(tmp_path):
             whole.elites,
         )
     with ThreadPoolExecutor(2) as pool:
-        more = racer.tune(space, bowl, range(9), **SETTINGS, n_jobs=racer.Workers(2, pool))
+        more = flat.tune(space, bowl, range(9), **SETTINGS, n_jobs=racer.Workers(2, pool))
     assert (more.configs, more.best, more.elites) == (whole.configs, whole.best, whole.elites)
 
 

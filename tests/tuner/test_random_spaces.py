@@ -47,9 +47,9 @@ def test_a_run_in_any_space(tuning, arguments, seed, decider, instances, more):
         "first_test": 2,
     }
     with pytest.raises(BudgetError) as caught:
-        Tuner(space, budget=1, **settings_)
+        Tuner.of(space, budget=1, **settings_)
     budget = int(re.search(r"at least (\d+)", str(caught.value)).group(1)) + more
-    tuner = Tuner(space, budget=budget, **settings_)
+    tuner = Tuner.of(space, budget=budget, **settings_)
     tuning.play(tuner, evaluate)
     result = tuner.result()
     assert result.ended is not None
@@ -74,7 +74,7 @@ def test_a_tuning_of_a_space_with_few_configurations_ends(tuning, is_determinist
         return len(cell.config["method"]) + 0.3 * at + 0.1 * cell.block
 
     for seed in range(4):  # branches of one and of three configurations run out in turn
-        tuner = Tuner(
+        tuner = Tuner.of(
             space, instances=range(4), deterministic=is_deterministic, budget=23, seed=seed
         )
         tuning.play(tuner, evaluate)

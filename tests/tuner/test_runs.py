@@ -6,7 +6,6 @@ import math
 import re
 import statistics
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +18,7 @@ from racer import (
     CandidateError,
     Categorical,
     Ended,
+    Instances,
     Integer,
     Outcome,
     Param,
@@ -32,7 +32,6 @@ from racer import (
 )
 from racer.deciders import BayesianBest, BayesianFriedman
 from racer.tuner import CandidatesAdded, RaceCompleted
-from racer.tuner import tuning as tuning_module
 from racer.tuner.schedule import Schedule
 
 KEEN = BayesianFriedman(pair_strength=0.0)  # races that end early leave more to new candidates
@@ -41,7 +40,7 @@ SET_ASIDE = pytest.mark.filterwarnings("ignore:block .* is set aside:racer.Racer
 
 
 def run(tuning, space=None, instances=None, evaluate=None, **settings_):
-    tuner = Tuner(space or tuning.reals(), instances, **{"budget": 300, "seed": 1, **settings_})
+    tuner = Tuner.of(space or tuning.reals(), instances, **{"budget": 300, "seed": 1, **settings_})
     steps = tuning.play(tuner, evaluate or tuning.noisy)
     return tuner.result(), steps
 
@@ -108,10 +107,10 @@ def test_every_run_spends_its_budget_and_not_more(
     }
     least = 1
     try:
-        Tuner(space, budget=1, **given_)
+        Tuner.of(space, budget=1, **given_)
     except BudgetError as error:  # the least that it names works
         least = int(re.search(r"at least (\d+) are needed", str(error)).group(1))
-    tuner = Tuner(space, budget=least + more, **given_)
+    tuner = Tuner.of(space, budget=least + more, **given_)
     tuning.play(tuner, tuning.OBJECTIVES[objective])
     result = tuner.result()
     assert_sound(
@@ -124,7 +123,7 @@ def test_every_run_spends_its_budget_and_not_more(
     if least > 1:
         assert result.evaluations > 0 or space.size == 1
         with pytest.raises(BudgetError, match="raise the budget, or lower first_test"):
-            Tuner(space, budget=least - 1, **given_)
+            Tuner.of(space, budget=least - 1, **given_)
     reasons = {"constant": Ended.ALL_EQUAL, "all fail": Ended.ALL_FAILED}
     if objective in reasons and space.size > 1:
         assert (result.best, result.ended) == (None, reasons[objective])
@@ -133,7 +132,7 @@ def test_every_run_spends_its_budget_and_not_more(
 def test_what_does_not_pay_for_a_block_of_a_race_ends_the_races(tuning, in_series):
     """Seven elites and a new candidate: the first block costs more than is left."""
     settings_ = {"deterministic": True, "search": Search(elites=7), "first_test": 1, "each_test": 3}
-    tuner = Tuner(
+    tuner = Tuner.of(
         *(tuning.mixed(), ["i0", "i1", "i2"]),
         **{"budget": 25, "seed": 220696, "decider": "anytime", "maximize": True, **settings_},
     )
@@ -233,27 +232,6 @@ def test_what_is_left_goes_to_a_race_among_the_elites(tuning):
     assert result.shared_blocks >= 5
 
 
-def test_with_noise_the_rest_goes_to_those_that_the_model_expects_to_be_the_best(tuning):
-    """Also to candidates that a race has eliminated; all of them are known about as well."""
-    came_back = 0
-    for seed in range(4):
-        result, steps = run(tuning, budget=700, seed=seed)
-        *_, last, finish = result.completed_races
-        assert (last.kind, finish.kind) == ("race", "selection")
-        assert last.evaluations < 700 == finish.evaluations == result.evaluations
-        assert finish.candidates == 2 * finish.alive == 2 * len(last.elites)
-        assert finish.elites == result.elites
-        came_back += len(set(result.elites) - set(last.elites))
-        seen = [len(result.known.of(c)) for c in range(len(result.configs))]
-        rest = [cell for step in steps for cell in step][last.evaluations :]
-        assert len({cell.candidate for cell in rest}) <= 2 * len(last.elites)
-        late = [seen[cell.candidate] for cell in rest[len(rest) // 2 + 1 :]]
-        assert max(late) - min(late) <= 1
-        second = {cell.candidate for cell in rest[-(len(rest) // 2) :]}
-        assert second == set(finish.elites)
-    assert came_back > 0
-
-
 @pytest.mark.parametrize("decider", [BayesianBest(), "f-race"], ids=short)
 def test_no_race_uses_more_than_its_part(tuning, decider):
     result, _ = run(tuning, evaluate=tuning.noise, budget=900, decider=decider)
@@ -297,7 +275,7 @@ def test_where_all_is_known_no_elite_is_better_than_the_best_on_every_instance(s
         return (config["x"] - 1) ** 2 + config["y"] ** 2 + of_kind + apart
 
     instances = [1.0, 10.0, 100.0]
-    result = tune(space, cost, instances, budget=300, deterministic=True, seed=seed)
+    result = tune(space, cost, Instances(instances, deterministic=True), budget=300, seed=seed)
     costs = {c: [cost(result.config(c), i, 0) for i in instances] for c in result.elites}
     best = costs[result.best_index]
     assert not any(all(a < b for a, b in zip(other, best, strict=True)) for other in costs.values())
@@ -408,7 +386,7 @@ def test_elites_are_tested_on_held_out_instances_beyond_the_budget(tuning, in_se
 
 
 def test_held_out_results_can_be_looked_at_while_they_come_and_failures_are_missing(tuning):
-    tuner = Tuner(tuning.reals(), budget=100, seed=1, test_instances=["u"])
+    tuner = Tuner.of(tuning.reals(), budget=100, seed=1, test_instances=["u"])
     while not (cells := tuner.ask())[0].held_out:
         for cell in cells:
             tuner.tell(cell, tuning.outcome_of(tuning.noisy(cell)))
@@ -451,7 +429,7 @@ def test_a_budget_of_seconds_that_ends_while_everything_fails(tuning, seconds):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_a_budget_of_seconds_that_does_not_reach_the_first_test(tuning, seed):
-    tuner = Tuner(
+    tuner = Tuner.of(
         tuning.countable(2, 2),
         budget=Budget(seconds=0.1),
         first_test=7,
@@ -580,21 +558,3 @@ def test_candidates_that_cannot_be_told_apart_take_one_place_among_the_elites():
     assert max(elites.count("flat") for elites in kinds) == 1
     assert sum("inert" in config for config in result.configs) < 0.4 * len(result.configs)
     assert abs(result.best["x"] - 0.137) < 0.005
-
-
-def test_who_was_lucky_in_a_large_tuning_is_evaluated_again(monkeypatch):
-    def evaluate(config, instance, seed):
-        rng = np.random.default_rng([seed, int(1e6 * config["x"])])
-        return (5 * config["x"] - 2) ** 2 + rng.standard_t(1.5)
-
-    def found():
-        return tune(Space({"x": Real(0, 1)}), evaluate, range(20), budget=1500, seed=1)
-
-    again = found()
-    monkeypatch.setattr(tuning_module, "_LARGE", 2000)
-    plain = found()
-    assert again.evaluations == plain.evaluations == 1500
-    # what is left after the last race: the answer rests on more blocks than its race had
-    races = [[race for race in r.completed_races if race.kind == "race"] for r in (plain, again)]
-    left = [1500 - of_one[-1].evaluations for of_one in races]
-    assert left[0] < 16 < 60 < left[1] <= 80

@@ -23,6 +23,7 @@ from racer import (
     Space,
     Tuner,
 )
+from racer.deciders import FRace
 from racer.tuner import schedule
 
 LAWS = settings(max_examples=3, deadline=None, derandomize=True)
@@ -60,7 +61,7 @@ def test_the_order_of_telling_changes_nothing(tuning, seed, decider):
     rng = np.random.default_rng(seed)
 
     def tuner():
-        return Tuner(
+        return Tuner.of(
             tuning.mixed(), range(9), budget=140, seed=seed, decider=decider, test_instances=[1, 2]
         )
 
@@ -101,14 +102,14 @@ def test_the_settings_of_a_run_make_it_again(tuning):
         "instance_order": "given",
         "runtime": None,
     }
-    tuner = Tuner(tuning.reals(), list("abcd"), test_instances=["x", "y"], **given_)
+    tuner = Tuner.of(tuning.reals(), list("abcd"), test_instances=["x", "y"], **given_)
     assert {*given_} - {"search"} | {"elites"} == set(tuner.settings)
     assert tuner.settings["first_test"] == 9  # as given, though there are four instances
     settings = dict(tuner.description().settings)
     space, tests = Space.from_json(settings.pop("space")), settings.pop("test_instances")
     del settings["sampling"]  # of this version
     search = Search(settings.pop("elites"))
-    again = Tuner(space, tuner.instances, test_instances=tests, search=search, **settings)
+    again = Tuner.of(space, tuner.instances, test_instances=tests, search=search, **settings)
     assert again.settings == tuner.settings
     tuning.play(tuner)
     tuning.play(again)
@@ -116,7 +117,7 @@ def test_the_settings_of_a_run_make_it_again(tuning):
 
 
 def test_it_says_what_it_is_made_of(tuning):
-    tuner = Tuner(tuning.reals(), ["a", "b"], test_instances=["x", "y"], budget=120, seed=1)
+    tuner = Tuner.of(tuning.reals(), ["a", "b"], test_instances=["x", "y"], budget=120, seed=1)
     said = tuner.description()
     assert (said.candidates, said.instances) == ((), ("a", "b"))
     assert (said.test_instances, said.parameters) == (("x", "y"), ("x0", "x1"))
@@ -137,7 +138,7 @@ def test_nothing_happens_before_it_is_asked(tuning):
 
 def test_it_has_elites_and_no_min_survivors(tuning):
     with pytest.raises(SettingError, match="a tuner has no min_survivors: give search="):
-        Tuner(tuning.reals(), budget=120, min_survivors=2)
+        Tuner(tuning.reals(), budget=120, decider=FRace(min_survivors=2))
 
 
 def test_no_seed_draws_one_that_repeats_the_run(tuning):
@@ -172,7 +173,7 @@ WRONG = [
 def test_settings_that_cannot_work_are_refused(tuning, error, wrong, message):
     settings_ = {"space": tuning.reals(), "instances": [1, 2], "budget": 200, **wrong}
     with pytest.raises(error, match=message):
-        Tuner(**settings_)
+        Tuner.of(**settings_)
 
 
 def test_a_run_that_goes_on_can_be_looked_at(tuning):
@@ -204,5 +205,5 @@ def test_a_larger_tuning_keeps_more_candidates_to_the_end_of_its_races(tuning, m
 def test_without_a_decider_it_is_one_that_takes_the_costs():
     given = [{}, {"runtime": Runtime(5.0)}, {"runtime": Runtime(5.0, slack=math.inf)}]
     space = Space({"x": Real(0, 1)})
-    names = [type(Tuner(space, budget=100, **more).rules.decider).__name__ for more in given]
+    names = [type(Tuner.of(space, budget=100, **more).rules.decider).__name__ for more in given]
     assert names == ["BestForBudget", "BayesianFriedman", "BestForBudget"]

@@ -52,16 +52,19 @@ def races() -> RaceResult:
     racer.race(
         POOL,
         evaluate,
-        INSTANCES,
-        decider=FRace(posthoc="sign", alpha=0.01, correction="holm"),
+        racer.Instances(INSTANCES, deterministic=True),
+        decider=FRace(
+            posthoc="sign",
+            alpha=0.01,
+            correction="holm",
+            first_test=2,
+            each_test=1,
+            min_survivors=2,
+        ),
         budget=Budget(evaluations=200, seconds=60.0),
-        maximize=True,
+        goal="max",
         n_jobs=1,
         seed=None,
-        deterministic=True,
-        first_test=2,
-        each_test=1,
-        min_survivors=2,
         limits=racer.Limits(retries=1),
         progress=False,
         callbacks=[watch],
@@ -147,11 +150,11 @@ def compares(scores: Any) -> float:
     test = racer.stats.bayesian_friedman_test(scores, maximize=True)
     assert_type(test.rejected, bool)
     frame = pd.DataFrame(scores, columns=list("abc"))
-    found = racer.compare(frame, "friedman", posthoc="conover", control="a", maximize=True)
+    found = racer.compare(frame, "friedman", posthoc="conover", control="a", goal="max")
     assert_type(found, racer.Comparison)
     assert_type(found.pairs, pd.DataFrame)
     assert_type(found.prose(), str)
-    racer.compare(scores, method="auto", alpha=0.1, maximize=False)
+    racer.compare(scores, method="auto", alpha=0.1, goal="min")
     assert_type(found.plot(), Axes)
     racer.plots.simplex([[0.2, 0.3, 0.5]], ["a", "b", "c"])
     return test.tail_probability
@@ -199,19 +202,14 @@ def tunes(store: Path) -> TuneResult:
     racer.tune(
         SPACE,
         evaluate,
-        INSTANCES,
+        racer.Instances(INSTANCES, order="given", held_out=[Instance(1.0)], deterministic=True),
         budget=Budget(evaluations=120, seconds=60.0),
-        decider=FRace(),
+        decider=FRace(first_test=2, each_test=1),
         initial=[{"x": 1.0, "kind": "a"}],
-        maximize=True,
+        goal="max",
         n_jobs=1,
         seed=None,
-        deterministic=True,
-        first_test=2,
-        each_test=1,
         search=racer.Search(elites=2),
-        instance_order="given",
-        test_instances=[Instance(1.0)],
         limits=racer.Limits(retries=1),
         progress=False,
         callbacks=[watches],

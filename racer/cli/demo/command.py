@@ -30,9 +30,9 @@ from racer.run.calls import race
     metavar="NAME",
     help=f"The procedure that eliminates configurations: {', '.join(OF_ONE_COST)}.",
 )
-@click.option("--jobs", type=int, default=-1, help="Worker processes; -1 uses all cores, 1 none.")
+@click.option("--n-jobs", type=int, default=-1, help="Worker processes; -1 uses all cores, 1 none.")
 @click.option("--seed", type=click.IntRange(0), default=1)
-def demo(candidates: int, budget: int, decider: str, jobs: int, seed: int) -> None:
+def demo(candidates: int, budget: int, decider: str, n_jobs: int, seed: int) -> None:
     """Race settings of SciPy's differential evolution on 60 test problems.
 
     Each configuration (strategy, population size, mutation, recombination, initialisation) runs
@@ -56,7 +56,7 @@ def demo(candidates: int, budget: int, decider: str, jobs: int, seed: int) -> No
                 instances,
                 decider=decider,
                 budget=budget,
-                n_jobs=jobs,
+                n_jobs=n_jobs,
                 seed=seed,
                 progress=True,
             )

@@ -12,7 +12,7 @@ from racer.errors import ScoresError, SettingError
 from racer.stats.pairs import pair_ranks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import pandas as pd
     from numpy.typing import NDArray
@@ -132,6 +132,17 @@ def decide(probability: float, in_rope: float, alpha: float) -> Decision:
     return "better" if probability > 1.0 - alpha else "undecided"
 
 
+def decide_together(
+    in_rope: NDArray[np.float64], n_accepted: int, rope: float, confidence: float
+) -> list[str]:
+    """Return the decisions on statements of which the first hold jointly; equivalent comes first."""
+    is_alike = (in_rope > confidence) & (rope > 0.0)
+    accepted = np.arange(len(in_rope)) < n_accepted
+    choices = ["equivalent", "better"]
+    found: list[str] = np.select([is_alike, accepted], choices, "undecided").tolist()
+    return found
+
+
 def behind(
     analysis: Analysis,
     alpha: float,
@@ -160,6 +171,41 @@ def behind(
     pairs = pairs.assign(decision=decision.mask(closed, "undecided"))
     pairs.insert(list(pairs).index("decision"), "depends_on", depends_on.tolist())
     return replace(analysis, pairs=pairs, notes=notes)
+
+
+def one_by_one(
+    scores: Scores,
+    settings: Settings,
+    test: Callable[[int, int], Any],
+    row: Callable[..., dict[str, Any]],
+    middle: float,
+) -> tuple[pd.DataFrame, NDArray[np.float64], Any]:
+    """Return the pairs, surest first, each algorithm's standing, (K,), and the result of the last pair.
+
+    Of the `test` of two places, whose estimate is `middle` where none is better; `row` has its figures.
+    """
+    import pandas as pd  # noqa: PLC0415
+
+    k, control = len(scores.algorithms), settings.control
+    estimates, rows, sides, result = np.zeros((k, k)), [], [], None
+    for i, j in compared(k, control):
+        result = test(i, j)
+        estimates[i, j], estimates[j, i] = result.estimate, 2.0 * middle - result.estimate
+        turned = result.estimate < middle
+        sides.append((j, i) if turned else (i, j))
+        rows.append(row(result, settings.alpha, turned=turned))
+    met = encounters(scores.algorithms, scores.costs, *places(sides))
+    frame = pd.concat([met, pd.DataFrame(rows)], axis=1)
+    frame = frame.sort_values("estimate", ascending=False, kind="stable", ignore_index=True)
+    if control is None:
+        return frame, estimates.sum(axis=1) / (k - 1), result
+    estimates[control, control] = middle
+    return frame, estimates[:, control], result
+
+
+def against(scores: Scores, settings: Settings) -> str:
+    """Return whom the algorithms are compared with, in words."""
+    return "the others" if settings.control is None else scores.algorithms[settings.control]
 
 
 def rank_frame(names: tuple[str, ...], **columns: NDArray[np.float64]) -> pd.DataFrame:

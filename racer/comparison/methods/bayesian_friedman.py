@@ -14,6 +14,7 @@ from racer.comparison.methods.base import (
     Settings,
     behind,
     complete_costs,
+    decide_together,
     half_width,
     left_out,
     places,
@@ -33,7 +34,6 @@ from racer.stats.sign import probability_indistinguishable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from racer.comparison.data import Decision
     from racer.comparison.scores import Scores
     from racer.stats.friedman import BayesianFriedmanResult
     from racer.stats.joint import JointComparisons
@@ -51,42 +51,31 @@ def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
     counts = np.array([[s.n_better, s.n_worse, s.n_ties] for s in joint.statements]).T
     in_rope = probability_indistinguishable(*counts, epsilon=epsilon, strength=1.0)
     sides = places([(s.better, s.worse) for s in joint.statements])
-    effects = pair_ranks(costs, *sides).effect_sizes().tolist()
-    together = common_joint(joint.statements, ranks_of(costs).sum(axis=0))
-    rows = []
-    for place, statement in enumerate(joint.statements):
-        i, j = statement.better, statement.worse
-        sign = bayesian_sign_test(costs[:, i], costs[:, j], epsilon=epsilon)
-        low, high = sign.interval()
-        decision: Decision = "undecided"
-        if epsilon > 0.0 and in_rope[place] > confidence:
-            decision = "equivalent"
-        elif place < joint.n_accepted:
-            decision = "better"
-        rows.append(
-            {
-                "better": names[i],
-                "worse": names[j],
-                "wins": statement.n_better,
-                "losses": statement.n_worse,
-                "ties": statement.n_ties,
-                "effect_size": effects[place],
-                "estimate": sign.estimate,
-                "low": low,
-                "high": high,
-                "probability": statement.probability,
-                "joint": together[place],
-                "in_rope": float(in_rope[place]),
-                "decision": decision,
-            }
-        )
+    signs = [bayesian_sign_test(costs[:, i], costs[:, j]) for i, j in zip(*sides, strict=True)]
+    low, high = np.array([sign.interval() for sign in signs]).T
+    better, worse = ([names[place] for place in side] for side in sides)
+    pairs = pd.DataFrame(
+        {
+            "better": better,
+            "worse": worse,
+            **dict(zip(("wins", "losses", "ties"), counts, strict=True)),
+            "effect_size": pair_ranks(costs, *sides).effect_sizes(),
+            "estimate": [sign.estimate for sign in signs],
+            "low": low,
+            "high": high,
+            "probability": [statement.probability for statement in joint.statements],
+            "joint": common_joint(joint.statements, ranks_of(costs).sum(axis=0)),
+            "in_rope": in_rope,
+            "decision": decide_together(in_rope, joint.n_accepted, epsilon, confidence),
+        }
+    )
     (n, m), by_region = costs.shape, gate.gate == "bayesian"
     notes = [*left_out(scores), *_notes(gate, joint, settings.alpha)]
     found = Analysis(
         title="Bayesian Friedman test with joint comparisons",
         ranking=rank_frame(names, mean_rank=gate.posterior_mean),
         order="posterior mean rank",
-        pairs=pd.DataFrame(rows),
+        pairs=pairs,
         meaning=(
             "more often better than worse, in statements that hold all together with a posterior "
             f"probability above {confidence:g}"

@@ -6,15 +6,14 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from racer._checks import counted
 from racer.comparison.methods.base import (
     Analysis,
     Settings,
-    compared,
-    encounters,
-    places,
+    against,
+    decide,
+    one_by_one,
     rank_frame,
 )
 from racer.comparison.render.tables import DECIMALS, SCIENTIFIC
@@ -24,7 +23,6 @@ from racer.stats import hierarchical_t_test
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from racer.comparison.data import Decision
     from racer.comparison.scores import Scores
     from racer.stats import HierarchicalResult
 
@@ -35,20 +33,16 @@ def hierarchical(scores: Scores, settings: Settings) -> Analysis:
     names, runs = scores.algorithms, scores.runs
     rope = 0.0 if settings.rope is None else settings.rope
     rho = 1.0 / scores.n_folds if settings.correlation is None else settings.correlation
-    gaps = np.zeros((len(names), len(names)))
-    rows, sides, dropped, result = [], [], 0, None
-    for i, j in compared(len(names), settings.control):
+    dropped = []
+
+    def test(i: int, j: int) -> HierarchicalResult:
         result = hierarchical_t_test(
             runs[:, :, i], runs[:, :, j], correlation=rho, rope=rope, seed=settings.seed
         )
-        dropped += result.n_dropped
-        gaps[i, j], gaps[j, i] = result.estimate, -result.estimate
-        first, second = (i, j) if result.estimate >= 0.0 else (j, i)
-        sides.append((first, second))
-        rows.append(_row(result, settings.alpha, turned=first == j))
-    met = encounters(names, scores.costs, *places(sides))
-    frame = pd.concat([met, pd.DataFrame(rows)], axis=1)
-    frame = frame.sort_values("estimate", ascending=False, kind="stable", ignore_index=True)
+        dropped.append(result.n_dropped)
+        return result
+
+    frame, standing, result = one_by_one(scores, settings, test, _row, 0.0)
     decimals = _decimals(frame[["low", "high"]].to_numpy())
     units = dict.fromkeys(("estimate", "low", "high"), decimals)
     # what a standard error of 0.004 supports
@@ -56,27 +50,24 @@ def hierarchical(scores: Scores, settings: Settings) -> Analysis:
         **units,
         **dict.fromkeys(("probability", "in_rope", "probability_worse", "next"), 2),
     }
-    others = len(names) - 1
-    standing = gaps.sum(axis=1) / others if settings.control is None else gaps[:, settings.control]
     ranking = rank_frame(names, order=-standing, advantage=standing).drop(columns="order")
     ranking.attrs[DECIMALS] = {"advantage": decimals}
-    against = "the others" if settings.control is None else names[settings.control]
     notes = []
     if settings.correlation is None:
         notes.append(
             f"Folds are taken for those of one cross-validation, correlated by 1/{scores.n_folds}: "
             "with repeated ones, give correlation=."
         )
-    if dropped:
-        one = len(rows) == 1
+    one, n_dropped = len(frame) == 1, sum(dropped)
+    if n_dropped:
         notes.append(
-            f"{counted(dropped, 'data set')} with fewer than two common folds "
-            f"{'was' if dropped == 1 else 'were'} left out{'' if one else ', over all pairs'}."
+            f"{counted(n_dropped, 'data set')} with fewer than two common folds "
+            f"{'was' if n_dropped == 1 else 'were'} left out{'' if one else ', over all pairs'}."
         )
     return Analysis(
         title=f"Bayesian hierarchical model of each pair (folds correlated by {rho:.3g})",
         ranking=ranking,
-        order=f"mean advantage over {against}",
+        order=f"mean advantage over {against(scores, settings)}",
         pairs=frame,
         meaning=(
             f"a posterior probability above {1.0 - settings.alpha:g} that being better"
@@ -86,7 +77,7 @@ def hierarchical(scores: Scores, settings: Settings) -> Analysis:
         references=("corani2017", "nadeau2003"),
         notes=notes,
         rope=rope or None,
-        details=result if len(rows) == 1 else None,
+        details=result if one else None,
     )
 
 
@@ -126,11 +117,6 @@ def _row(result: HierarchicalResult, alpha: float, *, turned: bool) -> dict[str,
     way = -1 if turned else 1
     worse, in_rope, better = result.largest[::way]
     low, high = sorted((way * result.low, way * result.high))
-    decision: Decision = "undecided"
-    if in_rope > 1.0 - alpha:
-        decision = "equivalent"
-    elif better > 1.0 - alpha:
-        decision = "better"
     rope = {"in_rope": in_rope, "probability_worse": worse} if result.rope else {}
     return {
         "estimate": way * result.estimate,
@@ -139,5 +125,5 @@ def _row(result: HierarchicalResult, alpha: float, *, turned: bool) -> dict[str,
         "probability": better,
         **rope,
         "next": result.next_data_set[::way][2],
-        "decision": decision,
+        "decision": decide(better, in_rope, alpha),
     }

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from racer.comparison.methods.base import (
     Analysis,
     Settings,
+    against,
     compared,
-    encounters,
-    places,
+    one_by_one,
     rank_frame,
 )
 from racer.errors import ScoresError
@@ -31,32 +30,21 @@ def signed_rank(scores: Scores, settings: Settings) -> Analysis:
     """Compare each pair by signs and sizes of differences; rank by the mean of theta."""
     names, costs = scores.algorithms, scores.costs
     rope = 0.0 if settings.rope is None else settings.rope
-    pairs = compared(len(names), settings.control)
-    theta = np.full((len(names), len(names)), np.nan)
-    rows, sides, result = [], [], None
-    draws = int(np.clip(_WEIGHTS / (len(costs) * len(pairs)), *_DRAWS))
-    for i, j in pairs:
+    n_pairs = len(compared(len(names), settings.control))
+    draws = int(np.clip(_WEIGHTS / (len(costs) * n_pairs), *_DRAWS))
+
+    def test(i: int, j: int) -> BayesianSignedRankResult:
         if not (scores.known[:, i] & scores.known[:, j]).any():
             raise ScoresError(
                 f"{names[i]} and {names[j]} have no data set in common: use "
                 "method='bradley-terry', which compares them through others, or leave one out"
             )
-        result = bayesian_signed_rank_test(
+        return bayesian_signed_rank_test(
             costs[:, i], costs[:, j], rope=rope, draws=draws, seed=settings.seed
         )
-        theta[i, j], theta[j, i] = result.estimate, 1.0 - result.estimate
-        first, second = (i, j) if result.estimate >= 0.5 else (j, i)
-        sides.append((first, second))
-        rows.append(_row(result, settings.alpha, turned=first == j))
-    frame = pd.concat([encounters(names, costs, *places(sides)), pd.DataFrame(rows)], axis=1)
-    frame = frame.sort_values("estimate", ascending=False, kind="stable", ignore_index=True)
-    if settings.control is None:
-        standing = np.nanmean(theta, axis=1)
-    else:
-        theta[settings.control, settings.control] = 0.5
-        standing = theta[:, settings.control]
+
+    frame, standing, result = one_by_one(scores, settings, test, _row, 0.5)
     ranking = rank_frame(names, order=-standing, theta=standing).drop(columns="order")
-    against = "the others" if settings.control is None else names[settings.control]
     notes = []
     if draws < _DRAWS[1]:
         notes.append(
@@ -68,7 +56,7 @@ def signed_rank(scores: Scores, settings: Settings) -> Analysis:
     return Analysis(
         title="Bayesian signed-rank test of each pair",
         ranking=ranking,
-        order=f"mean of theta against {against}",
+        order=f"mean of theta against {against(scores, settings)}",
         pairs=frame,
         meaning=(
             f"a posterior probability above {1.0 - settings.alpha:g} for every prior, each pair "
@@ -77,7 +65,7 @@ def signed_rank(scores: Scores, settings: Settings) -> Analysis:
         references=("benavoli2014", "benavoli2017"),
         notes=notes,
         rope=rope or None,
-        details=result if len(pairs) == 1 else None,
+        details=result if n_pairs == 1 else None,
     )
 
 

@@ -13,6 +13,7 @@ from racer.comparison.methods.base import (
     Settings,
     behind,
     compared,
+    decide_together,
     half_width,
     rank_frame,
 )
@@ -26,19 +27,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from racer.comparison.data import Decision
     from racer.comparison.scores import Scores
+
+_PAIRS = [
+    *("better", "worse", "wins", "losses", "ties", "effect_size", "estimate", "low", "high"),
+    *("probability", "joint", "in_rope", "decision"),
+]
 
 
 def _samples(scores: Scores) -> list[NDArray[np.float64]]:
     """Return the costs of each algorithm."""
     return [column[~np.isnan(column)] for column in scores.costs.T]
-
-
-def _counts(won: int, lost: int, tied: int) -> dict[str, float]:
-    """Return the pairs of scores won, lost and tied, and the effect size."""
-    size = (won - lost) / (won + lost + tied)
-    return {"wins": won, "losses": lost, "ties": tied, "effect_size": size}
 
 
 def by_bayesian_kruskal_wallis(scores: Scores, settings: Settings) -> Analysis:
@@ -53,26 +52,18 @@ def by_bayesian_kruskal_wallis(scores: Scores, settings: Settings) -> Analysis:
         control=settings.control,
     )
     frame = result.to_frame()
-    frame["joint"] = common_joint(result.statements, -result.effects)
-    rows = []
-    for place, row in enumerate(frame.to_dict("records")):
-        decision: Decision = "better" if place < result.n_accepted else "undecided"
-        if epsilon > 0.0 and row["in_rope"] > confidence:
-            decision = "equivalent"
-        rows.append(
-            {
-                "better": names[row["better"]],
-                "worse": names[row["worse"]],
-                **_counts(row["n_better"], row["n_worse"], row["n_ties"]),
-                **{
-                    name: row[name]
-                    for name in ("estimate", "low", "high", "probability", "joint", "in_rope")
-                },
-                "decision": decision,
-            }
-        )
+    counts = frame[["n_better", "n_worse", "n_ties"]].to_numpy().T
+    frame = frame.assign(
+        **{side: [names[place] for place in frame[side]] for side in ("better", "worse")},
+        **dict(zip(("wins", "losses", "ties"), counts, strict=True)),
+        effect_size=(counts[0] - counts[1]) / counts.sum(axis=0),
+        joint=common_joint(result.statements, -result.effects),
+        decision=decide_together(
+            frame["in_rope"].to_numpy(), result.n_accepted, epsilon, confidence
+        ),
+    )
     notes = []
-    if any(row["wins"] and not row["losses"] + row["ties"] for row in rows):
+    if (counts[1] + counts[2] == 0).any():
         notes.append(
             "P(better) is at its limit, 1, where all scores of one are better than all of the "
             "other, however few there are."
@@ -89,7 +80,7 @@ def by_bayesian_kruskal_wallis(scores: Scores, settings: Settings) -> Analysis:
         title="Bayesian Kruskal-Wallis test with joint comparisons",
         ranking=ranking.drop(columns="order"),
         order="relative effect",
-        pairs=pd.DataFrame(rows),
+        pairs=frame[_PAIRS],
         meaning=(
             "a random score of the one is more often better than worse than one of the other, in "
             f"statements that hold all together with a posterior probability above {confidence:g}"

@@ -10,9 +10,9 @@ import numpy as np
 from racer._numerics import tie_sizes, widened
 from racer.deciders.decider import Drop, Verdict
 from racer.deciders.parts.e_processes import as_e_values, with_frozen
-from racer.deciders.parts.mean_bets import MeanBets, difference_bounds
 from racer.errors import SettingError
 from racer.failures import FailedCells
+from racer.stats._bets import MeanBets, difference_bounds
 from racer.stats.hypervolume import thinned
 
 if TYPE_CHECKING:
@@ -30,9 +30,7 @@ def required_goal(setting: Setting, kind: GoalKind) -> Goal:
     """Return the race's goal; SettingError unless it is of this kind."""
     goal = setting.objective
     if goal == "cost" or goal.kind != kind:
-        raise SettingError(
-            f"decider={kind!r} is for objective=racer.{_OBJECTIVES[kind]}(..), with metrics="
-        )
+        raise SettingError(f"decider={kind!r} is for goal=racer.{_OBJECTIVES[kind]}(..)")
     return goal
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from racer._checks import whole
 from racer.deciders.decider import Blocks, Decider, Schedule, Setting, Verdict
+from racer.deciders.gate import GateRace
 from racer.deciders.parts.checks import checked_verdict
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ class _Protected(Wrapper):
 
 def is_free(decider: Decider, candidate: int, seen: int) -> bool:
     """Return whether a candidate may be eliminated once the decider has seen so many blocks."""
+    if isinstance(decider, GateRace):  # the error rate of its answer covers failures
+        return False
     return not isinstance(decider, _Protected) or decider.until[candidate] <= seen
 
 

@@ -75,7 +75,7 @@ class Command:
         The program and its arguments; one line of text is split as a shell would, here only. In an
         argument ``{name}`` stands for a parameter of the configuration,
         ``{instance}`` and ``{seed}`` for the others that `evaluate` gets, ``{bound}`` (unless a
-        parameter is called so) for the seconds after which it is stopped: with `runtime` the cap
+        parameter is called so) for the seconds after which it is stopped: of run times the cap
         (rounded up to whole seconds for irace's runners), else the `timeout`; ``{{`` and ``}}`` are braces. ``{parameters}``, an argument of its own, stands
         for options: one for each parameter that has no place of its own. An argument with a parameter that the
         configuration does not have is left out, unless it is that parameter alone.
@@ -85,8 +85,8 @@ class Command:
         `Space.switches`, as read from irace's files, fits.)
     reads : {"stdout", "last-line", "json", "nothing"}
         Where the number is: all of standard output, or its last line that is not blank. "json": that
-        line is an object of metrics, ``{"error": 0.1, "seconds": 2.5}``, for a race with `metrics`.
-        "nothing": for a race with `runtime`, whose cost is the CPU time of the program.
+        line is an object of metrics, ``{"error": 0.1, "seconds": 2.5}``, for a race of several metrics.
+        "nothing": for a race of run times, whose cost is the CPU time of the program.
     protocol : {"irace", "aclib", "paramils", "smac"}, optional
         The program is a runner of another tool: it is called and read as that tool does. Unless
         `argv` has places of its own, the arguments of the protocol follow it. Parameters are
@@ -94,7 +94,7 @@ class Command:
         ``{instance_id}`` that of the instance, from 1 (held out: ``1t``). With "irace", ``Inf`` instead of a cost rejects the configuration.
     cost : {"quality", "runtime"}
         Which of the two that runners of "aclib", "paramils" and "smac" print is the cost. With
-        `runtime` it is always the run time: the one that the program prints ("cost time" of irace's
+        `racer.Runtime` it is always the run time: the one that the program prints ("cost time" of irace's
         runners), or the CPU time that it used, if it prints nothing or `reads` is "nothing".
     cwd : str or path-like, optional
         The folder in which the program runs; the present one of the race if not given.

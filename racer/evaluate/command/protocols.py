@@ -89,7 +89,9 @@ def read_nothing(_out: Printed, cost: Cost) -> Answer:
     """Ignore the output of a program whose CPU time is the cost."""
     if cost == "runtime":
         return Answer("ok")
-    return Answer("invalid", why="reads='nothing' reads no cost from it: that is for runtime=")
+    return Answer(
+        "invalid", why="reads='nothing' reads no cost from it: that is for goal=Runtime(..)"
+    )
 
 
 def _one_number(text: bytes, where: str, *, whole: bool) -> Answer:

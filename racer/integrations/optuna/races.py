@@ -364,8 +364,8 @@ def race_study(
     decider: str | Decider | None = None,
     metrics: Mapping[str, str | Metric] | None = None,
     objective: Aims | None = None,
-    n_jobs: int = 1,
     seed: int | None = None,
+    n_jobs: int = 1,
     first_test: int | None = None,
     trials: int = 1,
     elites: int | None = None,
@@ -422,12 +422,13 @@ def race_study(
         Of a study with several directions: the metrics of `evaluate`, one for each direction,
         in their order. None: the study's `metric_names`.
     objective : str, Pareto, Within or Constrained, optional
-        Of a study with several directions: the objective, as in `racer.race`.
-    n_jobs : int
-        1 evaluates in this process; more, or -1, in joblib workers, with the same result.
+        Of a study with several directions: the name of a metric, or `racer.Pareto`, `racer.Within` or
+        `racer.Constrained` of names, whose directions are the study's.
     seed : int >= 0, optional
         Of the seeds that evaluate gets, and of the decider; the study records it. The sampler has
         its own.
+    n_jobs : int
+        1 evaluates in this process; more, or -1, in joblib workers, with the same result.
     first_test : int, optional
         Number of instances before the first test. None: 3 with the decider None, else 5.
     trials : int

@@ -47,7 +47,7 @@ class DataFold(NamedTuple):
 def instances(datasets: Mapping[str, tuple[Any, Any]], cv: Any = 5) -> list[DataFold]:
     """Return folds of several data sets, in such an order that each comes once in every round.
 
-    Give `racer.race` and `racer.tune` ``block_size=len(datasets)``: then each test is of whole
+    Give `racer.Instances` ``block_size=len(datasets)``: then each test is of whole
     rounds.
 
     Parameters
@@ -104,7 +104,7 @@ def _holds_classes(y: Any, cv: Any) -> bool:
 def evaluator(model: Any, scoring: Any = None) -> Callable[[Mapping[str, Any], DataFold, int], Any]:
     """Return ``evaluate(params, fold, seed)``: the score on a fold of a model with parameters.
 
-    Larger is better, for every score: race with ``maximize=True, deterministic=True``. The
+    Larger is better, for every score: race with ``goal="max"``, on deterministic instances. The
     seed is that of `random` and `np.random`, as always; the model's own `random_state` is left.
 
     Parameters
@@ -112,7 +112,7 @@ def evaluator(model: Any, scoring: Any = None) -> Callable[[Mapping[str, Any], D
     model : estimator object
     scoring : str, callable, or list or dict of several, optional
         As in scikit-learn; by default the model's own score. Of several, `evaluate` returns a
-        mapping, for ``metrics={"accuracy": "max", ..}``.
+        mapping, for ``goal={"accuracy": "max", ..}``.
 
     Examples
     --------
@@ -121,14 +121,13 @@ def evaluator(model: Any, scoring: Any = None) -> Callable[[Mapping[str, Any], D
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> from racer.integrations.sklearn import evaluator, instances
     >>> data = {"iris": load_iris(return_X_y=True), "wine": load_wine(return_X_y=True)}
+    >>> items = racer.Instances(instances(data, cv=5), block_size=len(data), deterministic=True)
     >>> result = racer.race(
     ...     [{"max_depth": depth} for depth in (1, 3)],
     ...     evaluator(DecisionTreeClassifier(random_state=0)),
-    ...     instances(data, cv=5),
+    ...     items,
     ...     budget=20,
-    ...     block_size=len(data),
-    ...     maximize=True,
-    ...     deterministic=True,
+    ...     goal="max",
     ... )
     >>> result.best
     {'max_depth': 3}

@@ -119,7 +119,7 @@ def test_a_verdict_that_cannot_be_used_is_refused_with_what_is_wrong(name):
 
 def test_what_is_refused_does_not_change_the_race():
     decider = Says(lambda alive: verdict(alive, standing=[1.0]))
-    pool = Race(range(5), decider=decider, budget=60, first_test=1)
+    pool = Race.of(range(5), decider=decider, budget=60, first_test=1)
     with pytest.raises(SettingError, match="shape"):
         pool.tell_block(np.arange(5.0))
     assert pool.alive == (0, 1, 2, 3, 4)
@@ -158,7 +158,7 @@ def test_an_opponent_may_have_been_eliminated_before():
 def test_a_protected_decider_is_named_itself(tmp_path):
 
     guarded = protected(Says(lambda alive: (None, "all")), (0,) * 5)
-    pool = Race(range(5), decider=guarded, budget=60, first_test=1)
+    pool = Race.of(range(5), decider=guarded, budget=60, first_test=1)
     with pytest.raises(SettingError, match=r"the decider Says gave .*'all' is not a Verdict"):
         pool.tell_block(np.arange(5.0))
 

@@ -34,10 +34,14 @@ def test_of_several_scores_it_gives_metrics_by_name(scoring):
     for name, value in evaluate({"max_depth": 1}, fold, 0).items():
         assert value == evaluator(TREE, name)({"max_depth": 1}, fold, 0)
     result = racer.race(
-        *([{"max_depth": 1}, {"max_depth": 3}], evaluate, instances(DATA, cv=4)),
-        budget=16, block_size=2, deterministic=True, first_test=1, seed=1,
-        metrics={"accuracy": "max", "f1": "max"}, objective=racer.Pareto("accuracy", "f1"),
-    )  # fmt: skip
+        [{"max_depth": 1}, {"max_depth": 3}],
+        evaluate,
+        racer.Instances(instances(DATA, cv=4), block_size=2, deterministic=True),
+        budget=16,
+        decider=racer.deciders.BayesianFront(first_test=1),
+        seed=1,
+        goal=racer.Pareto({"accuracy": "max", "f1": "max"}),
+    )
     assert result.metric("f1").shape == (8, 2)
 
 

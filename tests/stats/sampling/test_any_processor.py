@@ -18,8 +18,8 @@ from racer.comparison import example_scores
 from racer.stats import best_posterior, bradley_terry, win_table
 
 warnings.simplefilter("ignore")
-print(racer.compare(example_scores(), "bradley-terry", maximize=True))
-print(racer.compare(example_scores(), "plackett-luce", maximize=True))
+print(racer.compare(example_scores(), "bradley-terry", goal="max"))
+print(racer.compare(example_scores(), "plackett-luce", goal="max"))
 chains = bradley_terry(win_table([np.arange(8.0)] * 6), draws=1000)  # all in one order
 print(chains.posterior.method, chains.strengths.mean(axis=0).round(4).tolist())
 equal = bradley_terry(win_table(np.ones((9, 6))), ties="davidson")  # equal eigenvalues

@@ -46,7 +46,7 @@ def everyday(folder):
         assert done.exit_code == 0, done.output
     found["files"] = sorted(path.name for path in Path(folder, "tables").iterdir())
     found["best"] = Path(folder, "best.txt").read_text(encoding="utf-8")
-    found["compare"] = racer.compare(example_scores(), maximize=True, seed=1).prose()
+    found["compare"] = racer.compare(example_scores(), goal="max", seed=1).prose()
     return found
 
 
@@ -56,7 +56,7 @@ def refusals():
     for name, given in {
         "timeout": {"limits": racer.Limits(5)},
         "memory": {"limits": racer.Limits(memory=2**30)},
-        "runtime": {"runtime": racer.Runtime(2.0)},
+        "runtime": {"goal": racer.Runtime(2.0)},
     }.items():
         found[name] = _error(
             lambda given=given: racer.race([{"x": 1}], evaluate, budget=5, **given)

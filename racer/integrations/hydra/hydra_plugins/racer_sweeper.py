@@ -28,6 +28,7 @@ _SETTINGS = {
     "instances": None,  # overrides that a configuration is to be good at: {fold: "range(10)"}
     "seed_key": None,  # the override that gets the seed of a block
     "budget": None,  # jobs in all; null: no race, each combination once on each instance
+    "store": None,  # a folder for what finished jobs return: the same command goes on
     "max_batch_size": None,  # jobs that the launcher gets at a time
     "maximize": False,
     "first_test": 5,
@@ -49,48 +50,51 @@ class RacerSweeper(Sweeper):  # type: ignore[misc]  # Hydra has no types here
         seed_key: str | None,
         budget: int | None,
         max_batch_size: int | None,
+        store: str | None = None,
         **rules: Any,
     ) -> None:
         self._params, self._instances, self._seed_key = params or {}, instances or {}, seed_key
         self._budget, self._size = budget, max_batch_size
         plain: Any = OmegaConf.to_container(OmegaConf.create(rules), resolve=True)
         self._rules = {name: value for name, value in plain.items() if value is not None}
-        self._returns: list[Any] = []
+        self._store = store
+        self._kept: Any = None  # the finished jobs, if there is a store
+        self._n_asked, self._returns = 0, list[Any]()
 
     def setup(self, *, hydra_context: Any, task_function: Any, config: Any) -> None:
         """Make the launcher."""
         self.hydra_context, self.config = hydra_context, config
+        if self._store is not None:
+            from racer.integrations.hydra_sweeps import KeptJobs  # noqa: PLC0415
+
+            self._kept = KeptJobs(self._store, self._rules)
+            task_function = self._kept.keeping(task_function)
         self.launcher = Plugins.instance().instantiate_launcher(
             hydra_context=hydra_context, task_function=task_function, config=config
         )
 
     def sweep(self, arguments: list[str]) -> Any:
         """Run all jobs; write the best configuration; return the jobs, batch by batch."""
-        from racer.integrations.hydra_sweeps import (  # noqa: PLC0415
-            check_keys,
-            check_settings,
-            contest_of,
-            grid,
-        )
+        from racer.integrations import hydra_sweeps as sweeps  # noqa: PLC0415
 
         if self._size is not None and self._size < 1:
             raise HydraException(f"max_batch_size={self._size}: give a whole number >= 1")
         overrides = self._parsed(self._params, *arguments)
         swept = {key: o for key, o in overrides.items() if o.is_sweep_override()}
-        check_settings(self._instances, self._seed_key, self._budget)
+        sweeps.check_settings(self._instances, self._seed_key, self._budget)
         instances = self._parsed(self._instances)
         seeds = self._parsed({self._seed_key: 0}) if self._seed_key else {}
-        check_keys(overrides, instances, seeds)
+        sweeps.check_keys(overrides, instances, seeds)
         folder = Path(self.config.hydra.sweep.dir)
         folder.mkdir(parents=True, exist_ok=True)
         OmegaConf.save(self.config, folder / "multirun.yaml")
-        places = [_job({}, place) for place in grid(instances)]
+        places = [_job({}, place) for place in sweeps.grid(instances)]
         if self._budget is None:
-            jobs = [_job(overrides, config) + on for config in grid(swept) for on in places]
+            jobs = [_job(overrides, config) + on for config in sweeps.grid(swept) for on in places]
             for job in self._launched(jobs):
                 _ = job.return_value  # raises what a job has raised
             return self._returns
-        contest = contest_of(
+        contest = sweeps.contest_of(
             swept, places if instances else None, budget=self._budget, **self._rules
         )
         result = self._raced(overrides, contest)
@@ -127,12 +131,16 @@ class RacerSweeper(Sweeper):  # type: ignore[misc]  # Hydra has no types here
     def _launched(self, jobs: list[list[str]]) -> Iterator[Any]:
         """Launch jobs in batches, and yield what they return."""
         for start in range(0, len(jobs), self._size or len(jobs)):
-            batch = jobs[start:][: self._size]
-            first = sum(map(len, self._returns))
-            if not first:  # before anything is run; it takes as long as to begin the jobs
-                self.validate_batch_is_legal(batch)
-            self._returns.append(self.launcher.launch(batch, initial_job_idx=first))
-            yield from self._returns[-1]
+            batch, first = jobs[start:][: self._size], self._n_asked
+            self._n_asked += len(batch)
+            launch = self._launch if self._kept is None else self._kept.launched(self._launch)
+            yield from launch(batch, first)
+
+    def _launch(self, batch: list[list[str]], first: int) -> Any:
+        if not self._returns:  # before anything is run; it takes as long as to begin the jobs
+            self.validate_batch_is_legal(batch)
+        self._returns.append(self.launcher.launch(batch, initial_job_idx=first))
+        return self._returns[-1]
 
 
 def _job(overrides: Mapping[str, Override], config: Mapping[str, Any]) -> list[str]:
