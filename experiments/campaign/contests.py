@@ -154,7 +154,7 @@ def _command(folder: Path, seed: int, n_jobs: int) -> str:
         "--instances-folder": "",
         "--budget": 60,
         "--seed": seed,
-        "--jobs": n_jobs,
+        "--n-jobs": n_jobs,
         "--store": folder / "run.db",
         "--command": f"{program} {{x}} {{instance}} {{seed}}",
     }

@@ -27,7 +27,7 @@ _CODES = {"passes": 0, "worse": 1, "undecided": NO_BEST}
 @click.option("--items", type=click.Path(exists=True), help="Folder, or file with a line for each.")
 @click.option("--budget", type=click.IntRange(1), help="Evaluations at most; by default all items.")
 @click.option("--alpha", type=float, default=0.05, help="Probability of a wrong answer.")
-@click.option("--jobs", "n_jobs", type=int, default=1, help="Evaluations at a time; -1: all cores.")
+@click.option("--n-jobs", type=int, default=1, help="Evaluations at a time; -1: all cores.")
 @click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the order of items.")
 @click.option("--store", "-o", type=NAME, help="Record here, and go on where it was interrupted.")
 @click.option("--comment", type=NAME, help="Add the comment in Markdown to this file.")

@@ -179,7 +179,7 @@ def _against(
     """Return the programs and their decider: with a baseline, that first, and a gate."""
     if baseline is None:
         return named, decider
-    if baseline not in [*named] or len(named) != 2:
+    if not isinstance(baseline, str) or baseline not in named or len(named) != 2:
         raise SettingError(f"baseline={baseline!r}: give the name of one of two programs")
     gate = GateRace(decider.alpha, math.log1p(decider.margin), by="ratios")
     return {baseline: named[baseline], **named}, gate

@@ -156,8 +156,9 @@ def note(error, **settings):
     return describe(error, **settings)
 
 def race(until):
-    how = {"budget": 40, "deterministic": True, "first_test": 10, "n_jobs": 2}
-    result = racer.race(range(4), objective(until), range(10), **how)
+    items = racer.Instances(range(10), deterministic=True)
+    how = {"budget": 40, "decider": racer.deciders.BayesianFriedman(first_test=10), "n_jobs": 2}
+    result = racer.race(range(4), objective(until), items, **how)
     failures.extend(result.known.failures)
 
 broken, failures, describe = [], [], executor.describe

@@ -21,6 +21,9 @@ TAKES_ROOM = pytest.importorskip("faults").TAKES_ROOM  # fcntl
 
 POOL = [0, 1]
 SETTINGS = {"budget": 6, "first_test": 2, "seed": 1, "decider": "f-race-sign"}
+IN_SCRIPTS = (
+    "{'budget': 6, 'seed': 1, 'decider': racer.deciders.FRace(posthoc='sign', first_test=2)}"
+)
 KINDS = ["EIO", "EIO, and from then on", "ENOSPC, and from then on"]
 FEWER = 5  # operations than in the race before: how many there are varies a little
 CHANGES_NOTHING = {  # on the disk
@@ -170,7 +173,7 @@ def killed(path):
     )
     script = (
         f"import os, racer\nfrom racer.store import writer\nwriter._TOGETHER = 0.0\nexec({objective!r})\n"
-        f"seen = []\nracer.race({POOL}, evaluate, **{SETTINGS}, store={str(path)!r})\n"
+        f"seen = []\nracer.race({POOL}, evaluate, **{IN_SCRIPTS}, store={str(path)!r})\n"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 9
 
@@ -247,7 +250,7 @@ def test_the_driver_dies_at_each_place_and_again(folder, faults, stores, plain):
     numbers = [1, *(n + 1 for n in sorted(changes))]
     assert len(numbers) > 30
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(tool).parent), *sys.path])}
-    arguments = [sys.executable, "-c", CRASHES, folder, *map(repr, (POOL, SETTINGS, numbers))]
+    arguments = [sys.executable, "-c", CRASHES, folder, repr(POOL), IN_SCRIPTS, repr(numbers)]
     ran = subprocess.run(
         arguments, stdout=subprocess.PIPE, check=True, env=environment, timeout=300
     )
