@@ -54,7 +54,7 @@ def bench(
     baseline: str | None = None,
     alpha: float = 0.05,
     seed: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> BenchResult:
     """Find the fastest program, or function; stop when it is sure.
 

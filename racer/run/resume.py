@@ -7,8 +7,9 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from racer._entry import entry
-from racer.core.arguments import Instances, decider_settings, goal_settings
+from racer.core.arguments import Instances, decider_settings
 from racer.core.budget import Budget
+from racer.core.runtime import Runtime
 from racer.errors import SettingError, StoreError, warn
 from racer.evaluate.limits.limits import Limits
 from racer.evaluate.workers import Workers
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from racer.core.events import Callback
-    from racer.core.runtime import Runtime
     from racer.deciders.decider import Decider
     from racer.evaluate.engines import Cluster
     from racer.evaluate.objective import Objective
@@ -137,7 +137,7 @@ def resume(
             "space": space,
             "decider": decider_settings(decider).get("decider"),
             "budget": bare,
-            "runtime": None if goal is None else goal_settings(goal)["runtime"],
+            "runtime": None if goal is None else _runtime_of(goal),
             "prices": prices,
         }
         given = {name: value for name, value in given.items() if value is not None}
@@ -163,3 +163,12 @@ def _warn_if_used_up(reader: Reader) -> None:
             f"the race in {reader.path!r} has used up its budget of {last}, to which a deadline adds "
             f"nothing: give more seconds ({IN_SECONDS})"
         )
+
+
+def _runtime_of(goal: Any) -> Runtime:
+    """Return the run times that a race goes on with; SettingError for any other goal."""
+    if not isinstance(goal, Runtime):
+        raise SettingError(
+            f"goal={goal!r}: a race goes on with its own goal; give Runtime(..), or none"
+        )
+    return goal

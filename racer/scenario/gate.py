@@ -64,7 +64,7 @@ def gate(
     n_jobs: int | Cluster | Workers = 1,
     seed: int | None = None,
     store: str | PathLike[str] | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> GateResult:
     """Decide whether a change is worse than the baseline by more than a margin.
 
@@ -224,7 +224,7 @@ def _takes_seed(evaluate: Any) -> bool:
 def _metric(goal: Any) -> tuple[str | None, Metric | None]:
     """Return the name of the metric and its direction, where the goal gives them."""
     if isinstance(goal, Mapping):
-        if len(goal) != 1:
+        if len(goal) != 1 or not all(isinstance(name, str) and name for name in goal):
             raise SettingError(f"goal={goal!r}: give one metric, {{'accuracy': 'max'}}")
         ((name, given),) = goal.items()
         return str(name), given if isinstance(given, Metric) else Metric(given)
