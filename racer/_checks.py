@@ -8,6 +8,7 @@ import inspect
 import json
 import re
 import reprlib
+from collections import Counter
 from collections.abc import Hashable
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
@@ -121,6 +122,17 @@ def with_article(value: object) -> str:
 def counted(n: int, what: str) -> str:
     """Return a number of things: 1 block, 2 blocks."""
     return f"{n} {what}{'s' * (n != 1)}"
+
+
+def shortened(texts: Sequence[str], most: int) -> str:
+    """Return the first texts, and how many more there are."""
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return ", ".join(texts[:most]) + more
+
+
+def repeated(names: Iterable[str]) -> list[str]:
+    """Return the names that are there twice or more, in the order of their first places."""
+    return [name for name, n in Counter(names).items() if n > 1]
 
 
 def is_one_of(value: Any, options: Sequence[object]) -> bool:

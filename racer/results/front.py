@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from racer._checks import shortened
 from racer._numerics import shown_probability
 from racer.render.sections import Grid, number
 from racer.results.base import means_with_failures
@@ -81,8 +82,7 @@ def front_first(result: Result) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 def listed(candidates: Sequence[int]) -> str:
     """Return the numbers of the first candidates, and how many more there are."""
-    more = f" and {len(candidates) - _MOST} more" if len(candidates) > _MOST else ""
-    return ", ".join(f"#{c}" for c in candidates[:_MOST]) + more
+    return shortened([f"#{c}" for c in candidates], _MOST)
 
 
 def shown_means(known: Table, leaders: Sequence[int], chosen: Sequence[int]) -> list[str]:

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from racer._checks import counted
+from racer._checks import counted, shortened
 from racer._numerics import as_json, as_plain, related_probability, shown_probability
 from racer.core.objective import Constrained, Within
 from racer.deciders.bayesian_friedman import agrees_with_posterior
@@ -155,11 +155,10 @@ def _rivals(result: Result) -> str:
     held = related_probability(sum(result.probability_best[c] for c in result.credible_set))
     if len(rivals) + 1 == len(result.compared):
         return "It may be any of them: none is ruled out with probability 0.95."
-    more = f" and {len(rivals) - _MOST} more" if len(rivals) > _MOST else ""
     one_of = "one of " if len(rivals) > 1 else ""
     return (
         f"With probability {held.removeprefix('= ')} it is that or {one_of}"
-        f"{', '.join(rivals[:_MOST])}{more}."
+        f"{shortened(rivals, _MOST)}."
     )
 
 
@@ -169,8 +168,7 @@ def _gone_rivals(result: Result) -> str:
     gone = [e for e in result._eliminations if e.candidate in others]
     if not gone or not result._is_race:
         return ""
-    listed = ", ".join(f"#{e.candidate}" for e in gone[:_MOST])
-    listed += f" and {len(gone) - _MOST} more" * (len(gone) > _MOST)
+    listed = shortened([f"#{e.candidate}" for e in gone], _MOST)
     listed += " was eliminated" if len(gone) == 1 else " were eliminated"
     if not agrees_with_posterior(result.rules.decider):
         return f"{listed} by the rule of {name_of(result.rules.decider)}: P(best) is another model."

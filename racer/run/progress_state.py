@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from racer._checks import counted
+from racer._checks import counted, shortened
 from racer.core.events import BlockCompleted, CandidatesAdded, RaceCompleted, RaceEnded
 from racer.results.base import Result
 from racer.results.front import FrontOfMeans
@@ -267,9 +267,7 @@ class ProgressState:
         """Return the leader, and its meaning."""
         if not self.front:
             return "best", "-" if self.best is None else f"#{self.best}"
-        more = len(self.front) - _NAMED
-        named = ", ".join(f"#{candidate}" for candidate in self.front[:_NAMED])
-        return "front of means", named + (f" and {more} more" if more > 0 else "")
+        return "front of means", shortened([f"#{c}" for c in self.front], _NAMED)
 
     def _mean(self) -> str:
         return "-" if self.mean is None else f"{self.mean:.4g}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from racer._checks import read_json
+from racer._checks import read_json, repeated
 from racer._files import read_bytes
 from racer.errors import CandidateError, warn
 from racer.scenario.csv_files import csv_lines
@@ -32,7 +32,7 @@ def _from_csv(path: str) -> list[dict[str, Any]]:
     if names[0] == "":
         warn(f"{path}: the first column has no name and is no parameter: left out")
         names, *rows = (line[1:] for line in (names, *rows))
-    if again := [name for name in names if names.count(name) > 1]:
+    if again := repeated(names):
         raise CandidateError(f"{path}: the column {again[0]!r} is there twice")
     configs = [
         {name: text.strip() for name, text in zip(names, row, strict=True) if text.strip()}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from racer._checks import repeated
 from racer._files import read_bytes
 from racer.comparison import scores as tables
 from racer.comparison.columns import (
@@ -125,9 +126,8 @@ def as_table(names: list[str], fields: list[Sequence[str]], path: Path, delimite
         names[0] = _UNNAMED if columns[0].dtype == np.float64 else "data set"
     if "" in names:
         raise ScoresError(f"{path}: column {names.index('') + 1} has no name")
-    repeated = [name for name in names if names.count(name) > 1]
-    if repeated:
-        raise ScoresError(f"{path}: column {repeated[0]!r} occurs twice; give each its own name")
+    if again := repeated(names):
+        raise ScoresError(f"{path}: column {again[0]!r} occurs twice; give each its own name")
     table = of_votes(tables.of_search(pd.DataFrame(dict(zip(names, columns, strict=True)))))
     texts = dict(zip(names, fields, strict=True))
     if LARGER_IS_BETTER in table.attrs:

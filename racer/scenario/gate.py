@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from racer._checks import check_fraction, counted, is_real, read_json, whole
+from racer._checks import (
+    check_fraction,
+    counted,
+    is_real,
+    read_json,
+    repeated,
+    shortened,
+    whole,
+)
 from racer._entry import entry
 from racer._files import read_bytes
 from racer.core.budget import Budget
@@ -274,7 +282,9 @@ def _scores_of(
         baseline = dict(zip(baseline["instance"], baseline["score"], strict=True))
     if not isinstance(baseline, Mapping) or not baseline:
         raise ScoresError("baseline: give {item: score}, a file of scores, or a store of racer")
-    missing = [item for item, x in baseline.items() if not _is_score(x) or x is None or x != x]  # noqa: PLR0124  (NaN)
+    missing = [
+        item for item, x in baseline.items() if not _is_score(x) or x is None or math.isnan(x)
+    ]
     if missing:
         raise ScoresError(f"the baseline has no score, a finite number, of {_shown(missing)}")
     return {str(item): float(score) for item, score in baseline.items()}, None, larger
@@ -286,7 +296,7 @@ def _is_score(value: Any) -> bool:
 
 def _of_result(result: Any, metric: str | None) -> tuple[dict[str, float], str | None, bool]:
     """Return the mean scores by instance of the best of a race or a tuning."""
-    if not isinstance(result, Result) or result.best_index is None or result.instances is None:
+    if result.best_index is None or result.instances is None:
         raise ScoresError("baseline: that result has no best with scores by instance")
     rules, frame = result.rules, result.scores
     aim = None if rules.aim is None else rules.aim.deciding[0]
@@ -303,10 +313,10 @@ def _items(items: Any, scores: Mapping[str, float]) -> dict[str, Any]:
     """Return the items by name; ScoresError unless each has a score in the baseline."""
     if not isinstance(items, Mapping):
         listed = [*scores] if items is None else as_sequence(items, "items")
-        named = [i.get("id", i) if isinstance(i, Mapping) else i for i in listed]
-        if again := [name for name in named if named.count(name) > 1]:
+        named = [str(i.get("id", i) if isinstance(i, Mapping) else i) for i in listed]
+        if again := repeated(named):
             raise ScoresError(f"items: more than one is {_shown(again)}")
-        items = dict(zip(map(str, named), listed, strict=True))
+        items = dict(zip(named, listed, strict=True))
     found = {str(name): item for name, item in items.items()}
     if other := [name for name in found if name not in scores]:
         raise ScoresError(
@@ -332,5 +342,4 @@ def _margin(given: Any, bounds: tuple[float, float] | None, values: np.ndarray[A
 
 def _shown(names: Sequence[Any]) -> str:
     """Return the first of some names."""
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(repr(name) for name in names[:_SHOWN]) + more
+    return shortened([repr(name) for name in names], _SHOWN)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from racer._checks import as_floats, check_strength, choice, flag
+from racer._checks import as_floats, check_strength, choice, flag, repeated
 from racer._numerics import TIE, as_costs
 from racer.errors import ScoresError
 from racer.stats._validation import frozen
@@ -133,9 +133,8 @@ def check_names(names: Iterable[object] | None, k: int) -> tuple[str, ...]:
         raise ScoresError(f"names={names!r}: give a name for each of {k} algorithms") from None
     if len(given) != k:
         raise ScoresError(f"{len(given)} names for {k} algorithms")
-    repeated = sorted({name for name in given if given.count(name) > 1})
-    if repeated:
-        raise ScoresError(f"names repeat: {', '.join(repeated)}; give each algorithm its own")
+    if again := sorted(repeated(given)):
+        raise ScoresError(f"names repeat: {', '.join(again)}; give each algorithm its own")
     return given
 
 
