@@ -143,9 +143,8 @@ class Batches:
                 f"the handle of a batch cannot be kept beside a store: {error}"
             ) from None
         with Path(path).open("a", encoding="utf-8") as file:
-            file.write(
-                f"\n{text}\n"
-            )  # on a line of its own: one that was not finished spoils no other
+            # on a line of its own: one that was not finished spoils no other
+            file.write(f"\n{text}\n")
             file.flush()
             os.fsync(file.fileno())
 

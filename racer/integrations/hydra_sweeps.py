@@ -88,8 +88,8 @@ def _kept(task: Callable[[Any], Any], folder: Path, cfg: Any) -> Any:
     """Run a job, and write what it returns, or raises, before Hydra knows of it."""
     from hydra.core.hydra_config import HydraConfig  # noqa: PLC0415  (Hydra may be missing)
 
-    job, record = HydraConfig.get(), dict[str, Any]()
-    record["overrides"] = [*job.overrides.task]
+    job = HydraConfig.get()
+    record: dict[str, Any] = {"overrides": [*job.overrides.task]}
     try:
         record["value"] = task(cfg)
     except Exception as error:

@@ -116,6 +116,8 @@ def resume(
     if not isinstance(path, str | os.PathLike):
         raise SettingError(f"store={store!r}: give the path of a file, and after it evaluate")
     items = Instances.of(instances)
+    if not isinstance(goal, Runtime | None):
+        raise SettingError(f"goal={goal!r}: the goal is recorded; give Runtime(..), or none")
     if not os.path.lexists(store):
         raise no_race_in(os.fspath(store))
     with Store(store) as file:
@@ -137,7 +139,7 @@ def resume(
             "space": space,
             "decider": decider_settings(decider).get("decider"),
             "budget": bare,
-            "runtime": None if goal is None else _runtime_of(goal),
+            "runtime": goal,
             "prices": prices,
         }
         given = {name: value for name, value in given.items() if value is not None}
@@ -163,12 +165,3 @@ def _warn_if_used_up(reader: Reader) -> None:
             f"the race in {reader.path!r} has used up its budget of {last}, to which a deadline adds "
             f"nothing: give more seconds ({IN_SECONDS})"
         )
-
-
-def _runtime_of(goal: Any) -> Runtime:
-    """Return the run times that a race goes on with; SettingError for any other goal."""
-    if not isinstance(goal, Runtime):
-        raise SettingError(
-            f"goal={goal!r}: a race goes on with its own goal; give Runtime(..), or none"
-        )
-    return goal

@@ -10,11 +10,8 @@ from racer.errors import SettingError
 from racer.space.numeric import Integer, Real
 from racer.space.parameters import Categorical, Ordinal
 
-_MISSING = {
-    "_MISSING_TYPE",
-    "PydanticUndefinedType",
-    "NoneType",
-}  # types of what stands for nothing
+# types of what stands for nothing
+_MISSING = {"_MISSING_TYPE", "PydanticUndefinedType", "NoneType"}
 
 
 def arguments_of_class(cls: Any) -> dict[str, Any]:

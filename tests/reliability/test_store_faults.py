@@ -10,7 +10,6 @@ import warnings
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import flat
 import pytest
 
 import racer
@@ -20,10 +19,10 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="replaces Linux'
 TAKES_ROOM = pytest.importorskip("faults").TAKES_ROOM  # fcntl
 
 POOL = [0, 1]
-SETTINGS = {"budget": 6, "first_test": 2, "seed": 1, "decider": "f-race-sign"}
 IN_SCRIPTS = (
     "{'budget': 6, 'seed': 1, 'decider': racer.deciders.FRace(posthoc='sign', first_test=2)}"
 )
+SETTINGS = eval(IN_SCRIPTS, {"racer": racer})
 KINDS = ["EIO", "EIO, and from then on", "ENOSPC, and from then on"]
 FEWER = 5  # operations than in the race before: how many there are varies a little
 CHANGES_NOTHING = {  # on the disk
@@ -55,7 +54,7 @@ def faults(folder):
 
 @pytest.fixture
 def plain(stores):
-    return stores.told(flat.race(POOL, evaluate, **SETTINGS))
+    return stores.told(racer.race(POOL, evaluate, **SETTINGS))
 
 
 def operations(faults, path, known=()):
@@ -65,7 +64,7 @@ def operations(faults, path, known=()):
     what the race does block after block. Of places that are `known`, only the last is returned.
     """
     with faults.at(0):
-        flat.race(POOL, evaluate, **SETTINGS, store=path)
+        racer.race(POOL, evaluate, **SETTINGS, store=path)
     first, last = {}, {}
     for number, place in enumerate(faults.places, start=1):
         if place not in known:
@@ -95,7 +94,7 @@ def attempt(faults, path, number, how, told, plain):
     with faults.at(number, how), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
-            result = flat.race(POOL, evaluate, **SETTINGS, store=path)
+            result = racer.race(POOL, evaluate, **SETTINGS, store=path)
         except racer.StoreError as error:
             assert faults.failed
             assert str(path) in str(error)  # noqa: PT017
@@ -134,7 +133,7 @@ def known(path, stores):
 
 def resume_and_compare(path, before, stores, plain, *, look=True):
     """Go on without faults: nothing recorded is lost, and the result is the same."""
-    result = flat.race(POOL, evaluate, **SETTINGS, store=path)
+    result = racer.race(POOL, evaluate, **SETTINGS, store=path)
     assert stores.told(result) == plain
     after = known(path, stores)
     assert before <= after
@@ -263,7 +262,7 @@ def test_the_driver_dies_at_each_place_and_again(folder, faults, stores, plain):
 @pytest.mark.thorough
 def test_a_read_error_is_not_called_damage_nor_an_empty_place(folder, faults):
     whole, number, came = folder / "whole.db", 0, True
-    flat.race(POOL, evaluate, **SETTINGS, store=whole)
+    racer.race(POOL, evaluate, **SETTINGS, store=whole)
     content = whole.read_bytes()
     path = folder / "run.db"
     refused = 0
