@@ -45,7 +45,7 @@ class Given(TypedDict, total=False):
 @suggesting
 @dataclass(frozen=True, eq=False)
 class Instances:
-    """What candidates are evaluated on: instances, their order and groups, and what is known of them.
+    """Instances that candidates are evaluated on, with their order, groups and known properties.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class Instances:
         return given if isinstance(given, cls) else cls(as_instances(given))
 
     def settings(self, kind: Kind) -> dict[str, Any]:
-        """Return the settings of a race or tuning; SettingError for what it does not have."""
+        """Return the settings of a race or tuning; SettingError for an argument of the other kind."""
         of_race = kind == "race"
         if (self.held_out if of_race else self.groups) is not None:
             what, whose = ("held_out", "tuning") if of_race else ("groups", "race")

@@ -201,7 +201,7 @@ class Pareto(Combined):
 
 
 class Within(Combined):
-    """Find the candidate with the best metric among those that are nearly the best in others.
+    """Find the best candidate in one metric among candidates that are nearly the best in others.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ class Within(Combined):
 
 
 class Constrained(Combined):
-    """Find the candidate with the best metric among those that are good enough in others.
+    """Find the best candidate in one metric among candidates that are good enough in others.
 
     Parameters
     ----------
