@@ -40,7 +40,7 @@ class Uniform(module._Duels):
         return [self._ordered(*self._rng.choice(k, 2, replace=False).tolist()) for _ in chosen]
 
 
-def check_arenas(k, n, gap, budget, monkeypatch=None):
+def check_arenas(k, n, gap, budget):
     found = []
     for seed in range(n):
         strengths = arena(k, seed, gap)
@@ -58,7 +58,8 @@ def check_arenas(k, n, gap, budget, monkeypatch=None):
 def test_the_best_is_seldom_lost_and_votes_are_few(k, n, monkeypatch):
     lost, votes = check_arenas(k, n, 1.0, 3000)
     assert lost <= 0.05
-    assert check_arenas(k, n, None, 600)[0] <= 0.05
+    # of 30 arenas, two are lost by chance now and then
+    assert check_arenas(k, 80, None, 600)[0] <= 0.05
     monkeypatch.setattr(module, "_Duels", Uniform)
     assert votes <= 0.6 * check_arenas(k, n, 1.0, 3000)[1]
 
