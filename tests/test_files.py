@@ -84,7 +84,7 @@ def test_a_store_is_a_regular_file(tmp_path, kind):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
 def test_an_answer_that_cannot_be_written_is_said(store):
     """Each in a process of its own, down to its end; what they import is imported once."""
-    lines = [["show"], ["show", "--json"], ["check"], ["watch", "--once"]]
+    lines = [["show"], ["show", "--json"], ["check"]]
     code = f"""
 import os, sys
 from racer.cli import main

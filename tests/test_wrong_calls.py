@@ -7,7 +7,6 @@ import re
 import sys
 
 import pytest
-from typed import typed
 from wrong_calls import faults
 
 import racer
@@ -226,11 +225,6 @@ def test_two_numbers_are_bounds_of_a_parameter():
         racer.Space({"x": (0, 1)})
     with pytest.raises(racer.SettingError, match=r"did you mean Real\(0\.5, 1\)\?"):
         racer.Space({"x": (0.5, 1)})
-
-
-def test_nan_is_no_interval(tmp_path):
-    answer = typed("watch", "run.db", "--interval", "nan", exits=2)
-    assert "--interval" in answer.output
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="programs run on Linux and macOS only")

@@ -30,7 +30,7 @@ from experiments.report import print_row
 __all__ = ["main", "resume"]
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = {"racer show": "show", "racer watch --once": "watch --once", "racer check": "check"}
+COMMANDS = {"racer show": "show", "racer check": "check"}
 
 
 def race(evaluations: int, store: Path | None, n_jobs: int = 1) -> racer.RaceResult:

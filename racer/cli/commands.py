@@ -32,7 +32,6 @@ _COMMANDS = {
     "resume": "racer.cli.stores:resume",
     "show": "racer.cli.stores:show",
     "tune": "racer.cli.scenarios:tune",
-    "watch": "racer.cli.stores:watch",
 }
 
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 import sys
-import time
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,8 +40,6 @@ from racer.results.base import Result
 from racer.results.tuning import TuneResult, difference
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from racer.evaluate.command.command import Command
     from racer.store.load import Report
 
@@ -197,58 +192,6 @@ def export(store: str, *, study: Path | None, csv: Path | None, as_json: bool) -
             say(csv, err=as_json)
         if as_json:
             say(json_of(result.to_dict()))
-
-
-@click.command(short_help="Follow a running race or tuning.")
-@_store_here
-@click.option(
-    "--interval",
-    type=click.FloatRange(0.25, 86_400.0),
-    default=1.0,
-    help="Seconds between two looks.",
-)
-@click.option("--once", is_flag=True, help="Look once, and end.")
-@click.option("--page", type=FILE, help="Write the page of racer report here, every 10 seconds.")
-def watch(store: str, *, interval: float, once: bool, page: Path | None) -> None:
-    """Show where the race or tuning in STORE stands, until it has ended.
-
-    Without STORE: the only one in this folder.
-
-    Another process runs it; STORE is only read. Live in a terminal, else a line when something
-    has changed. Ctrl-C ends the watching, not the race.
-    """
-    from racer.run.watch import watch as run  # noqa: PLC0415  (a second)
-
-    if math.isnan(interval):
-        raise click.BadParameter("nan is no number of seconds", param_hint="'--interval'")
-    with reported(), suppress(KeyboardInterrupt):
-        if page is None:
-            run(store, interval=interval, once=once)
-            return
-        _write_report(store, page)
-        run(store, interval=interval, once=once, wait=page_writer(store, page))
-        if not once:
-            _write_report(store, page)
-
-
-def page_writer(
-    store: str,
-    page: Path,
-    clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] = time.sleep,
-) -> Callable[[float], None]:
-    """Return a function that waits, and rewrites the page when it is 10 seconds old."""
-    written = clock()
-
-    def wait(seconds: float) -> None:
-        nonlocal written
-        sleep(seconds)
-        # a page takes a second, and is read by people
-        if clock() - written >= 10.0:
-            _write_report(store, page)
-            written = clock()
-
-    return wait
 
 
 @click.command(short_help="Check that a store is sound.")

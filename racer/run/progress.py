@@ -180,7 +180,7 @@ class Progress:
     def recorded_in(self, store: str) -> None:
         """Show where a contest is recorded."""
         path = shlex.quote(store)
-        self.line(f"recorded in {path}; racer watch {path} follows it")
+        self.line(f"recorded in {path}; racer show {path} says where it stands")
 
     @_harmless
     def asked(self, cells: Sequence[Cell]) -> None:

@@ -37,7 +37,6 @@ class Subject:
     mean_label: str = "mean"
     n_held_out: int = 0  # instances
     deadline: Deadline = field(default_factory=Deadline)
-    is_watched: bool = False  # by another process, which does not know when it began
 
 
 @dataclass
@@ -60,7 +59,7 @@ class ProgressState:
         self.of: Subject = Subject()
         self.work: Work = Work()
         self.candidates = self.blocks = self.race = 0
-        self.left: int | None = 0  # None: a watcher cannot know
+        self.left = 0
         self.best: int | None = None
         self.mean: float | None = None
         self.ended: str = ""
@@ -115,7 +114,7 @@ class ProgressState:
         )
 
     def watch(self, subject: Subject, evaluations: int) -> None:
-        """Start tracking the races of a study, or a contest that another process runs."""
+        """Start tracking the races of a study."""
         self.of = replace(subject, before=evaluations)
         self.work.evaluations = evaluations
 
@@ -196,21 +195,18 @@ class ProgressState:
     def text(self, now: float, width: int = _WIDE) -> str:
         """Return all of it as a table of four lines, of eight in a narrow terminal."""
         (label, best), mean = self._best(), self._mean()
-        to_go, watched, work = self.to_go(now), self.of.is_watched, self.work
-        failed = f"{work.failures} failed"
+        to_go, work = self.to_go(now), self.work
         within = f"{work.told} of {work.asked} cells of it" if work.asked else "-"
         left = "-" if to_go is None else f"at most {readable(to_go)}"
-        used = "watched for" if watched else "time used"
-        remaining = "-" if self.left is None else str(self.left)
         rows = [
-            ("candidates left", f"{remaining} of {self.candidates}", "evaluations", self._spent()),
-            (label, best, used, readable(now - self._begun)),
+            ("candidates left", f"{self.left} of {self.candidates}", "evaluations", self._spent()),
+            (label, best, "time used", readable(now - self._begun)),
             (f"{self.of.mean_label} on common blocks", mean, "time left", left),
             (
                 self._held_out() or self._where(),
                 within,
-                "of them" if watched else "workers busy",
-                failed if watched else f"{self._busy()}; {failed}",
+                "workers busy",
+                f"{self._busy()}; {work.failures} failed",
             ),
         ]
         if width < _WIDE:
@@ -240,15 +236,14 @@ class ProgressState:
         within = self._held_out() or within
         left = f"; at most {readable(to_go)} left" if to_go else ""
         failed = f", {work.failures} failed" if work.failures else ""
-        many = counted(self.candidates, "candidate")
-        if self.left is not None:
-            many = f"{counted(self.left, 'candidate')} left"
-        return f"{self._race()}{within}: {many}{leader}; {self._spent()} evaluations{failed}{left}"
+        left_in = f"{counted(self.left, 'candidate')} left"
+        return (
+            f"{self._race()}{within}: {left_in}{leader}; {self._spent()} evaluations{failed}{left}"
+        )
 
     def _race(self) -> str:
-        """Return the number of the race of a tuning; a watcher does not know it."""
-        is_shown = self.of.kind == "tuning" and not self.of.is_watched
-        return f"race {self.race}, " if is_shown else ""
+        """Return the number of the race of a tuning."""
+        return f"race {self.race}, " if self.of.kind == "tuning" else ""
 
     def _held_out(self) -> str:
         """Return which held-out instance is evaluated, if one is."""

@@ -70,7 +70,7 @@ def test_the_store_of_a_folder_need_not_be_named(tmp_path, monkeypatch):
     (tmp_path / "notes.db").write_text("no store")
     racer.race([1, 2], lambda c, i, s: c + s % 7, budget=20, seed=1, store="irace.db")
     (tmp_path / "irace.ablation.db").write_bytes((tmp_path / "irace.db").read_bytes())
-    for command in (["show"], ["watch", "--once"], ["check"], ["report", "-o", "page.html"]):
+    for command in (["show"], ["check"], ["report", "-o", "page.html"]):
         done = run(*command, exits=0)
         assert "racer: irace.db, the store of this folder" in done.stderr
     racer.race([1, 2], lambda c, i, s: c + s % 7, budget=20, seed=1, store="other.db")

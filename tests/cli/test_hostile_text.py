@@ -123,8 +123,6 @@ COMMANDS = {
     "show": ("show", "{store}"),
     "show --json": ("show", "{store}", "--json"),
     "check": ("check", "{store}"),
-    "watch": ("watch", "{store}", "--once"),
-    "watch --page": ("watch", "{store}", "--once", "--page", "{folder}/watched" + EVIL + ".html"),
     "report": ("report", "{store}", "-o", "{folder}/page" + EVIL + ".html"),
     "export": ("export", "{store}", "--json", "--csv", "{folder}/tables" + EVIL),
     "resume": ("resume", "{store}", "--budget", "70"),
@@ -189,7 +187,7 @@ def test_no_control_character_reaches_the_terminal(name, folder, tmp_path, monke
     shown, code = typed(*arguments)
     assert shown.strip()
     assert code in range(4), code
-    if arguments[0] in {"watch", "bench"}:  # which clear what is shown live
+    if arguments[0] == "bench":  # which clears what is shown live
         shown = shown.replace("\r\n", "\n")
         for sequence in ("\x1b[?25l", "\x1b[?25h", "\x1b[2K", "\x1b[1A", "\x1b[K", "\r"):
             shown = shown.replace(sequence, "")
@@ -197,7 +195,7 @@ def test_no_control_character_reaches_the_terminal(name, folder, tmp_path, monke
     if "--json" in arguments and name != "export":
         shown = shown[shown.index("{") :]  # after what was live
         assert json.loads(shown.replace("\r\n", "\n"))
-    if name in {"report", "watch --page"}:  # nor has a page, in pictures and their data, too
+    if name == "report":  # nor has a page, in pictures and their data, too
         page = Path(arguments[-1]).read_text(encoding="utf-8")
         assert raw(page) == set()
         assert "PWNED" in page

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import sqlite3
 import sys
 from contextlib import closing
@@ -12,11 +11,9 @@ import numpy as np
 import pytest
 from objectives import paid as evaluate
 from objectives import paid_of_x as tuned
-from rich.console import Console
 
 import racer
 from racer import Budget, ObjectiveError, RaceInterrupted, StoreError
-from racer.run.watch import watch
 from racer.store.load import check_store
 from racer.store.schema import checksum
 
@@ -231,9 +228,6 @@ def test_what_is_spent_is_shown_and_written(tmp_path, path, capsys):
     result = flat.race(range(8), evaluate, range(20), **given)
     shown = capsys.readouterr().err
     assert " of 400 spent) evaluations" in shown
-    text = io.StringIO()
-    watch(str(path), once=True, console=Console(file=text, width=200))
-    assert f"{result.evaluations} ({result.spent:.4g} of 400 spent)" in text.getvalue()
     assert f"{result.spent:.4g} spent of 400" in " ".join(str(result).split())
     table = tmp_path / "scores.csv"
     result.scores.to_csv(table, index=False)

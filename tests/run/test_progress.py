@@ -226,7 +226,7 @@ def test_a_run_that_is_over_has_its_title_first(tmp_path, capsys, monkeypatch):
     assert again(path)[-1] == end
     title, *others = again(path)
     assert title.startswith("race of 3 candidates: ")
-    assert others == [end, f"recorded in {path}; racer watch {path} follows it"]
+    assert others == [end, f"recorded in {path}; racer show {path} says where it stands"]
     monkeypatch.setattr("racer.store.result.LEAST", 1)
     assert again(tmp_path / "kept.db")[-1] == end
     assert again(tmp_path / "kept.db") == [end]  # its result is in it

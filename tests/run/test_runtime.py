@@ -10,8 +10,6 @@ from objectives import says_its_time as says
 
 import racer
 from racer import Runtime
-from racer.run.progress_state import ProgressState
-from racer.run.watch import state_in
 
 
 def busy(config, instance, seed):
@@ -136,7 +134,5 @@ def test_a_store_of_run_times_is_read_and_continued_with_a_larger_budget(tmp_pat
     with pytest.raises(racer.StoreError, match=r"runtime\['slack'\] is 2.0, .* has 1.5"):
         flat.race([3.0, 1.0, 9.0], says, runtime=Runtime(5.0), store=path, **RACE)
     loaded = racer.load(path)
-    seen = state_in(path, ProgressState(0.0))
-    assert (seen.best, seen.mean, seen.of.mean_label) == (1, 1.0, "PAR10")
     assert loaded.rules.runtime == runtime
     assert loaded.best == 1.0

@@ -16,7 +16,7 @@ from typed import typed
 import racer
 from racer.store import schema
 
-READERS = (["check"], ["show"], ["watch", "--once"], ["show", "--json"])
+READERS = (["check"], ["show"], ["show", "--json"])
 RUNNERS = (["resume", "--yes", "-q", "--budget", "62"],)
 KINDS = ("race", "tuning")
 # what is recorded repeats itself, and the first test of a worker may make it
