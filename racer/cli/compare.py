@@ -11,7 +11,7 @@ import click
 from racer._files import written
 from racer.cli.answer import Refused, in_terminal, reported, say
 from racer.comparison.columns import Columns
-from racer.comparison.data import KINDS, Decisions, Design, LocalRope, Method, Named, Posthoc
+from racer.comparison.data import KINDS, Decisions, LocalRope, Method, Named, Posthoc
 from racer.errors import RacerError, ScoresError
 from racer.plots._canvas import require
 from racer.render.escape import in_json
@@ -58,12 +58,6 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
     default="auto",
     metavar="NAME",
     help=f"Method: {', '.join(get_args(Method))}; auto chooses, with the reason.",
-)
-@click.option(
-    "--design",
-    type=click.Choice(get_args(Design)),
-    default="paired",
-    help="Scores on common data sets, or independent samples of the algorithms.",
 )
 @click.option(
     "--goal",
@@ -159,8 +153,7 @@ def compare_command(
         given = Columns(*(settings[role] for role in Columns._fields))
         read = table_in(scores)
         if read is not None:
-            paired = settings["design"] == "paired"
-            table, found, notes = read.labelled(given, paired=paired)
+            table, found, notes = read.labelled(given)
             settings |= found._asdict()
         else:
             table, notes = read_scores(scores, **given._asdict()), []

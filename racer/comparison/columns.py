@@ -55,13 +55,12 @@ def recognised(
     given: Columns,
     *,
     counted: bool = False,
-    paired: bool = True,
     levels: Sequence[str] = (),
 ) -> Columns:
     """Return which columns are labels; `counted`: a first column that counts rows is one too.
 
-    A long table needs a column of data sets if its scores are `paired` by them. `levels` were
-    levels of the index: they hold labels, never scores.
+    A long table needs a column of data sets. `levels` were levels of the index: they hold labels,
+    never scores.
     """
     for role, name in given._asdict().items():
         if name is not None and not is_one_of(name, list(frame)):
@@ -70,7 +69,7 @@ def recognised(
             )
     found = _by_usual_names(frame, given, levels)
     if found.algorithm is not None:
-        return _long(frame, found, given, paired=paired, levels=levels)
+        return _long(frame, found, given, levels=levels)
     if found.score is not None:
         raise ScoresError(f"no column of algorithms beside score={found.score!r}: algorithm=..")
     first = str(frame.columns[0])
@@ -79,16 +78,14 @@ def recognised(
     spare = [level for level in levels if level not in found]
     if found.data_set is None and spare:
         rest = frame.drop(columns=spare)
-        found = recognised(rest, found, counted=counted, paired=paired) if rest.size else found
-        found = found if found.data_set is not None else _by_level(found, spare, paired=paired)
+        found = recognised(rest, found, counted=counted) if rest.size else found
+        found = found if found.data_set is not None else _by_level(found, spare)
     return found
 
 
-def _by_level(found: Columns, levels: Sequence[str], *, paired: bool) -> Columns:
+def _by_level(found: Columns, levels: Sequence[str]) -> Columns:
     """Name the data sets of a wide table by the level of its index; ScoresError if it has several."""
     if len(levels) > 1:
-        if not paired:
-            return found
         raise ScoresError(
             f"the index has levels {', '.join(map(repr, levels))}: name those of data sets and of "
             f"folds, data_set={levels[0]!r}, fold={levels[1]!r}, or leave them out"
@@ -219,11 +216,9 @@ def _labels(frame: pd.DataFrame, found: Columns, *, counted: bool) -> bool:
     return counts and not all(map(_counts, others))
 
 
-def _long(
-    frame: pd.DataFrame, found: Columns, given: Columns, *, paired: bool, levels: Sequence[str]
-) -> Columns:
+def _long(frame: pd.DataFrame, found: Columns, given: Columns, *, levels: Sequence[str]) -> Columns:
     """Return the columns of a long table, which must be all there."""
-    if found.data_set is None and paired:
+    if found.data_set is None:
         texts = [n for n in map(str, frame) if n not in found and is_text(frame[n])]
         # an index that is different in each row numbers them
         again = [n for n in levels if n not in found and frame[n].duplicated().any()]
@@ -240,11 +235,10 @@ def _long(
                 f"are data sets, transpose it: scores.set_index({found.algorithm!r})[[..]].T, of these"
             )
         found = found._replace(score=rest[0])
-    if found.data_set is None and paired:
+    if found.data_set is None:
         folds = f", such as data_set={found.fold!r}" if found.fold else ""
         raise ScoresError(
-            f"no column of data sets among {', '.join(frame.columns)}: name it, data_set=..{folds}, or "
-            "compare independent samples, design='unpaired'"
+            f"no column of data sets among {', '.join(frame.columns)}: name it, data_set=..{folds}"
             if repeats(frame, [str(found.algorithm)])
             else f"each value of column {found.algorithm!r} has one score: give scores on several data "
             "sets, items or folds, and a column that names these"

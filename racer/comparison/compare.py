@@ -11,7 +11,7 @@ from racer._checks import check_fraction, choice, counted, is_one_of, is_real
 from racer._entry import entry
 from racer._numerics import as_costs
 from racer.comparison.columns import Columns
-from racer.comparison.data import UNPAIRED, Decisions, Design, LocalRope, Method, Posthoc
+from racer.comparison.data import Decisions, LocalRope, Method, Posthoc
 from racer.comparison.methods.base import Analysis, Settings
 from racer.comparison.methods.bayesian_friedman import bayesian_friedman
 from racer.comparison.methods.friedman import friedman
@@ -19,10 +19,9 @@ from racer.comparison.methods.gate import gated
 from racer.comparison.methods.hierarchical import hierarchical
 from racer.comparison.methods.signed_rank import signed_rank
 from racer.comparison.methods.strengths import by_bradley_terry, by_plackett_luce
-from racer.comparison.methods.unpaired import by_bayesian_kruskal_wallis, by_kruskal_wallis
 from racer.comparison.render.cite import EFFECT_SIZE
 from racer.comparison.result import Comparison
-from racer.comparison.scores import Scores, read_scores, read_unpaired
+from racer.comparison.scores import Scores, read_scores
 from racer.direction import maximizes
 from racer.errors import SettingError
 from racer.seeding import check_seed
@@ -43,11 +42,9 @@ METHODS: dict[str, Callable[[Scores, Settings], Analysis]] = {
     "bradley-terry": gated(by_bradley_terry, of_two=True),
     "plackett-luce": gated(by_plackett_luce, of_two=True),
     "hierarchical": gated(hierarchical),
-    "bayesian-kruskal-wallis": by_bayesian_kruskal_wallis,
-    "kruskal-wallis": by_kruskal_wallis,
 }
 _OF_METHODS: dict[str, tuple[str, ...]] = {  # settings that some methods have
-    "rope": tuple(name for name in METHODS if name not in ("friedman", "kruskal-wallis")),
+    "rope": tuple(name for name in METHODS if name != "friedman"),
     "posthoc": ("friedman",),
     "local_rope": ("bradley-terry",),
     "correlation": ("hierarchical",),
@@ -60,7 +57,6 @@ def compare(
     scores: pd.DataFrame | ArrayLike,
     method: Method | None = None,
     *,
-    design: Design = "paired",
     goal: Literal["min", "max", "minimize", "maximize"] | None = None,
     control: str | None = None,
     rope: float | None = None,
@@ -75,7 +71,7 @@ def compare(
     score: str | None = None,
     seed: int = 0,
 ) -> Comparison:
-    """Compare algorithms by their scores on common data sets, or by independent samples.
+    """Compare algorithms by their scores on common data sets.
 
     Parameters
     ----------
@@ -93,13 +89,7 @@ def compare(
         Davenport's F, then `posthoc`. "signed-rank": the Bayesian signed-rank test of each pair.
         "bradley-terry" and "plackett-luce": models of pairwise wins, and of whole rankings.
         "hierarchical": the differences of each pair on the folds of all data sets.
-        For unpaired samples "bayesian-kruskal-wallis" (default): relative effects, and statements
-        that hold jointly; "kruskal-wallis": the classical test, then Brunner and Munzel's of the
-        pairs with Holm's correction. "auto" chooses, and `Comparison.reason` has the reason.
-    design : {"paired", "unpaired"}
-        Unpaired: scores of different algorithms have no data sets in common, as from runs on one
-        problem or on instances of their own. Long: columns of algorithms and scores; or wide,
-        samples of different sizes filled up with NaN.
+        "auto" chooses, and `Comparison.reason` has the reason.
     goal : {"min", "max"}, optional
         Whether smaller or larger scores are better. By default what the metric's name says, such as accuracy, or all columns of
         a wide table, or the format that `racer.read_scores` read.
@@ -174,12 +164,11 @@ def compare(
     >>> comparison.pairs[["better", "worse", "decision"]].values.tolist()
     [['boosting', 'tree', 'better'], ['svm', 'tree', 'better'], ['boosting', 'svm', 'undecided']]
     """
-    choice(design, "design", get_args(Design))
-    read = read_scores if design == "paired" else read_unpaired
     said = None if goal is None else maximizes(goal)
-    table = read(scores, Columns(data_set, algorithm, fold, score), maximize=said)
-    is_open = method is None or method == "auto"
-    method = _method("bradley-terry" if is_open and table.votes else method, design)
+    table = read_scores(scores, Columns(data_set, algorithm, fold, score), maximize=said)
+    if method is None or (method == "auto" and table.votes):
+        method = "bradley-terry" if table.votes else "bayesian-friedman"
+    choice(method, "method", get_args(Method))
     if local_rope is not None:
         choice(local_rope, "local_rope", get_args(LocalRope))
     choice(decisions, "decisions", get_args(Decisions))
@@ -201,11 +190,9 @@ def compare(
     tied = _ties(table) if analysis.tied is None else analysis.tied
     known_as = {name: place for place, name in enumerate(table.algorithms)}
     values = as_costs(table.costs, maximize=table.direction.maximize)
-    ranking = analysis.ranking
-    if design == "paired":
-        best = best_posterior(table.costs).probability_best
-        chances = best[[known_as[name] for name in ranking["algorithm"]]]
-        ranking = ranking.assign(probability_best=chances)
+    best = best_posterior(table.costs).probability_best
+    chances = best[[known_as[name] for name in analysis.ranking["algorithm"]]]
+    ranking = analysis.ranking.assign(probability_best=chances)
     return Comparison(
         method=chosen,
         title=analysis.title,
@@ -217,7 +204,7 @@ def compare(
         reason=reason,
         meaning=analysis.meaning,
         algorithms=table.algorithms,
-        data_sets=table.data_sets if design == "paired" else (),
+        data_sets=table.data_sets,
         n_folds=table.n_folds,
         n_missing=table.n_missing,
         n_ties=tied[0],
@@ -231,22 +218,8 @@ def compare(
         references=(*analysis.references, EFFECT_SIZE),
         scores=pd.DataFrame(values, index=table.data_sets, columns=table.algorithms),
         details=analysis.details,
-        design=design,
         decisions=decisions,
     )
-
-
-def _method(method: Method | None, design: Design) -> Method:
-    """Return the method given, or the default of a design."""
-    if method is None:
-        return "bayesian-friedman" if design == "paired" else "bayesian-kruskal-wallis"
-    suited = [name for name in get_args(Method) if (name in UNPAIRED) == (design == "unpaired")]
-    choice(method, "method", get_args(Method))
-    if method != "auto" and method not in suited:
-        raise SettingError(
-            f"method={method!r} is not for design={design!r}: choose from {', '.join(suited)}"
-        )
-    return method
 
 
 def _rope(rope: float | None, method: Method) -> float | None:
@@ -286,11 +259,6 @@ def _control(control: Any, table: Scores) -> int | None:
 def _choose(table: Scores) -> tuple[str, str]:
     """Return the method for ``method="auto"``, and why."""
     cells = table.costs.size
-    if table.design == "unpaired":
-        return "bayesian-kruskal-wallis", (
-            "The Bayesian Kruskal-Wallis test was chosen because the samples are independent: it "
-            "allows them to differ in size and spread, and its statements hold together."
-        )
     if table.n_failed:
         last = table.by_medians().n_failed
         return "plackett-luce", (
@@ -340,19 +308,9 @@ def _sd(values: NDArray[np.float64]) -> float:
 
 def _ties(table: Scores) -> tuple[int, int]:
     """Return how many comparisons of two algorithms on a data set tie, of how many."""
-    if table.design == "unpaired":
-        _, value = np.unique(table.costs[table.known], return_inverse=True)
-        sizes = np.zeros((int(value.max()) + 1, len(table.algorithms)), dtype=np.int64)
-        np.add.at(sizes, (value, np.nonzero(table.known)[1]), 1)
-        return _across(sizes), _across(sizes.sum(axis=0, keepdims=True))
     ordered, sizes = np.sort(table.costs, axis=1), table.known.sum(axis=1)  # NaN last
     ties = sum(int((ordered[:, d:] == ordered[:, :-d]).sum()) for d in range(1, ordered.shape[1]))
     return ties, int((sizes * (sizes - 1) // 2).sum())
-
-
-def _across(sizes: NDArray[np.int64]) -> int:
-    """Return the pairs of scores of two algorithms within groups of sizes (groups, K)."""
-    return int((sizes.sum(axis=1) ** 2).sum() - (sizes**2).sum()) // 2
 
 
 def _counted(table: Scores, ties: int, met: int) -> list[str]:
@@ -368,10 +326,9 @@ def _counted(table: Scores, ties: int, met: int) -> list[str]:
             f"{counted(table.n_uneven, 'score')} {'is' if table.n_uneven == 1 else 'are'} "
             "over fewer folds than another algorithm has on the same data set."
         )
-    paired = table.design == "paired"
-    compared = "two algorithms on a data set" if paired else "a score with another algorithm's"
     if ties:
         notes.append(
-            f"{ties} of {met} comparisons of {compared} {'is a tie' if ties == 1 else 'are ties'}."
+            f"{ties} of {met} comparisons of two algorithms on a data set "
+            f"{'is a tie' if ties == 1 else 'are ties'}."
         )
     return notes

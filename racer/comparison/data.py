@@ -20,11 +20,7 @@ Method = Literal[
     "bradley-terry",
     "plackett-luce",
     "hierarchical",
-    "bayesian-kruskal-wallis",
-    "kruskal-wallis",
 ]
-Design = Literal["paired", "unpaired"]
-UNPAIRED = ("bayesian-kruskal-wallis", "kruskal-wallis")  # methods of independent samples
 Posthoc = Literal["wilcoxon-holm", "wilcoxon-hochberg", "wilcoxon-shaffer", "nemenyi", "conover"]
 LocalRope = Literal["paired", "unpaired"]
 Decisions = Literal["gated", "published", "strong"]
@@ -40,14 +36,13 @@ class OmnibusTest(NamedTuple):
     statistic: float
     probability: float  # p-value, or posterior probability beyond the region through "all alike"
     rejected: bool
-    df: tuple[int, ...]  # degrees of freedom: two of an F, one of Kruskal and Wallis's H, else none
+    df: tuple[int, ...]  # degrees of freedom: two of an F, else none
 
     @property
     def found(self) -> str:
         """The statistic with its degrees of freedom."""
-        name = ("Q", "H", "F")[len(self.df)]
         df = f"({', '.join(map(str, self.df))})" if self.df else ""
-        return f"{name}{df} = {self.statistic:.2f}"
+        return f"{'F' if self.df else 'Q'}{df} = {self.statistic:.2f}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,17 +73,11 @@ class ComparisonData:
     references: tuple[str, ...]
     scores: pd.DataFrame
     details: Any = None
-    design: str = "paired"
     decisions: str = "gated"
 
     @property
     def basis(self) -> str:
-        """The basis of the comparison: data sets, or independent samples."""
-        if self.design == "unpaired":
-            sizes = self.scores.notna().sum()
-            few, most = int(sizes.min()), int(sizes.max())
-            size = f"{few} scores" if few == most else f"{few} to {most} scores"
-            return f"independent samples of {size}"
+        """The basis of the comparison."""
         return counted(len(self.data_sets), "data set")
 
     @property

@@ -16,7 +16,7 @@ _SUMMARIES = re.compile(r"(mean|average|avg|median|std|sd|sum|total)( ranks?| sc
 
 
 def input_notes(
-    runs: NDArray[np.float64], data_sets: Iterable[str], *, maximize: bool, paired: bool = True
+    runs: NDArray[np.float64], data_sets: Iterable[str], *, maximize: bool
 ) -> list[str]:
     """Return notes on costs (n, r, K)."""
     notes = [
@@ -32,7 +32,7 @@ def input_notes(
             f"race, give {failed} or leave it out."
         )
     n, _, k = runs.shape
-    if k > n and paired:
+    if k > n:
         notes.append(
             f"There are more algorithms ({k}) than data sets ({n}): rows count as data sets; "
             "transpose the table if they are the algorithms."

@@ -78,13 +78,9 @@ class Comparison(ComparisonData):
     references : tuple of str
         BibTeX keys.
     scores : DataFrame
-        Data sets x algorithms: the compared scores, means (or medians) over the folds. Unpaired: a
-        column for each sample, NaN below its last score.
+        Data sets x algorithms: the compared scores, means (or medians) over the folds.
     details : object
         The result of `racer.stats` behind it, where there is one.
-    design : {"paired", "unpaired"}
-        Of unpaired samples there are no data sets; wins, losses and ties are those of pairs of
-        scores, and `effect_size` is their rank-biserial correlation.
     decisions : {"gated", "published", "strong"}
         How pairs are decided, as given.
     """
@@ -111,7 +107,7 @@ class Comparison(ComparisonData):
         Raises
         ------
         SettingError
-            Another name, or the scores of unpaired samples.
+            Another name.
 
         Examples
         --------

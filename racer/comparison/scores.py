@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from racer.comparison.data import Design
 
 _NUMBERS = (Real, Decimal, np.bool_)
 # columns of spreads, of extremes as W&B adds them, and of parameters as Optuna and MLflow
@@ -66,7 +65,6 @@ class Scores:
     n_uneven: int  # cells with fewer folds than another algorithm has on the same data set
     over_folds: str = "average"  # or "median"
     notes: tuple[str, ...] = ()  # on how the table was read
-    design: Design = "paired"  # unpaired: a column is a sample, and the rows mean nothing
     direction: Direction = field(kw_only=True)  # of the scores as given
     votes: tuple[tuple[str, str, float, float], ...] = ()  # of which the costs are means
 
@@ -92,8 +90,8 @@ class Scores:
 
     @property
     def n_missing(self) -> int:
-        """Cells without a score; in unpaired samples there are none."""
-        return int((~self.known).sum()) if self.design == "paired" else 0
+        """Cells without a score."""
+        return int((~self.known).sum())
 
     @property
     def n_failed(self) -> int:
@@ -134,59 +132,6 @@ def read_scores(frame: Any, columns: Columns, *, maximize: bool | None, least: i
     return replace(scores, notes=tuple(notes), votes=tuple(said.get(VOTES, ())))
 
 
-def read_unpaired(frame: Any, columns: Columns, *, maximize: bool | None) -> Scores:
-    """Return independent samples as costs: a long table, or a column for each algorithm."""
-    import pandas as pd  # noqa: PLC0415
-
-    frame, levels, said = _plain(_as_frame(frame))
-    notes = []
-    index = row_numbers(frame, columns, levels)
-    if index is not None:
-        frame = frame.drop(columns=index)
-        levels = [name for name in levels if name != index]
-    found = recognised(frame, columns, paired=False, levels=levels)
-    frame = frame.drop(columns=[name for name in levels if name not in found])
-    if found.algorithm is not None and found.score is not None:
-        _check_labels(frame, [found.algorithm])
-        owner = pd.Series([_label(value) for value in frame[found.algorithm]])
-        scored = pd.Series(_numbers(frame[found.score], found.score, None))
-        samples = {name: scored[owner == name] for name in dict.fromkeys(owner)}
-        if scored.isna().any():
-            notes.append(f"Of {len(scored)} scores, {scored.isna().sum()} are missing.")
-    else:
-        names = [str(name) for name in frame if name not in (found.data_set, found.fold)]
-        samples = {name: pd.Series(_numbers(frame[name], name, None)) for name in names}
-    if len(samples) < 2:
-        raise ScoresError(f"{len(samples)} algorithm(s): give at least 2 to compare")
-    if found.data_set is not None:
-        labels = list(frame[found.data_set])
-        is_counted = found.data_set in levels and labels == list(range(len(labels)))
-        if not is_counted and _shared(labels, samples):
-            notes.append(
-                f"Algorithms have values of {found.data_set!r} in common: if these are data sets, "
-                "design='paired' compares on them."
-            )
-    wide = pd.DataFrame({k: v.dropna().reset_index(drop=True) for k, v in samples.items()})
-    for name, size in wide.notna().sum().items():
-        if size < 2:
-            raise ScoresError(
-                f"algorithm {name!r} has {size} score(s): unpaired samples need at least 2"
-            )
-    values = wide.to_numpy(dtype=np.float64)
-    by_format = said.get(LARGER_IS_BETTER)
-    direction = Direction.of(metric_of(frame, found), maximize, by_format=by_format, values=values)
-    costs = as_costs(values, maximize=direction.maximize)
-    costs = with_ties(costs.reshape(1, -1)).reshape(costs.shape)
-    notes += input_notes(costs[:, None], [], maximize=direction.maximize, paired=False)
-    rows = tuple(map(str, wide.index))
-    return Scores(
-        *(tuple(samples), rows, costs, costs[:, None], 0),
-        notes=tuple(notes),
-        design="unpaired",
-        direction=direction,
-    )
-
-
 def metric_of(frame: pd.DataFrame, found: Columns) -> str | None:
     """Return the name of the scores: of their column, or else what a column of metrics has."""
     for name in called(frame, METRICS, found) if found.algorithm is not None else ():
@@ -194,12 +139,6 @@ def metric_of(frame: pd.DataFrame, found: Columns) -> str | None:
             said = {str(value): larger_is_better(str(value)) for value in frame[name].dropna()}
             return next(iter(said)) if len({*said.values()}) == 1 else ", ".join(said)
     return found.score
-
-
-def _shared(labels: Sequence[object], samples: Mapping[str, pd.Series[Any]]) -> bool:
-    """Return True if a label, one for each row, occurs in more than one sample."""
-    met = {(labels[row], name) for name, known in samples.items() for row in known.dropna().index}
-    return len({label for label, _ in met}) < len(met)
 
 
 def _as_frame(scores: Any) -> pd.DataFrame:

@@ -52,19 +52,17 @@ class CsvTable(NamedTuple):
     path: Path
     delimiter: str
 
-    def labelled(
-        self, given: Columns, *, paired: bool = True
-    ) -> tuple[pd.DataFrame, Columns, list[str]]:
+    def labelled(self, given: Columns) -> tuple[pd.DataFrame, Columns, list[str]]:
         """Return the table with labels as in the file (1.10 is not 1.1), which they are, and notes.
 
         ScoresError names a score that may have thousands, such as 1,234.
         """
         asked = given
-        if paired and (ids := numbered(self.table, given, counted=not self.indexed)):
+        if ids := numbered(self.table, given, counted=not self.indexed):
             given = given._replace(data_set=ids)
         index = row_numbers(self.table, given)
         rest = self.table if index is None else self.table.drop(columns=index)
-        found = recognised(rest, given, paired=paired)
+        found = recognised(rest, given)
         if index is not None and found[:3] == (None, None, None):
             found = found._replace(data_set=index)
         table = self.table.copy()

@@ -18,10 +18,6 @@ from racer.stats.friedman import (
 from racer.stats.hierarchical import HierarchicalResult, Regions, hierarchical_t_test
 from racer.stats.idp_friedman import IDPFriedmanResult, idp_friedman_test
 from racer.stats.joint import JointComparisons, Statement, joint_comparisons
-from racer.stats.kruskal_wallis import (
-    BayesianKruskalWallisResult,
-    bayesian_kruskal_wallis,
-)
 from racer.stats.multiplicity import bonferroni, hochberg, holm, shaffer
 from racer.stats.plackett_luce_model import (
     PlackettLuceResult,
@@ -52,7 +48,6 @@ from racer.stats.wins import WinTable, win_table
 
 __all__ = [
     "BayesianFriedmanResult",
-    "BayesianKruskalWallisResult",
     "BayesianSignResult",
     "BayesianSignedRankResult",
     "BestPosterior",
@@ -74,7 +69,6 @@ __all__ = [
     "Waic",
     "WinTable",
     "bayesian_friedman_test",
-    "bayesian_kruskal_wallis",
     "bayesian_sign_test",
     "bayesian_signed_rank_test",
     "best_posterior",

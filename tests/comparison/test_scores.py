@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from racer.comparison.columns import Columns
-from racer.comparison.scores import read_scores, read_unpaired
+from racer.comparison.scores import read_scores
 from racer.errors import ScoresError, SettingError
 
 
@@ -273,8 +273,6 @@ def test_nor_is_one_beside_an_index_with_a_name(level, name):
     assert (scores.algorithms, scores.data_sets) == (("A", "B"), ("x", "y", "z"))
     assert scores.notes == (f"Column {name!r} numbers the rows and is not an algorithm.",)
     assert read(frame[[name, "A"]].assign(B=1.0), data_set=name).data_sets == ("0", "1", "2")
-    unpaired = read_unpaired(frame, Columns(), maximize=False)
-    assert unpaired.algorithms == ("A", "B")
 
 
 def test_a_column_called_index_can_be_one_if_the_user_says_so():

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from racer._checks import counted
 from racer.comparison.render import prose
 from racer.comparison.render.tables import as_grid, letters, matrix_grid, pairs_grid, scores_grid
-from racer.errors import SettingError
 from racer.render.escape import escape_markdown, one_line
 from racer.render.markup import bullets, latex_table, markdown_table
 from racer.render.text import folded, grid_text, narrowed
@@ -41,8 +40,6 @@ class AddedSection(NamedTuple):
 
 def named_section(comparison: ComparisonData, name: Named) -> AddedSection | None:
     """Return a section that is shown if asked for, None if it is shown anyway."""
-    if name == "scores" and comparison.design == "unpaired":
-        raise SettingError("'scores' is a table of data sets, which unpaired samples do not have")
     if name == "scores":
         grid, notes = scores_grid(comparison)
         return AddedSection("Scores", grid, tuple(notes))

@@ -54,8 +54,6 @@ def together(draw: Sequence[Draw]) -> list[Axes]:
 
 def posterior_of(comparison: ComparisonData, pair: tuple[str, str], ax: Axes | None) -> Axes:
     """Draw the posterior of two algorithms, by the Bayesian signed-rank test."""
-    if comparison.design == "unpaired":
-        raise SettingError("pair= needs scores on common data sets, not unpaired samples")
     known = list(comparison.scores.columns)
     given: Any = pair
     are_known = isinstance(given, list | tuple) and all(is_one_of(name, known) for name in given)
@@ -131,10 +129,7 @@ def _pairs(comparison: ComparisonData, ax: Axes | None) -> Axes:
     from racer.plots.pairs import intervals, pair_labels  # noqa: PLC0415
 
     frame, caption = _few(comparison)
-    probabilistic = comparison.method in (
-        *("bradley-terry", "plackett-luce", "bayesian-friedman", "bayesian-kruskal-wallis"),
-        "hierarchical",
-    )
+    probabilistic = comparison.method != "signed-rank"
     middle = 0.0 if comparison.method == "hierarchical" else 0.5
     rope = comparison.rope if probabilistic else None
     places = comparison.pairs.attrs.get(DECIMALS, {}).get("probability", 3)
@@ -159,7 +154,6 @@ def _few(comparison: ComparisonData) -> tuple[pd.DataFrame, str]:
         "hierarchical": "mean difference, positive if better",
         "bayesian-friedman": "probability of being better, ties half",
         "plackett-luce": "probability of coming before the other",
-        "bayesian-kruskal-wallis": "probability of a better score, ties half",
     }.get(comparison.method, "probability of winning on a data set")
     if len(frame) > 30 and comparison.control is None:
         first = comparison.ranking["algorithm"].iloc[0]

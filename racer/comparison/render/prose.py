@@ -94,10 +94,9 @@ def leader(comparison: ComparisonData) -> str:
         if kind in groups
     ]
     text = "; ".join(said)
-    matched = "matched-pairs " if comparison.design == "paired" else ""
     return (
         f"{text[0].upper() if text.startswith('it ') else text[0]}{text[1:]} ({measure}; r is the "
-        f"effect size of {name}, a {matched}rank-biserial correlation, "
+        f"effect size of {name}, a matched-pairs rank-biserial correlation, "
         f"{in_prose([EFFECT_SIZE])})."
     )
 
