@@ -20,7 +20,7 @@ _CELLS = 400  # that are learnt from, at most
 _PARTS = ((0.4, 0.4, 0.1, 0.1), (0.2, 0.2, 0.5, 0.1), (0.1, 0.8, 0.0, 0.1))
 _SIGNALS, _LENGTHS = (0.1, 0.3, 0.8, 0.98), (0.1, 0.3, 1.0)  # of the variance; of a range
 _LIKELY = 3.0  # log likelihood less than the best: laws that count
-_GROWTH = 1.5  # of the cells, until all laws are tried again
+_GROWTH = 1.5  # of the cells, or of the failures, until all laws are tried again
 PRICE = 150.0  # spreads of a block: of failing everywhere, by chance
 FAR = 1e3  # the same, of each instance on which failing is more probable than not
 _AT_ONCE = 256  # configurations of which likeness stays within the processor's cache
@@ -68,11 +68,16 @@ class Failing:
         luck = np.random.default_rng(0).random(len(at))
         order = np.lexsort((luck, ~hard[places]))  # by instance, never by outcome
         some = order[:_CELLS]
-        is_new = last is None or self.n_cells > _GROWTH * last.searched_at
-        self.searched_at: int = self.n_cells if last is None or is_new else last.searched_at
-        laws: Sequence[Law] = (*CHANCE, *_LAWS) if last is None or is_new else last.laws
-        rest = np.asarray(failed - self.rate, dtype=np.float64)
-        self._fit(at[some], places[some], rest[some], laws)
+        known = at[some], places[some], (failed - self.rate)[some]
+        found = np.array([len(at), failed.sum()])
+        if last is not None and (found <= _GROWTH * last.searched_at).all():
+            self.searched_at: Indices = last.searched_at
+            self._fit(*known, last.laws)
+            if self.likeliest == last.likeliest:
+                return
+        # few laws are at hand, and another may explain what the likeliest no longer does
+        self.searched_at = found
+        self._fit(*known, (*CHANCE, *_LAWS))
 
     def _fit(self, at: Indices, places: Indices, rest: Floats, laws: Sequence[Law]) -> None:
         """Keep the likely laws, with weights of cells (u, places) by which each predicts."""
@@ -95,11 +100,12 @@ class Failing:
             by_cell = np.zeros((len(self._points), self._n))
             np.add.at(by_cell, (at, places), weights * variance * law.signal)
             found.append(by_cell)
-        likely = np.exp(np.array(fits) - max(fits))
+        fit = np.array(fits)
+        likely = np.exp(fit - fit.max())
         is_chance = np.array([law in CHANCE for law in laws])
-        best = [np.where(kind, likely, 0.0).argmax() for kind in (is_chance, ~is_chance)]
+        best = [np.where(kind, fit, -np.inf).argmax() for kind in (is_chance, ~is_chance)]
         keep = np.union1d(np.flatnonzero(likely > np.exp(-_LIKELY)), best).tolist()
-        self.laws = [laws[i] for i in keep]
+        self.laws, self.likeliest = [laws[i] for i in keep], laws[int(fit.argmax())]
         self.weights = likely[keep] / likely[keep].sum()
         self._by_cell = [found[i] for i in keep]
 

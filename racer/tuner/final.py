@@ -131,8 +131,8 @@ class FinalStage:
         lead, n, pairs = self._lead, max(self._room // _ROUNDS, 1), list[tuple[int, int]]()
         pairs += self._doubt(lead, pairs)
         ahead = self._score[lead]
-        if sure(self._failing)[lead]:  # whoever passes is better
-            ahead = min(ahead, self._cost.max())
+        if sure(self._failing)[lead]:  # whoever passes is better, the most expensive as well
+            ahead = min(ahead, 2.0 * self._cost.max() - self._cost.min())
         gain = np.maximum(ahead - self._cost, 0.0)
         gain *= (1.0 - self._failing).prod(axis=1)
         gain[lead] = 0.0

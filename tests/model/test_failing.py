@@ -7,7 +7,7 @@ from racer.model.failing import Failing, sure
 N = 8  # instances
 
 
-def learnt(fails, seed=0, n=60):
+def learnt(fails, seed=0, n=60, last=None):
     """Return a process that has seen n configurations of one parameter on two instances each."""
     rng = np.random.default_rng(seed)
     x = rng.random(n)
@@ -15,7 +15,7 @@ def learnt(fails, seed=0, n=60):
     at = np.repeat(np.arange(n), 2)
     places = (at * 2 + np.tile([0, 1], n)) % N
     failed = np.array([fails(x[k], i, rng.random()) for k, i in zip(at, places, strict=True)])
-    return Failing(points, at, places, failed, N)
+    return Failing(points, at, places, failed, N, last)
 
 
 def at_places(*x):
@@ -42,10 +42,10 @@ def test_where_a_region_fails_on_an_instance_is_found():
     assert np.ptp(price) < 10.0  # a doubt that an evaluation ends has no price
 
 
-def test_few_of_many_cells_are_learnt_from_and_laws_are_kept_between_fits():
+def test_laws_are_kept_between_fits_until_the_likeliest_is_another():
     first = learnt(lambda x, i, luck: x < 0.3, n=350)
-    assert first.n_cells == 700
-    again = Failing(
-        at_places(0.1, 0.9), np.array([0, 1]), np.array([0, 0]), np.array([1, 0]) > 0, N, first
-    )
-    assert {*again.laws} <= {*first.laws}
+    assert first.n_cells == 700  # a part of which is learnt from
+    more = learnt(lambda x, i, luck: x < 0.3, n=351, last=first)
+    assert {*more.laws} <= {*first.laws}
+    of_others = [learnt(lambda x, i, luck: luck < 0.3, n=351, last=last) for last in (first, None)]
+    assert of_others[0].laws == of_others[1].laws
