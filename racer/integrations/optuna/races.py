@@ -61,7 +61,6 @@ if TYPE_CHECKING:
     from racer.evaluate.limits.limits import Limits
     from racer.evaluate.objective import Objective
     from racer.evaluate.workers import Pool
-    from racer.racing.state import Evidence as TestEvidence
     from racer.run.progress import Progress
 
 
@@ -241,7 +240,6 @@ class Races:
         table: Table,
         gone: tuple[Elimination, ...],
         row: Row,
-        evidence: TestEvidence | None,
     ) -> None:
         """Show a block of a race, in the numbers of the study."""
         if self.display is None:
@@ -254,7 +252,6 @@ class Races:
             mean=table.mean,
             evaluations=self.display.state.work.evaluations,
             seconds=0.0,
-            evidence=evidence,
         )
         self.display(event.renumbered(trials))
 
