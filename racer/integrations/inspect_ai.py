@@ -62,8 +62,6 @@ class TaskRace:
         all looks; for others give `racer.deciders.MeanRace` their bounds.
     finish : bool
         Run all samples of the tasks that survive, instead of stopping when the race is over.
-    seed : int
-        Of the race.
 
     Raises
     ------
@@ -84,7 +82,7 @@ class TaskRace:
 
     Examples
     --------
-    >>> race = TaskRace(["terse", "polite"], seed=1)
+    >>> race = TaskRace(["terse", "polite"])
     >>> race.manager("terse").name
     'terse'
 
@@ -102,12 +100,11 @@ class TaskRace:
         maximize: bool = True,
         decider: str | Decider = "mean",
         finish: bool = False,
-        seed: int = 0,
     ) -> None:
         flag(finish, "finish")
         tasks, known = _checked_names(names), _checked_recorded(recorded)
         self._scores = _Scores(scorer, to_float)
-        rules = {"maximize": maximize, "decider": decider, "seed": seed}
+        rules = {"maximize": maximize, "decider": decider, "seed": 0}
         self._progress = _Progress((*tasks, *known), known, rules, self._scores)
         self._managers = {
             name: TaskManager(name, self._progress, self._scores, finish=finish) for name in tasks

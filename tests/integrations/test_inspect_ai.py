@@ -83,7 +83,7 @@ def expected(tables, epochs=1):
 @pytest.mark.parametrize("max_tasks", [1, 3])
 def test_the_race_is_that_of_the_scores_however_tasks_run(tmp_path, max_tasks):
     shares = {"bad": 0.2, "poor": 0.4, "good": 0.9}
-    race = TaskRace(list(shares), seed=1)
+    race = TaskRace(list(shares))
     tasks = [task(share, name, race.manager(name)) for name, share in shares.items()]
     logs = evaluate(tasks, tmp_path, max_tasks=max_tasks, max_samples=4)
     assert [log.status for log in logs] == ["success"] * 3
@@ -111,7 +111,7 @@ def test_the_race_is_that_of_the_scores_however_tasks_run(tmp_path, max_tasks):
 
 
 def test_survivors_may_run_to_the_end(tmp_path):
-    race = TaskRace(["bad", "good"], finish=True, seed=1)
+    race = TaskRace(["bad", "good"], finish=True)
     tasks = [task(0.2, "bad", race.manager("bad")), task(0.9, "good", race.manager("good"))]
     bad, good = evaluate(tasks, tmp_path, max_tasks=2, max_samples=4)
     assert len(bad.samples) < N
@@ -121,7 +121,7 @@ def test_survivors_may_run_to_the_end(tmp_path):
 
 def test_one_task_against_a_recorded_log(tmp_path):
     (log,) = evaluate(task(0.4, "base"), tmp_path)
-    race = TaskRace(["new"], recorded={"base": log}, seed=1)
+    race = TaskRace(["new"], recorded={"base": log})
     (new,) = evaluate(task(0.9, "new", race.manager("new")), tmp_path, max_samples=2)
     reference = expected({"new": right(0.9, "new"), "base": right(0.4, "base")})
     assert race.result().best == "new"
@@ -131,14 +131,14 @@ def test_one_task_against_a_recorded_log(tmp_path):
 
 @pytest.mark.parametrize(("share", "best"), [(0.95, "new"), (0.3, "bar")])
 def test_one_task_against_a_bar(tmp_path, share, best):
-    race = TaskRace(["new"], recorded={"bar": 0.7}, seed=1)
+    race = TaskRace(["new"], recorded={"bar": 0.7})
     (log,) = evaluate(task(share, "new", race.manager("new")), tmp_path, max_samples=2)
     assert race.result().best == best
     assert len(log.samples) < N
 
 
 def test_several_epochs_are_blocks_with_the_samples_again(tmp_path):
-    race = TaskRace(["a", "b"], seed=1)
+    race = TaskRace(["a", "b"])
     tasks = [
         task(0.5, "a", race.manager("a"), epochs=3),
         task(0.65, "b", race.manager("b"), epochs=3),
@@ -151,7 +151,7 @@ def test_several_epochs_are_blocks_with_the_samples_again(tmp_path):
 
 
 def test_a_sample_that_failed_counts_when_its_task_is_over(tmp_path):
-    race = TaskRace(["a", "b"], seed=1)
+    race = TaskRace(["a", "b"])
     tasks = [task(0.2, "a", race.manager("a"), fail={1, 3}), task(0.9, "b", race.manager("b"))]
     evaluate(tasks, tmp_path, max_tasks=2, fail_on_error=False)
     found = race.result()
@@ -166,7 +166,7 @@ def test_eval_set_retries_a_task_in_its_race(tmp_path):
             self.discard(sample)
             return found
 
-    race = TaskRace(["a"], recorded={"bar": 0.5}, seed=1)
+    race = TaskRace(["a"], recorded={"bar": 0.5})
     done, (log,) = inspect_ai.eval_set(
         task(0.9, "a", race.manager("a"), n=9, fail=Once({5})),
         log_dir=str(tmp_path / "set"),
