@@ -67,7 +67,6 @@ if TYPE_CHECKING:
     from racer.run.resume import resume as resume
     from racer.scenario.gate import gate as gate
     from racer.scenario.score_files import read_scores as read_scores
-    from racer.scenario.trajectories import Trajectories as Trajectories
     from racer.scenario.trajectories import read_trajectories as read_trajectories
     from racer.simulate.plan import plan as plan
     from racer.space.expressions import Param as Param
@@ -127,7 +126,6 @@ _HOME = {
     "Throttled": "racer.evaluate.pace",
     "TuneResult": "racer.results.tuning",
     "Tuner": "racer.tuner.tuner",
-    "Trajectories": "racer.scenario.trajectories",
     "Within": "racer.core.objective",
     "Workers": "racer.evaluate.workers",
     "ablation": "racer.run.ablation",

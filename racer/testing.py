@@ -206,7 +206,6 @@ def faster(
     warmup: int = 1,
     cpu: bool = False,
     alpha: float = 0.05,
-    seed: int | None = None,
 ) -> BenchResult:
     """Assert that a function is faster than another one, by a benchmark that stops when it is sure.
 
@@ -217,7 +216,7 @@ def faster(
     ----------
     a, than : callable
         Called as ``a()``, or ``a(instance)``.
-    instances, margin, rounds, warmup, cpu, alpha, seed
+    instances, margin, rounds, warmup, cpu, alpha
         As in `racer.bench`.
 
     Returns
@@ -250,7 +249,6 @@ def faster(
         warmup=warmup,
         cpu=cpu,
         alpha=alpha,
-        seed=seed,
     )
     if result.fastest != names[0]:
         raise AssertionError(f"{names[0]} is not known to be faster than {names[1]}\n\n{result}")

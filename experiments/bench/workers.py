@@ -21,7 +21,7 @@ from experiments.report import measured, table
 from racer import Outcome, Race, Tuner
 from racer.evaluate.executor import never
 from racer.evaluate.objective import judge
-from racer.run.drive import drive
+from racer.run.drive import Feed, drive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -131,7 +131,7 @@ def shares(case: Case, seed: int) -> dict[str, float]:
             else Tuner(SPACE, budget=case.evaluations, seed=seed)
         )
         clock = Clock(Objective(case.law), case.workers)
-        result: Any = drive(contest, clock, ahead=ahead)
+        result: Any = drive(Feed(contest, clock, ahead))
         name = "ahead" if ahead else "by_block"
         found[name] = result.seconds / (case.workers * clock.now)
         found["unused"] = result.unused.seconds / result.seconds

@@ -32,10 +32,7 @@ _CODES = {"passes": 0, "worse": 1, "undecided": NO_BEST}
 @click.option("--store", "-o", type=NAME, help="Record here, and go on where it was interrupted.")
 @click.option("--comment", type=NAME, help="Add the comment in Markdown to this file.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with all scores.")
-@click.pass_context
 def gate_command(
-    ctx: click.Context,
-    /,
     baseline: str,
     *,
     maximize: bool | None,
@@ -65,7 +62,7 @@ def gate_command(
     from racer.scenario.gate import baseline_in, gate  # noqa: PLC0415
     from racer.scenario.scenario import Scenario  # noqa: PLC0415
 
-    words = ctx.meta.get("command")
+    words = click.get_current_context().meta.get("command")
     if not words:
         raise click.UsageError("which program? Give it at the end: -- python evaluate.py {item}")
     with reported():

@@ -6,12 +6,13 @@ from functools import cache
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from racer.errors import MissingExtraError
+from racer.errors import MissingExtraError, ScoresError
 from racer.render.escape import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import pandas as pd
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -25,6 +26,12 @@ SMALL, NORMAL = 8.5, 9.5
 DPI = 130
 DASHED: dict[str, Any] = {"color": BLACK, "linewidth": 0.9, "linestyle": (0, (4, 3))}
 ABOVE: dict[str, Any] = {"borderaxespad": 0.2, "ncols": 4, "fontsize": SMALL, "frameon": False}
+
+
+def check_columns(frame: pd.DataFrame, *needed: str) -> None:
+    """Raise ScoresError if the frame has not all these columns."""
+    if missing := [name for name in needed if name not in frame]:
+        raise ScoresError(f"the frame has no column {missing[0]!r}: it must have {list(needed)}")
 
 
 def axes(ax: Axes | None, width: float, height: float) -> Axes:

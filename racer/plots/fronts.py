@@ -11,7 +11,7 @@ from racer.errors import ScoresError
 from racer.plots._canvas import BLUE, GREY, SMALL, VERMILION, axes, beside, curves, plain, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
@@ -29,8 +29,7 @@ def front(
     probability: ArrayLike,
     alive: ArrayLike,
     names: Sequence[str],
-    captions: Sequence[str],
-    maximize: Sequence[bool],
+    goal: Mapping[str, str],
     *,
     ax: Axes | None = None,
 ) -> Axes:
@@ -45,35 +44,30 @@ def front(
     alive : array_like of bool, shape (m,)
         Survivors; the others are faint.
     names : sequence of str, length m
-    captions : sequence of str, length d
-        The names of the metrics.
-    maximize : sequence of bool, length d
+    goal : mapping of d metrics to {"min", "max"}
     ax : matplotlib Axes, optional
 
     Raises
     ------
     ScoresError
-        Fewer than two metrics.
+        Fewer than two metrics, or another number of them in the goal.
 
     Examples
     --------
     >>> points = [[1.0, 2.0], [2.0, 1.0], [3.0, 3.0]]
-    >>> ax = front(points, points, points, [1, 1, 0], [True, True, False], "abc", "xy", [False] * 2)
+    >>> goal = {"x": "min", "y": "min"}
+    >>> ax = front(points, points, points, [1, 1, 0], [True, True, False], "abc", goal)
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('x, smaller is better', 'y, smaller is better')
     """
     table, below, above = (np.asarray(v, dtype=np.float64) for v in (means, low, high))
     table = table + 0.0  # no -0
     chance, left = np.asarray(probability, dtype=np.float64), np.asarray(alive, dtype=np.bool_)
-    if table.ndim != 2 or table.shape[1] < 2:
+    if table.ndim != 2 or not 2 <= table.shape[1] == len(goal):
         raise ScoresError(f"means has shape {table.shape}: give candidates x two metrics or more")
-    words = [
-        f"{caption}, {'larger' if more else 'smaller'} is better"
-        for caption, more in zip(captions, maximize, strict=True)
-    ]
     known = np.asarray(np.isfinite(table).all(axis=1), dtype=np.bool_)
     if table.shape[1] > 2:
-        return _parallel(table, chance, left, known, names, captions, maximize, ax)
+        return _parallel(table, chance, left, known, names, goal, ax)
     ax = axes(ax, 6.4, 4.6)
     _ellipses(ax, table, _WIDER * (above - below), left & known)
     for chosen, style in (
@@ -85,14 +79,20 @@ def front(
             ax.plot(*table[chosen].T, "o", linestyle="none", **_styled(style))
     on_front = np.flatnonzero(known & (chance >= 0.5))
     if len(on_front):
-        _staircase(ax, table[on_front], np.where(np.asarray(maximize), -1.0, 1.0))
+        _staircase(ax, table[on_front], np.where(_grows(goal), -1.0, 1.0))
     labelled = np.flatnonzero(known & (left | (chance >= 0.5)))
     best_first = labelled[np.argsort(-chance[labelled], kind="stable")]
     groups = _together(_scaled(table, known), best_first.tolist())[:20]
-    curves(ax, *words)
+    sizes = {"min": "smaller", "max": "larger"}
+    curves(ax, *(f"{metric}, {sizes[end]} is better" for metric, end in goal.items()))
     ax.legend(loc="best", fontsize=SMALL, frameon=False)
     _name(ax, [([names[i] for i in some], table[some[0]]) for some in groups])
     return ax
+
+
+def _grows(goal: Mapping[str, str]) -> NDArray[np.bool_]:
+    """Return which metrics (d,) are better the larger they are."""
+    return np.array([end == "max" for end in goal.values()])
 
 
 def _name(ax: Axes, labelled: Sequence[tuple[Sequence[str], NDArray[np.float64]]]) -> None:
@@ -188,14 +188,13 @@ def _parallel(
     alive: NDArray[np.bool_],
     known: NDArray[np.bool_],
     names: Sequence[str],
-    captions: Sequence[str],
-    maximize: Sequence[bool],
+    goal: Mapping[str, str],
     ax: Axes | None,
 ) -> Axes:
     """Draw a line per candidate over the metrics, the best value of each on top."""
     ax = axes(ax, 1.6 + 1.5 * table.shape[1], 4.2)
     up = _scaled(table, known)
-    up = np.where(np.asarray(maximize), up, 1.0 - up)
+    up = np.where(_grows(goal), up, 1.0 - up)
     x = np.arange(table.shape[1])
     together: dict[float, list[str]] = {}
     for i in np.argsort(chance, kind="stable").tolist():
@@ -209,12 +208,12 @@ def _parallel(
     for height, some in together.items():
         beside(ax, _joined(sorted(some)), (x[-1], height), (5.0, -3.0))
     low, high = _ends(table[known])
-    ends = 0.0 + np.where(np.asarray(maximize), (low, high), (high, low))
+    ends = 0.0 + np.where(_grows(goal), (low, high), (high, low))
     for at in x.tolist():
         beside(ax, f"{ends[1, at]:.4g}", (at, 1.0), (0.0, 5.0), ha="center")
         beside(ax, f"{ends[0, at]:.4g}", (at, 0.0), (0.0, -12.0), ha="center")
         ax.axvline(at, color=GREY, linewidth=0.8)
-    ax.set_xticks(x, [plain(caption) for caption in captions], fontsize=SMALL)
+    ax.set_xticks(x, list(map(plain, goal)), fontsize=SMALL)
     ax.set(yticks=[], ylim=(-0.12, 1.12), ylabel="better above; blue: P(front) ≥ 0.5")
     for side in ("left", "right", "top", "bottom"):
         ax.spines[side].set_visible(False)

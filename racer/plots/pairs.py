@@ -18,6 +18,7 @@ from racer.plots._canvas import (
     VERMILION,
     axes,
     beside,
+    check_columns,
     clear,
     legend,
     name_rows,
@@ -29,8 +30,9 @@ from racer.plots._canvas import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import pandas as pd
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
 # what was decided: its colour, its marker, and whether that is filled
 STYLES = {
@@ -50,10 +52,7 @@ def pair_labels(better: Iterable[object], worse: Iterable[object]) -> list[str]:
 
 
 def intervals(
-    labels: Sequence[str],
-    estimate: ArrayLike,
-    low: ArrayLike,
-    high: ArrayLike,
+    frame: pd.DataFrame,
     *,
     decisions: Sequence[str] | None = None,
     notes: Sequence[str] | None = None,
@@ -61,15 +60,14 @@ def intervals(
     reference: float | None = None,
     rope: tuple[float, float] | None = None,
     caption: str = "",
-    limits: tuple[float, float] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw a point and an interval per line, the first on top.
 
     Parameters
     ----------
-    labels : sequence of str, length q
-    estimate, low, high : array_like, shape (q,)
+    frame : DataFrame
+        A row per line: estimate, low, high; the index has the labels.
     decisions : sequence of str, optional
         For each "better", "equivalent", "undecided" or "indeterminate": colour and marker.
     notes : sequence of str, optional
@@ -80,29 +78,29 @@ def intervals(
         The region of practical equivalence, shaded.
     caption : str
         Label of the axis.
-    limits : pair of float, optional
-        Of the axis.
     ax : matplotlib Axes, optional
 
     Raises
     ------
     ScoresError
-        Lengths that do not agree, or an unknown decision.
+        A column is missing, lengths do not agree, or an unknown decision.
 
     Examples
     --------
-    >>> ax = intervals(["a > b"], [0.7], [0.6], [0.8], decisions=["better"], reference=0.5)
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"estimate": 0.7, "low": 0.6, "high": 0.8}, index=["a > b"])
+    >>> ax = intervals(frame, decisions=["better"], reference=0.5)
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['a > b']
     """
+    check_columns(frame, "estimate", "low", "high")
+    labels = list(map(one_line, frame.index))
     q = len(labels)
-    middle, start, end = (np.asarray(v, dtype=np.float64) for v in (estimate, low, high))
     kinds = ["better"] * q if decisions is None else list(decisions)
-    if {len(middle), len(start), len(end), len(kinds), len(notes or labels)} != {q}:
-        raise ScoresError(f"{q} labels: give as many estimates, ends, decisions and notes")
+    if {len(kinds), len(notes or labels)} != {q}:
+        raise ScoresError(f"the frame has {q} rows: give as many decisions and notes")
     if unknown := set(kinds) - set(STYLES):
         raise ScoresError(f"decision {min(unknown)!r}: choose from {', '.join(STYLES)}")
-    labels = list(map(one_line, labels))
     longest = max((len(label) for label in labels), default=0)
     height = 0.95 + 0.235 * q + 0.45 * (decisions is not None) + 0.17 * caption.count("\n")
     ax = axes(ax, 4.8 + 0.075 * longest, height)
@@ -110,10 +108,8 @@ def intervals(
         ax.axvspan(*rope, color="#DDDDDD", zorder=0, label="practically equivalent")
     if reference is not None:
         ax.axvline(reference, zorder=1, **DASHED)
-    _marks(ax, middle, start, end, kinds)
+    _marks(ax, frame, kinds)
     name_rows(ax, labels, caption, NORMAL)
-    if limits is not None:
-        ax.set_xlim(limits)
     ticks = ax.xaxis.get_major_formatter().format_ticks(ax.get_xticks().tolist())
     # there is room for many short ticks
     if max(map(len, ticks), default=0) > 5:
@@ -128,13 +124,8 @@ def intervals(
     return ax
 
 
-def _marks(
-    ax: Axes,
-    middle: NDArray[np.float64],
-    start: NDArray[np.float64],
-    end: NDArray[np.float64],
-    kinds: Sequence[str],
-) -> None:
+def _marks(ax: Axes, frame: pd.DataFrame, kinds: Sequence[str]) -> None:
+    middle, start, end = (frame[name].to_numpy() for name in ("estimate", "low", "high"))
     for kind, (colour, marker, filled) in STYLES.items():
         mine = np.array([k == kind for k in kinds], dtype=bool)
         if mine.any():

@@ -19,6 +19,7 @@ from racer.plots._canvas import (
     ORANGE,
     SMALL,
     axes,
+    check_columns,
     clear,
     curves,
     legend,
@@ -242,9 +243,7 @@ def evolution(frame: pd.DataFrame, *, caption: str = "budget", ax: Axes | None =
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['a', 'b', 'c']
     """
-    needed = ["budget", "algorithm", "estimate", "low", "high"]
-    if missing := [name for name in needed if name not in frame]:
-        raise ScoresError(f"the frame has no column {missing[0]!r}: it must have {needed}")
+    check_columns(frame, "budget", "algorithm", "estimate", "low", "high")
     budgets = sorted(frame["budget"].unique())
     names = list(dict.fromkeys(frame["algorithm"]))
     ax = axes(ax, 7.0, max(4.0, 1.0 + 0.22 * len(names)))

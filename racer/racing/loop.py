@@ -13,7 +13,7 @@ from racer.core.table import Row
 from racer.deciders.decider import Blocks
 from racer.deciders.parts.groups import all_set_aside, as_shown, in_order
 from racer.deciders.parts.wrappers import is_free, planned_survivors, verdict_on
-from racer.racing.state import Evidence, Request, State, started
+from racer.racing.state import Request, State, started
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Untested = tuple[int, NDArray[np.float64]]  # a block, and costs of those left
 
 Flow = Generator[Request, Row | None, RaceEnded]
-Watch = Callable[[tuple[Elimination, ...], Row, Evidence | None], object]
+Watch = Callable[[tuple[Elimination, ...], Row], object]
 Slow = Callable[[int, State, int], list[Elimination]]
 
 
@@ -60,7 +60,6 @@ def race(
         costs, rejected, is_usable = rules.costs(row), row.places("rejected"), row.is_usable
         state.succeeded.update(state.alive[~np.isnan(row.values)].tolist())
         eliminated: tuple[Elimination, ...] = ()
-        before = state.tested
         if rejected:
             gone = [Elimination.of_rejected(block, int(state.alive[i])) for i in rejected]
             state.succeeded.difference_update(state.alive[rejected].tolist())
@@ -82,7 +81,7 @@ def race(
         if withheld.is_in_vain:
             withheld.discard(state, order)
         if watch is not None:
-            watch(eliminated, row, dict(state.evidence[-1][1]) if state.tested > before else None)
+            watch(eliminated, row)
     return (yield from _conclude(over, rules, state, order, withheld, caps))
 
 
@@ -192,11 +191,11 @@ def completed(
     evaluations: int,
     seconds: float,
     spent: float | None = None,
-    evidence: Evidence | None = None,
 ) -> BlockCompleted:
     """Return the event of a complete block, in the numbers of the race; `mean` is that of one."""
+    block, tests = state.block - 1, state.evidence[-1:]
     return BlockCompleted(
-        state.block - 1,
+        block,
         candidates=tuple(row.candidates.tolist()),
         values=tuple(row.values.tolist()),
         alive=tuple(state.alive.tolist()),
@@ -207,7 +206,7 @@ def completed(
         seconds=seconds,
         spent=spent,
         failed=row.n_failed,
-        evidence=evidence,
+        evidence=next((dict(found) for after, found in tests if after == block), None),
         metrics=row.metrics(),
     )
 

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from racer.core.blocks import InstanceOrder
     from racer.core.contest import Kind
     from racer.evaluate.outcome import Cell
-    from racer.racing.state import Evidence
 
 __all__ = ["Race"]
 
@@ -403,9 +402,7 @@ class Race(AskTell):
         used, seconds = self._state.used, self._account.seconds
         return self.rules.one_budget.pays(cells, evaluations=used, seconds=seconds, extra=extra)
 
-    def _complete(
-        self, eliminated: tuple[Elimination, ...], row: Row, evidence: Evidence | None
-    ) -> None:
+    def _complete(self, eliminated: tuple[Elimination, ...], row: Row) -> None:
         """Report a complete block."""
         state = self._state
         if self._callbacks:
@@ -418,7 +415,6 @@ class Race(AskTell):
                 evaluations=state.used,
                 seconds=self._account.seconds,
                 spent=self._table.spent,
-                evidence=evidence,
             )
             self._notes.append(event)
         if not row.is_usable and self.warns_of_failed_blocks and len(state.alive):

@@ -15,8 +15,9 @@ from racer.failures import impute_failed
 from racer.plots import bars
 from racer.plots._canvas import empty
 from racer.render.sections import Drawing, Grid, Section, number, parameters
-from racer.results.base import AnyResult, as_compared, mean_on
+from racer.results.base import AnyResult, mean_on
 from racer.results.likeness import likeness
+from racer.results.posterior import as_compared
 from racer.stats.best import best_posterior, plausible
 
 if TYPE_CHECKING:

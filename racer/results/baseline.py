@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from racer._numerics import related_probability
 from racer.render.sections import number
-from racer.results.base import as_compared, mean_on
+from racer.results.base import mean_on
+from racer.results.posterior import as_compared
 from racer.stats.best import best_posterior
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from racer.results.base import Covariances
+    from racer.results.posterior import Covariances
     from racer.space.space import Space
 
 _KERNELS = 6  # of the Gaussian process, the likeliest

@@ -9,7 +9,7 @@ import numpy as np
 from racer.deciders.mean import MeanRace
 from racer.errors import SettingError
 from racer.render.sections import Grid, Section, number
-from racer.results.base import costs_shown, is_of_population
+from racer.results.posterior import costs_shown, is_of_population
 from racer.stats._bets import mean_limits
 
 if TYPE_CHECKING:

@@ -88,8 +88,7 @@ def _front(result: Result, ax: Axes | None) -> Axes:
         frame["probability_front"].to_numpy(),
         [c in result.survivors for c in frame.index],
         _labels(result, frame.index),
-        names,
-        [metrics.aim.metrics[name].direction == "max" for name in names],
+        {name: metrics.aim.metrics[name].direction for name in names},
         ax=ax,
     )
 

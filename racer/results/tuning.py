@@ -17,9 +17,10 @@ from racer.errors import SettingError
 from racer.render.html import write_page
 from racer.results import page, pictures, summary
 from racer.results.ablation import AblationResult
-from racer.results.base import Result, goes_by_means, likeliest
+from racer.results.base import Result
 from racer.results.baseline import Improvement, improvement, verdict_of_default
 from racer.results.likeness import likeness
+from racer.results.posterior import goes_by_means, likeliest
 from racer.results.scores import scores_frame
 
 if TYPE_CHECKING:
@@ -33,8 +34,9 @@ if TYPE_CHECKING:
     from racer.core.events import RaceCompleted
     from racer.core.table import Table
     from racer.render.sections import Piece, Section
-    from racer.results.base import Covariances, Draw
+    from racer.results.base import Draw
     from racer.results.importance import Importance
+    from racer.results.posterior import Covariances
     from racer.space.space import Space
 
     _Candidates = defaultdict[int, set[int]]  # by instance, or by block without any

@@ -6,8 +6,7 @@ import sys
 import time
 from collections import deque
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeGuard, TypeVar
@@ -52,24 +51,18 @@ def nothing(_: Cell) -> None:
 
 
 def drive(
-    contest: Contest[R],
-    workers: Pool,
+    feed: Feed[R],
     store: Store | None = None,
     *,
     display: Progress | None = None,
     watchers: Sequence[Callback] = (),
-    ahead: Ahead = "auto",
-    prefetched: Prefetched | None = None,
     provenance: Mapping[str, Any] = MappingProxyType({}),
     values: FirstValues | None = None,
     deadline: Deadline | None = None,
-    known: Known = nothing,
 ) -> R:
     """Run a contest to its end and return its result; with a store, record each outcome first.
 
-    Free workers prefetch up to `ahead` blocks; `prefetched` are outcomes left by a replay.
-    `values` looks at those of the first blocks; `known` returns outcomes that were made elsewhere,
-    and count as evaluated now. After the `deadline` nothing begins, and the
+    `values` looks at those of the first blocks. After the `deadline` nothing begins, and the
     `watchers`, who see the contest's own events anyway, are called with its end.
     The result has the `provenance`, to which the workers and the times from now on are added.
 
@@ -77,32 +70,14 @@ def drive(
     ObjectiveError if all evaluations of the first block fail alike: none of them is recorded.
     """
     stop = GracefulStop(notify if display is None else display.announce)
-    loop = _Loop(
-        contest,
-        workers,
-        store,
-        stop,
-        partial(
-            Feed,
-            contest,
-            workers,
-            ahead=ahead,
-            prefetched=prefetched or Prefetched.none(),
-            known=known,
-        ),
-        display,
-        watchers,
-        provenance,
-        values,
-        deadline or Deadline(),
-    )
+    loop = _Loop(feed, store, stop, display, watchers, provenance, values, deadline or Deadline())
     try:
         with ExitStack() as stack:
             if store is not None:
                 stack.enter_context(stop)
                 stack.enter_context(not_for_evaluations(store.path))
             stack.enter_context(process_put_back())
-            stack.enter_context(workers)
+            stack.enter_context(feed.workers)
             loop.run()
             if store is not None:
                 store.finish(content_of(loop.result()))
@@ -116,7 +91,7 @@ def drive(
     if stop.requested():
         raise _interrupted(result, store, stop.code)
     if result.ended is Ended.DEADLINE and _is_untested(result):
-        seen, is_race = counted(result.evaluations, "evaluation"), contest.kind == "race"
+        seen, is_race = counted(result.evaluations, "evaluation"), feed.contest.kind == "race"
         guess = "" if result.guess is None else ", and result.guess is the one to take nevertheless"
         warn(
             f"the deadline passed after {seen}, before the first test: no "
@@ -137,11 +112,9 @@ def _is_untested(result: ContestResult) -> TypeGuard[Result]:
 class _Loop(Generic[R]):
     """Passes outcomes from workers to the store and to the contest."""
 
-    contest: Contest[R]
-    workers: Pool
+    feed: Feed[R]
     store: Store | None
     stop: GracefulStop
-    feed: Callable[..., Feed]  # of what to accept, and when to stop
     display: Progress | None
     watchers: Sequence[Callback]
     provenance: Mapping[str, Any]
@@ -149,10 +122,11 @@ class _Loop(Generic[R]):
     deadline: Deadline
 
     def __post_init__(self) -> None:
-        self._feed = self.feed(accept=self._accept, stopping=self._is_stopping)
-        n_workers, begun_with = number_of(self.workers), self.contest.result()
+        self.contest = self.feed.contest
+        self.feed.accept, self.feed.stopping = self._accept, self._is_stopping
+        n_workers, begun_with = number_of(self.feed.workers), self.contest.result()
         if self.display is not None:
-            self.display.begin(self.contest, n_workers, self._feed.running, self.deadline)
+            self.display.begin(self.contest, n_workers, self.feed.running, self.deadline)
             if self.store is not None:
                 self.display.recorded_in(self.store.path)
         self.provenance = {**self.provenance, "workers": n_workers}
@@ -172,14 +146,14 @@ class _Loop(Generic[R]):
     def _run(self) -> None:
         is_rehearsal = not self._first.is_over
         while not self._is_stopping() and (cells := self.contest.ask()):
-            self._feed.may_prefetch = self._first.is_over
+            self.feed.may_prefetch = self._first.is_over
             if self.display is not None:
                 self.display.asked(cells)
-            if self._may_tell_together and self._feed.is_in_turn(cells):
+            if self._may_tell_together and self.feed.is_in_turn(cells):
                 self._take_all(cells)
                 continue
             messages = []
-            for cell, outcome, is_new in self._feed.outcomes(cells):
+            for cell, outcome, is_new in self.feed.outcomes(cells):
                 self._take(cell, outcome, is_new=is_new)
                 messages.append(outcome.message)
             if not self._first.is_over:
@@ -190,7 +164,7 @@ class _Loop(Generic[R]):
             if self.values is not None and self.values.end():
                 self.values = None
         self._first.release()
-        self._feed.end()
+        self.feed.end()
         self._tell_known()
         if self.values is not None and not self.stop.requested():
             self.values.end_of_run()
@@ -208,7 +182,7 @@ class _Loop(Generic[R]):
     def _tell_known(self) -> None:
         """Tell the prefetched cells of a run that stops, block by block, as a replay would."""
         while cells := self.contest.ask():
-            known = self._feed.taken(cells)
+            known = self.feed.taken(cells)
             for cell, outcome in known:
                 self._take(cell, outcome, is_new=False)
             if len(known) < len(cells):
@@ -240,7 +214,7 @@ class _Loop(Generic[R]):
         """Evaluate, show and record cells one by one; tell them together unless the run stops."""
         known: list[tuple[Cell, Outcome]] = []
         try:
-            for cell, outcome, _ in self._feed.in_turn(cells):
+            for cell, outcome, _ in self.feed.in_turn(cells):
                 if self.display is not None:
                     self.display.told(outcome)
                 if self._accept(cell, outcome):
@@ -258,7 +232,7 @@ class _Loop(Generic[R]):
 
     def result(self) -> R:
         """Return the current result, with its provenance and the unused evaluations."""
-        result, unused = self.contest.result(), self._feed.unused()
+        result, unused = self.contest.result(), self.feed.unused()
         took = {
             "wall": time.perf_counter() - self._begun,
             "busy": result.seconds + unused.seconds - self._before,
@@ -278,7 +252,7 @@ class _Loop(Generic[R]):
             for held_out, table in tables
             for block, candidate, outcome in table.cells()
         }
-        return told | self._feed.left()
+        return told | self.feed.left()
 
     def _accept(self, cell: Cell, outcome: Outcome) -> bool:
         """Record an outcome; return False for one that has to be evaluated again."""
@@ -314,7 +288,7 @@ class _Loop(Generic[R]):
                 "is recorded, and nothing else was evaluated"
             )
         is_deferred = self._first.defers(cell, outcome)
-        self._feed.may_prefetch = self._first.is_over
+        self.feed.may_prefetch = self._first.is_over
         return is_deferred
 
 
@@ -326,21 +300,23 @@ def _interrupted(result: Any, store: Store | None, code: int) -> RaceInterrupted
 
 
 @dataclass
-class Feed:
+class Feed(Generic[R]):
     """Submits cells to workers and collects their outcomes, those of prefetched cells included.
 
-    `accept` is called with each new outcome of a prefetched cell, and returns False if it cannot be
-    used; `stopping` returns True once nothing more shall begin.
+    Free workers prefetch up to `ahead` blocks; `prefetched` are outcomes left by a replay; `known`
+    returns outcomes that were made elsewhere, and count as evaluated now. `accept` is called with
+    each new outcome of a prefetched cell, and returns False if it cannot be used; `stopping`
+    returns True once nothing more shall begin.
     """
 
-    contest: Contest[Any]
+    contest: Contest[R]
     workers: Pool
-    ahead: Ahead
-    prefetched: Prefetched
-    accept: Callable[[Cell, Outcome], bool]
-    stopping: Callable[[], bool]
-    may_prefetch: bool = False
+    ahead: Ahead = "auto"
+    prefetched: Prefetched | None = None
     known: Known = nothing
+    accept: Callable[[Cell, Outcome], bool] = field(init=False)
+    stopping: Callable[[], bool] = field(init=False)
+    may_prefetch: bool = False
 
     def __post_init__(self) -> None:
         capacity = self.workers.capacity
@@ -349,7 +325,7 @@ class Feed:
         blocks = auto if self.ahead == "auto" else self.ahead
         self._blocks = blocks if self.workers.takes_more else 0
         # `_reusable`: told as capped, but known up to a larger bound
-        self._prefetched, self._reusable, self._unused = self.prefetched
+        self._prefetched, self._reusable, self._unused = self.prefetched or Prefetched.none()
         self._running: dict[CellKey, Cell] = {}
         # of candidates that were eliminated: the end of a tuning may ask for them nevertheless
         self._kept: dict[CellKey, Outcome] = {}

@@ -17,7 +17,7 @@ from racer.evaluate.command.command import Command
 from racer.evaluate.objective import check_objective, is_coroutine_function
 from racer.evaluate.workers import Workers, number_of, workers_for
 from racer.run.deadline import Deadline, budget_within
-from racer.run.drive import drive, nothing
+from racer.run.drive import Feed, drive, nothing
 from racer.run.rehearsal import FirstValues
 from racer.run.signals import exit_with_code, notify
 from racer.store.contest import VERSION, contest_for, described_objective, may_grow_to
@@ -116,17 +116,13 @@ class Job:
         try:
             with display or nullcontext():
                 return drive(
-                    contest,
-                    workers,
+                    Feed(contest, workers, ahead, prefetched, self.known),
                     store,
                     display=display,
                     watchers=watchers,
-                    ahead=ahead,
-                    prefetched=prefetched,
                     provenance=provenance,
                     values=FirstValues.of(contest, self.evaluate) if self.rehearses else None,
                     deadline=until,
-                    known=self.known,
                 )
         except RaceInterrupted as stop:
             if stop.kept:

@@ -5,7 +5,6 @@ Conditions are in Kleene's logic: only True lets exist or forbids.
 
 from __future__ import annotations
 
-import math
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from racer._checks import is_real
 from racer.errors import SettingError
+from racer.space.arithmetic import OPERATIONS, rounded
 from racer.space.domains import UNKNOWN, as_lists, plain, token
 
 if TYPE_CHECKING:
@@ -36,22 +36,6 @@ _COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
 def compares(operation: str, left: Any, right: Any) -> bool:
     """Return whether a comparison of two values holds."""
     return bool(_COMPARISONS[operation](left, right))
-
-
-_DIGITS = 15  # so many of a float are as on paper
-
-
-def _rounded(number: Any, size: float | None = None) -> Any:
-    """Return a number to 15 digits, those of `size` if given, so that 1 - 0.07 is 0.93.
-
-    From 1e15 on, floats have no more than these: they stay as they are, as anything else does.
-    """
-    if type(number) is not float:
-        return number
-    size = abs(number) if size is None else size
-    if not 0.0 < size < 10.0**_DIGITS:
-        return number
-    return round(number, _DIGITS - 1 - math.floor(math.log10(size))) + 0.0
 
 
 class Expression:
@@ -155,7 +139,7 @@ class Compare(Condition):
         if left is UNKNOWN or right is UNKNOWN:
             return None
         if self.left.is_computed or self.right.is_computed:
-            left, right = _rounded(left), _rounded(right)
+            left, right = rounded(left), rounded(right)
         if self.operation in {"==", "!="}:
             return compares(self.operation, token(left), token(right))
         if not (is_real(left) and is_real(right)):
@@ -184,11 +168,11 @@ class In(Condition):
         value = self.term.value(values)
         if value is UNKNOWN:
             return None
-        return token(_rounded(value) if self.term.is_computed else value) in self._tokens
+        return token(rounded(value) if self.term.is_computed else value) in self._tokens
 
     @cached_property
     def _tokens(self) -> frozenset[Hashable]:
-        among = map(_rounded, self.among) if self.term.is_computed else self.among
+        among = map(rounded, self.among) if self.term.is_computed else self.among
         return frozenset(map(token, among))
 
     def to_json(self) -> list[Any]:
@@ -262,64 +246,6 @@ def _parts(kind: type[_Joined], condition: Condition) -> tuple[Condition, ...]:
 
 
 _SELECTING = ("min", "max", "neg", "abs")  # exact
-
-
-def _add(left: float, right: float) -> float:
-    """Return the sum, to 15 digits of the larger number: so 1 - 0.9 - 0.1 is 0."""
-    total: float = _rounded(left + right, max(abs(left), abs(right)))
-    return total
-
-
-def _times(left: float, right: float) -> float:
-    """Return how many times the right number is in the left, rounded down."""
-    if isinstance(left, int) and isinstance(right, int):
-        return left // right
-    return float(math.floor(_rounded(left / right)))
-
-
-def _modulo(left: float, right: float) -> float:
-    if isinstance(left, int) and isinstance(right, int):
-        return left % right
-    return _add(left, -right * _times(left, right))
-
-
-def _divide(left: float, right: float) -> float:
-    if right == 0:
-        return math.copysign(math.inf, left) if left else math.nan
-    return left / right
-
-
-def _power(left: float, right: float) -> float:
-    if left == 0 and right < 0:
-        return math.inf  # as 1 / 0
-    try:
-        return math.pow(left, right)
-    except OverflowError:
-        return -math.inf if left < 0 and right % 2 == 1 else math.inf
-
-
-def _round(number: float, digits: float = 0) -> float:
-    return round(number, int(digits)) if digits else round(number)
-
-
-# Name: (the least and the largest number of operands, what it computes).
-OPERATIONS: Mapping[str, tuple[int, float, Callable[..., float]]] = {
-    "+": (2, 2, _add),
-    "-": (2, 2, lambda left, right: _add(left, -right)),
-    "*": (2, 2, operator.mul),
-    "/": (2, 2, _divide),
-    "%%": (2, 2, _modulo),
-    "%/%": (2, 2, _times),
-    "^": (2, 2, _power),
-    "neg": (1, 1, operator.neg),
-    "min": (1, math.inf, lambda *numbers: min(numbers)),
-    "max": (1, math.inf, lambda *numbers: max(numbers)),
-    "round": (1, 2, _round),
-    "floor": (1, 1, math.floor),
-    "ceiling": (1, 1, math.ceil),
-    "trunc": (1, 1, math.trunc),
-    "abs": (1, 1, abs),
-}
 
 
 _Comparison = Callable[["Term", Any], Condition]
@@ -489,7 +415,7 @@ class Arithmetic(Term):
         """
         if self.operation in _SELECTING:
             return self._of([part.value(values) for part in self.parts])
-        return _rounded(self.unrounded(values))
+        return rounded(self.unrounded(values))
 
     def unrounded(self, values: Mapping[str, Any]) -> Any:
         """Return the number to compute with."""

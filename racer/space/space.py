@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racer._checks import counted, did_you_mean, read_json, suggesting, whole
+from racer._checks import did_you_mean, read_json, suggesting, whole
 from racer.errors import CandidateError, SettingError, SpaceFileError, warn
 from racer.render.notebook import as_html
-from racer.render.sections import Grid
 from racer.render.text import as_text
 from racer.seeding import check_seed, rng_for
 from racer.space.annotated import arguments_of_class
@@ -22,13 +21,13 @@ from racer.space.distributions import from_distribution, to_distribution
 from racer.space.domains import plain, token
 from racer.space.irace.parameter_file import parse, read
 from racer.space.never import never_true
-from racer.space.numeric import Bounded
-from racer.space.parameters import Categorical, Ordinal, as_parameter, listed
+from racer.space.parameters import as_parameter, listed
 from racer.space.pcs import arguments_of as arguments_of_pcs
 from racer.space.sampling import Method, Net, fill, witness
 from racer.space.scikit import arguments_of as arguments_of_scikit
 from racer.space.stored import read_condition, read_parameter, written_parameter
 from racer.space.structure import Config, Structure
+from racer.space.summary import summary_of
 
 if TYPE_CHECKING:
     from _typeshed import StrPath
@@ -36,30 +35,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from optuna.distributions import BaseDistribution
 
-    from racer.render.sections import Piece
     from racer.space.expressions import Condition
-    from racer.space.parameters import Parameter
 
 __all__ = ["Space"]
 
 _VERSION = 1
-
-
-def _described(parameter: Parameter) -> str:
-    """Return a parameter's values, in words."""
-    if isinstance(parameter, Categorical | Ordinal):
-        between = " < " if isinstance(parameter, Ordinal) else ", "
-        return between.join(map(str, parameter.domain({}).among))
-    if not isinstance(parameter, Bounded):
-        return ", ".join(f"{name}={value!r}" for name, value in parameter.to_json().items())
-    ends = (parameter.low, parameter.high)
-    low, high = (f"{end:.15g}" if isinstance(end, float) else str(end) for end in ends)
-    more = [
-        name if value is True else f"{name} {value}"
-        for name, value in vars(parameter).items()
-        if name not in {"low", "high"} and value and (name, value) != ("step", 1)
-    ]
-    return ", ".join([f"{low} to {high}", *more])
 
 
 def _told_apart(data: Any) -> Any:
@@ -568,28 +548,7 @@ class Space(Structure):
         return hash(tuple(self.parameters))
 
     def __repr__(self) -> str:
-        return as_text(self._said())
+        return as_text(summary_of(self, is_repaired=self.repair is not None))
 
     def _repr_html_(self) -> str:
-        return as_html(self._said())
-
-    def _said(self) -> list[Piece]:
-        """Return the parameters in a table, and the forbidden clauses."""
-        n, free = len(self.parameters), len(self.free)
-        fixed = f", {n - free} of them fixed" if n > free else ""
-        columns = 4 if self.conditions else 3
-        head = ("parameter", "type", "values", "exists when")[:columns]
-        rows = [
-            (name, type(p).__name__, _described(p), str(self.conditions.get(name, "")))[:columns]
-            for name, p in self.parameters.items()
-        ]
-        pieces: list[Piece] = [
-            f"Space of {counted(n, 'parameter')}{fixed}",
-            Grid.of(head, rows, left="parameter type values exists when"),
-        ]
-        if self.forbidden:
-            clauses = [(str(clause),) for clause in self.forbidden]
-            pieces.append(Grid.of(("forbidden",), clauses, left="forbidden"))
-        if self.repair is not None:
-            pieces.append("Samples are repaired by a function.")
-        return pieces
+        return as_html(summary_of(self, is_repaired=self.repair is not None))

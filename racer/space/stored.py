@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import racer.space.registry as registry  # noqa: PLR0402 (not by way of the package)
 from racer.errors import SettingError
+from racer.space.arithmetic import OPERATIONS
 from racer.space.expressions import (
-    OPERATIONS,
     SWAPPED,
     And,
     Arithmetic,

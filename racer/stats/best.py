@@ -15,7 +15,7 @@ from racer.failures import penalty as penalty_of
 from racer.stats._validation import frozen
 from racer.stats.correlated_t import check_correlation
 from racer.stats.least import Part, Rates, probability_least, probability_least_mean
-from racer.stats.places import Measure, far_behind, place_parts, scores
+from racer.stats.places import Design, Measure, far_behind, place_parts, scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -211,8 +211,8 @@ def best_posterior(
     if measure == "log" and (costs[~np.isnan(costs)] < 0.0).any():
         raise ScoresError('a cost is negative: with measure="log" all are at least 0')
     seen = int((~np.isnan(costs)).sum(axis=0).max(initial=0))
-    total = None if n_blocks is None else whole(n_blocks, "n_blocks", least=1)
-    if total is not None and (correlation or total < seen):
+    total = np.inf if n_blocks is None else whole(n_blocks, "n_blocks", least=1)
+    if total < np.inf and (correlation or total < seen):
         raise SettingError(
             f"n_blocks={n_blocks!r}: give at least the {seen} that a candidate has seen, and no "
             "correlation, which is about other blocks"
@@ -238,8 +238,8 @@ def best_posterior(
     costs = as_failures(_bounded_below(costs / scale))
     tells = ~(np.isnan(costs) | np.isposinf(costs)).all(axis=1)
     tells |= (~np.isnan(costs)).sum(axis=1) == 1  # one alone that failed: others might have, too
-    costs, of_block = costs[tells], of_block[tells]
-    total = None if total is None else total - int((~tells).sum())
+    costs, total = costs[tells], total - int((~tells).sum())
+    design = Design(correlation / (1.0 - correlation), total, of_block[tells], generalize)
     succeeds = np.isfinite(costs).any(axis=0) | np.isnan(costs).all(axis=0)
     if (succeeds & sought).any() and penalty is None:
         sought &= succeeds
@@ -251,10 +251,7 @@ def best_posterior(
             costs[:, some],
             sought[some],
             measure,
-            correlation / (1.0 - correlation),
-            np.inf if total is None else total,
-            of_block,
-            generalize=generalize,
+            design,
             kernels=None if kernels is None else kernels[:, some][:, :, some],
             penalty=None if penalty is None else penalty / scale,
         )
@@ -286,17 +283,14 @@ def _compared(
     costs: Floats,
     sought: NDArray[np.bool_],
     measure: Measure,
-    shared: float,
-    n_blocks: float,
-    instances: NDArray[np.intp],
+    design: Design,
     *,
-    generalize: bool,
     kernels: Floats | None,
     penalty: float | None,
 ) -> BestPosterior:
     """Return the posterior of candidates of whom some are sought, a mask (m,)."""
     near, mean = np.arange(len(sought)), np.zeros(len(sought))
-    is_sample = n_blocks == np.inf  # else the mean of all blocks counts, not their ranks
+    is_sample = design.n_blocks == np.inf  # else the mean of all blocks counts, not their ranks
     values = scores(costs, measure, ranked=is_sample)
     for _ in range(_PASSES):
         effect, excess = far_behind(values)
@@ -311,10 +305,7 @@ def _compared(
         values = scores(costs[:, near], measure, ranked=is_sample)
     parts, freedom = place_parts(
         values,
-        shared=shared,
-        n_blocks=n_blocks,
-        instances=instances,
-        generalize=generalize,
+        design,
         kernels=kernels,
         inflation=_inflation(len(sought), measure, guessed=kernels is not None),
     )
@@ -327,7 +318,7 @@ def _compared(
         unit = float(np.mean((costs / np.exp(mean))[solved]))
         parts = [_with_others(part, near, mean) for part in parts]
         seen, failed = (~np.isnan(costs)).sum(axis=0), np.isposinf(costs).sum(axis=0)
-        rates = Rates(*rate_laws(costs), failed / n_blocks, 1.0 - seen / n_blocks)
+        rates = Rates(*rate_laws(costs), failed / design.n_blocks, 1.0 - seen / design.n_blocks)
         found = probability_least_mean(parts, freedom, sought, penalty / unit, rates)
         return BestPosterior(frozen(found), frozen(mean - mean.mean()), n_telling)
     has_failures = bool(np.isposinf(costs).any())
@@ -337,7 +328,7 @@ def _compared(
         price = _PRICE * _rates(costs, kernels)
         parts = [part._replace(mean=part.mean + price) for part in parts]
     else:
-        failing = failing_parts(costs, instances if generalize else None)
+        failing = failing_parts(costs, design.instances if design.generalize else None)
         if has_failures:  # who is far behind may be the best if all others fail
             parts, near = [_with_others(part, near, mean) for part in parts], np.arange(len(sought))
     at = np.flatnonzero(sought[near])
@@ -358,7 +349,7 @@ def _inflation(m: int, measure: Measure, *, guessed: bool) -> float:
 def _rates(costs: Floats, kernels: Floats) -> Floats:
     """Return how much more often than others each candidate (m,) fails, by those that are alike."""
     failed = np.where(np.isnan(costs), np.nan, np.isposinf(costs))
-    parts, _ = place_parts(failed, kernels=kernels, noise_of=np.ones(costs.shape[1]))
+    parts, _ = place_parts(failed, Design(), kernels=kernels, noise_of=np.ones(costs.shape[1]))
     return sum((part.weight * part.mean for part in parts), np.zeros(costs.shape[1]))
 
 

@@ -219,8 +219,7 @@ class BradleyTerryResult:
 
         frame = self.to_frame(rope=rope, level=level)
         return intervals(
-            pair_labels(frame["better"], frame["worse"]),
-            *(frame[name].to_numpy() for name in ("estimate", "low", "high")),
+            frame.set_axis(pair_labels(frame["better"], frame["worse"])),
             reference=0.5,
             rope=rope,
             caption="probability of winning on a data set",

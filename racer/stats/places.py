@@ -143,22 +143,29 @@ def far_behind(values: Floats) -> tuple[Floats, Floats]:
     return fit.effects, np.where(seen, np.maximum(fit.effects - limit, 0.0), 0.0)
 
 
+class Design(NamedTuple):
+    """What the blocks of a table have in common, and what they are a sample of."""
+
+    shared: float = 0.0  # variance common to the blocks of one data set, relative to the noise
+    n_blocks: float = np.inf  # in all
+    instances: NDArray[np.intp] | None = None  # of each block
+    generalize: bool = True  # to instances like these
+
+
 def place_parts(
     values: Floats,
+    design: Design,
     *,
-    shared: float = 0.0,
-    n_blocks: float = np.inf,
-    instances: NDArray[np.intp] | None = None,
-    generalize: bool = True,
     kernels: Floats | None = None,
     inflation: float = 1.0,
     noise_of: Floats | None = None,
 ) -> tuple[list[Part], float]:
     """Return the posterior of the places (m,) by scores (n, m): a mixture, and degrees of freedom.
 
-    `shared`: variance common to the blocks of one data set, relative to the noise; `inflation` of
-    the noise variance. The prior covariance is the identity, or one of `kernels` (k, m, m).
+    `inflation` is that of the noise variance. The prior covariance is the identity, or one of
+    `kernels` (k, m, m).
     """
+    shared, n_blocks, instances, generalize = design
     relative = _noise_by_candidate(values) if noise_of is None else noise_of
     plain, fit, m = _Fit.of(values), _Fit.of(values, relative), values.shape[1]
     size = float(np.nanmax(np.abs(values), initial=0.0)) or 1.0  # beside which rounding is none

@@ -172,8 +172,7 @@ class PlackettLuceResult:
 
         frame = self.to_frame(level=level)
         return intervals(
-            shortened_apart(self.ranking),
-            *(frame[name].to_numpy() for name in ("estimate", "low", "high")),
+            frame.set_axis(shortened_apart(self.ranking)),
             reference=1.0 / len(self.names),
             caption="probability of winning (line: all alike)",
             notes=list(map(shown_probability, frame["probability"])),

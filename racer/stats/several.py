@@ -13,7 +13,7 @@ from racer.errors import ScoresError, SettingError
 from racer.failures import failing_parts
 from racer.stats._validation import frozen
 from racer.stats.least import Part, in_lowest_class, lattice_points, root_of
-from racer.stats.places import far_behind, place_parts, scores, two_way
+from racer.stats.places import Design, far_behind, place_parts, scores, two_way
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -284,7 +284,7 @@ class Means:
             turned = np.einsum("jd,dnm->jnm", axes, values)
             total = np.inf if n_blocks is None else n_blocks
             self._fits = [
-                _Axis(*place_parts(table, n_blocks=total, noise_of=np.ones(self._m)))
+                _Axis(*place_parts(table, Design(n_blocks=total), noise_of=np.ones(self._m)))
                 for table in turned
             ]
             if not np.array_equal(axes, np.eye(len(axes))):

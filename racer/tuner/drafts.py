@@ -61,6 +61,18 @@ OFTEN = Ends(0.5, 0.01, everywhere=True)
 NEAR_ENDS = Ends(0.3, 0.03, everywhere=False)
 
 
+class Centres(NamedTuple):
+    """Vectors (k, d) to draw around, with spreads (k,): elites, then the best of other branches.
+
+    `elsewhere` are the centres of the first children, which stay in these branches.
+    """
+
+    vectors: NDArray[np.float64]
+    spreads: NDArray[np.float64]
+    elites: int
+    elsewhere: Sequence[int] = ()
+
+
 class Drafts(NamedTuple):
     """Drafts in order of preference: `parents` (n,), `vectors`, `there` (NaN: absent) (n, k, d)."""
 
@@ -70,30 +82,26 @@ class Drafts(NamedTuple):
 
 
 def drafts_around(
-    centres: NDArray[np.float64],
+    near: Centres,
     n: int,
-    spreads: NDArray[np.float64],
     choices: NDArray[np.intp],
     present: Present,
     surrogate: Forecast | None,
     rng: np.random.Generator,
     *,
-    elites: int | None = None,
-    elsewhere: Sequence[int] = (),
     to_ends: Ends | None = None,
     is_late: bool = False,
 ) -> Drafts:
     """Draw drafts for n children around the elites, best first, the better the more often.
 
-    `centres` is (k, d), `spreads` (k,), `choices` (d,). The first `elites` centres are those; the
-    first children are around the centres that `elsewhere` has, the best of other branches, and stay
-    in these. The surrogate orders the drafts of most children by its mean. The others explore, in
-    the order of mean - sd: with a choice drawn anew, as it may have lost, or never been tried, with
-    poor values of the other parameters; or around the best of another branch. With `to_ends` some
-    drafts have parameters at an end of their ranges. If `is_late`, half of the neighbourhoods are no
-    narrower than `_WIDER`.
+    `choices` is (d,). The surrogate orders the drafts of most children by its mean. The others
+    explore, in the order of mean - sd: with a choice drawn anew, as it may have lost, or never been
+    tried, with poor values of the other parameters; or around the best of another branch. With
+    `to_ends` some drafts have parameters at an end of their ranges. If `is_late`, half of the
+    neighbourhoods are no narrower than `_WIDER`.
     """
-    m, d = len(centres) if elites is None else elites, len(choices)
+    centres, spreads, m, elsewhere = near
+    d = len(choices)
     each = min(_DRAFTS, max(_DRAFTS_IN_ALL // n, _DRAFTS_LEAST))
     weights = np.arange(m, 0, -1) / (m * (m + 1) / 2)
     parents = rng.choice(m, size=n, p=weights)

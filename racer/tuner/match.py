@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from racer.core.rules import Rules
     from racer.core.runtime import Runtime
     from racer.evaluate.outcome import Cell
-    from racer.racing.state import Evidence
     from racer.tuner.ledger import Ledger
 
 Kind = Literal["race", "selection"]
@@ -85,16 +84,14 @@ class Match:
         return [self.entrants[i] for i in positions]
 
     def run(
-        self, report: Callable[[tuple[Elimination, ...], Row, Evidence | None], object]
+        self, report: Callable[[tuple[Elimination, ...], Row], object]
     ) -> Generator[Asked, Any, str]:
         """Yield the cells that are not known until the race is over; return why."""
         ledger, row = self._ledger, None
 
-        def complete(
-            eliminated: tuple[Elimination, ...], row: Row, evidence: Evidence | None
-        ) -> None:
+        def complete(eliminated: tuple[Elimination, ...], row: Row) -> None:
             self._idle.note(self.state, is_withheld=ledger.repeats.holds(row.block), out=eliminated)
-            report(eliminated, row, evidence)
+            report(eliminated, row)
 
         flow = race(
             *(self.rules, self.state, self._order, self._withheld, self._pays),
@@ -206,13 +203,7 @@ class Match:
             for new in islice(ledger.new_blocks(used - used % size), size):
                 yield ledger.cells(elites, new, self._cap_ahead(new))
 
-    def event(
-        self,
-        eliminated: tuple[Elimination, ...],
-        row: Row,
-        first: int,
-        evidence: Evidence | None = None,
-    ) -> BlockCompleted:
+    def event(self, eliminated: tuple[Elimination, ...], row: Row, first: int) -> BlockCompleted:
         """Return the event of a complete block, in the numbers of the tuning."""
         ledger, told = self._ledger, Table() if self._caps is None else self._caps.told
         event = completed(
@@ -224,7 +215,6 @@ class Match:
             evaluations=ledger.evaluations,
             seconds=ledger.seconds,
             spent=ledger.known.spent,
-            evidence=evidence,
         )
         return event.renumbered(self.entrants, first)
 

@@ -21,6 +21,7 @@ from racer.tuner.drafts import (
     OFTEN,
     TRIES,
     WIDEST,
+    Centres,
     Drafts,
     drafts_around,
     narrowest,
@@ -192,17 +193,16 @@ class Proposals:
         vectors = np.array([self._vectors[centre] for centre in centres])
         keys = [self._branches_of[elite] for elite in elites]
         least = narrowest(remaining) if at_pace else NARROWEST
-        near = self.branches.narrow(keys, n - len(elsewhere), clarity, least)
-        spreads = np.array([*near, *map(self.branches.wide, others)])
+        narrow = self.branches.narrow(keys, n - len(elsewhere), clarity, least)
+        spreads = np.array([*narrow, *map(self.branches.wide, others)])
         factor = narrowing(n, len(self._space.free))
         wanted = Counter(len(elites) + others.index(branch) for branch in elsewhere)
         parents: list[int] = []
         while len(parents) < n:
             left = sorted((wanted - Counter(parents)).elements())
             with one_blas_thread():
-                drafts = self._drafts(
-                    vectors, n - len(parents), spreads, rng, centres, len(elites), left
-                )
+                near = Centres(vectors, spreads, len(elites), left)
+                drafts = self._drafts(near, n - len(parents), rng, centres)
             widened = self._keep(drafts, net, parents, len(centres))
             tried = {*drafts.parents.tolist()}
             if min(tried) < len(elites):
@@ -236,39 +236,27 @@ class Proposals:
         return dict(zip(best, least.tolist(), strict=True)), limit
 
     def _drafts(
-        self,
-        vectors: NDArray[np.float64],
-        n: int,
-        spreads: NDArray[np.float64],
-        rng: np.random.Generator,
-        centres: Sequence[int],
-        elites: int,
-        elsewhere: Sequence[int],
+        self, near: Centres, n: int, rng: np.random.Generator, centres: Sequence[int]
     ) -> Drafts:
-        """Return drafts for n children around centres (k, d), the first of which are elites.
-
-        Some children are `elsewhere`, around those centres.
+        """Return drafts for n children around centres, candidates of these numbers.
 
         With several metrics, each view of them orders the elites, and drafts its part of the children.
         """
         of = (self._choices, self._space.present)
         if self._goal is None or not self._goal.views:
-            around = (vectors, n, spreads, *of, self._surrogate, rng)
             ends = NEAR_ENDS if self.is_raced else None
             late = len(self._configs) >= _MANY
-            return drafts_around(
-                *around, elites=elites, elsewhere=elsewhere, to_ends=ends, is_late=late
-            )
+            return drafts_around(near, n, *of, self._surrogate, rng, to_ends=ends, is_late=late)
         parts = []
         views = len(self._goal.views)
         sizes = np.diff(np.linspace(0, n, views + 1).round().astype(int))
         for i, (view, size) in enumerate(zip(self._goal.views, sizes.tolist(), strict=True)):
             if size:
                 order = np.arange(len(centres))
-                order[:elites] = self._goal.order(view, centres[:elites])
-                seen = vectors[order], size, spreads[order], *of, view, rng
-                some = elsewhere[i::views][:size]
-                part = drafts_around(*seen, elites=elites, elsewhere=some, to_ends=OFTEN)
+                order[: near.elites] = self._goal.order(view, centres[: near.elites])
+                some = near.elsewhere[i::views][:size]
+                seen = Centres(near.vectors[order], near.spreads[order], near.elites, some)
+                part = drafts_around(seen, size, *of, view, rng, to_ends=OFTEN)
                 parts.append(part._replace(parents=order[part.parents]))
         fewest = min(part.vectors.shape[1] for part in parts)
         return Drafts(

@@ -9,9 +9,9 @@ import numpy as np
 from racer.core.table import with_success
 from racer.model.effects import effects
 from racer.model.failing import FAR, sure
-from racer.results.base import goes_by_means, likeliest, n_blocks_of, posterior_of
 from racer.results.likeness import likeness
 from racer.results.metrics import Metrics
+from racer.results.posterior import goes_by_means, likeliest, n_blocks_of, posterior_of
 from racer.results.tuning import compared
 
 if TYPE_CHECKING:

@@ -337,17 +337,11 @@ class Tuning:
             min_survivors=min(race.survivors, len(entrants) - 1),
         )
 
-    def _report(
-        self,
-        match: Match,
-        eliminated: tuple[Elimination, ...],
-        row: Row,
-        evidence: Evidence | None,
-    ) -> None:
+    def _report(self, match: Match, eliminated: tuple[Elimination, ...], row: Row) -> None:
         """Count a complete block of a race as used, and report it."""
         self.ledger.use(row.block)
         if self.is_watched:
-            self._note(match.event(eliminated, row, self._steps, evidence))
+            self._note(match.event(eliminated, row, self._steps))
         if not row.is_usable:
             self._note_set_aside(row.block, row.outcomes())
 

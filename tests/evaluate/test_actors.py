@@ -16,7 +16,7 @@ from racer.evaluate.attempt import Task
 from racer.evaluate.engines import Evaluator
 from racer.evaluate.executor import Futures
 from racer.evaluate.process_state import here
-from racer.run.drive import drive
+from racer.run.drive import Feed, drive
 
 
 class Engine:
@@ -88,7 +88,7 @@ def workers(engine, objective=evaluate):
 
 
 def raced(engine, objective=evaluate):
-    return drive(racer.Race(*RACE, **SETTINGS), workers(engine, objective))
+    return drive(Feed(racer.Race(*RACE, **SETTINGS), workers(engine, objective)))
 
 
 def answered(engine):
@@ -131,12 +131,11 @@ def test_a_call_that_ends_its_worker_each_time_is_killed():
     def deadly(number, calls):
         return any(b"deadly one" in call for call in calls)
 
-    result = drive(
-        racer.Race.of(
-            ["a", "deadly one", "c"], [0], deterministic=True, first_test=1, budget=3, seed=1
-        ),
-        workers(engine := Engine(dies=deadly), lambda config, instance, seed: ord(config[0])),
+    race = racer.Race.of(
+        ["a", "deadly one", "c"], [0], deterministic=True, first_test=1, budget=3, seed=1
     )
+    evaluate = workers(engine := Engine(dies=deadly), lambda config, instance, seed: ord(config[0]))
+    result = drive(Feed(race, evaluate))
     assert result.failures[["candidate", "status"]].to_numpy().tolist() == [[1, "killed"]]
     message = result.failures["message"].item()
     assert message == "WorkerLostError: 4 workers died with it: OSError: its worker is gone"

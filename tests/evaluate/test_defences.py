@@ -22,7 +22,7 @@ import racer
 from racer import Cell, ObjectiveError
 from racer.errors import RaceStateError
 from racer.evaluate.workers import InProcess, outcomes_of, workers_for
-from racer.run.drive import drive
+from racer.run.drive import Feed, drive
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 
@@ -147,7 +147,7 @@ def test_an_outcome_is_checked_before_it_is_recorded(tmp_path):
 
     race = racer.Race([1, 2], budget=20)
     with pytest.raises(RaceStateError, match="seconds=-1"):
-        drive(race, Wrong(lambda config, instance, seed: config), Store())
+        drive(Feed(race, Wrong(lambda config, instance, seed: config)), Store())
     assert recorded == []
 
 

@@ -30,7 +30,7 @@ import racer
 from racer import Cell, ObjectiveError, Outcome, RacerError, SettingError
 from racer.evaluate import transport
 from racer.evaluate.workers import outcomes_of, workers_for
-from racer.run.drive import drive
+from racer.run.drive import Feed, drive
 from racer.tuner import Tuner
 
 SETTINGS = {"budget": 120, "seed": 9, "decider": "f-race"}
@@ -64,7 +64,7 @@ def contest_of(name):
 def race_with(executor, function=evaluate, **settings):
     race = contest_of("race")
     workers = workers_for(function, race.configs, race.instances, n_jobs=executor, **settings)
-    return drive(race, workers)
+    return drive(Feed(race, workers))
 
 
 def content(result):
@@ -79,7 +79,7 @@ def content(result):
 @pytest.fixture(scope="module")
 def in_process():
     return {
-        name: content(drive(contest_of(name), workers_for(evaluate, [], [])))
+        name: content(drive(Feed(contest_of(name), workers_for(evaluate, [], []))))
         for name in ("race", "tuning")
     }
 
@@ -169,7 +169,7 @@ def test_whatever_an_executor_delays_reorders_repeats_or_loses(
 ):
     contest, executor = contest_of(name), AnyHow(seed, lost)
     workers = workers_for(evaluate, [], [], n_jobs=racer.Workers(n_jobs, executor=executor))
-    assert content(drive(contest, workers, ahead=ahead)) == in_process[name]
+    assert content(drive(Feed(contest, workers, ahead))) == in_process[name]
     assert lost < 0.3 or any(executor.losses.values())
 
 
@@ -308,10 +308,10 @@ def test_an_instance_that_cannot_be_sent_is_named(processes):
     race = racer.Race.of(range(3), [0, threading.Lock()], budget=60, deterministic=False)
     workers = workers_for(evaluate, race.configs, race.instances, n_jobs=processes)
     with pytest.raises(RacerError, match=r"^instance 1 cannot be sent"):
-        drive(race, workers)
+        drive(Feed(race, workers))
     with ThreadPoolExecutor(1) as executor:
         workers = workers_for(lambda c, i, s: c, race.configs, race.instances, n_jobs=executor)
-        assert drive(race, workers).best == 0
+        assert drive(Feed(race, workers)).best == 0
 
 
 def one_that(does):

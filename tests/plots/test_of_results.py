@@ -257,7 +257,7 @@ def test_the_values_of_elites_lose_no_blocks_to_candidates_beside_them():
 def test_labels_of_a_front_hide_no_other():
     near = np.array([[0.1, 0.5], [0.14, 0.45], [0.18, 0.4], [0.2, 0.45], [0.22, 0.38], [1.0, 5.0]])
     names = [f"#{i}" for i in range(10, 16)]
-    ax = plots.front(near, near, near, [1.0] * 6, [True] * 6, names, "xy", [False] * 2)
+    ax = plots.front(near, near, near, [1.0] * 6, [True] * 6, names, {"x": "min", "y": "min"})
     ax.figure.draw_without_rendering()
     labels = [text.get_window_extent() for text in ax.texts]
     assert len(labels) > 3

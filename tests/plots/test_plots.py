@@ -35,12 +35,13 @@ def scores(n=30, k=15, seed=3):
     return np.random.default_rng(seed).normal(size=(n, k)) + np.linspace(0, 2, k)
 
 
+def rows(labels, estimate, low, high):
+    return pd.DataFrame({"estimate": estimate, "low": low, "high": high}, index=labels)
+
+
 def pair_plot(q, ax=None):
     return plots.intervals(
-        NAMES[:q],
-        [0.7] * q,
-        [0.6] * q,
-        [0.8] * q,
+        rows(NAMES[:q], 0.7, 0.6, 0.8),
         decisions=["better"] * q,
         notes=["0.999"] * q,
         notes_title="P(better)",
@@ -87,10 +88,10 @@ PICTURES = {
     ),
     "post-hoc": lambda: conover_posthoc(scores(), correction="holm").plot(NAMES, alpha=0.1),
     "pairs": lambda: plots.intervals(
-        [f"{NAMES[0]} > {name}" for name in NAMES[1:]],
-        np.linspace(0.9, 0.48, 14),
-        np.linspace(0.8, 0.38, 14),
-        np.linspace(0.99, 0.58, 14),
+        rows(
+            [f"{NAMES[0]} > {name}" for name in NAMES[1:]],
+            *np.linspace([0.9, 0.8, 0.99], [0.48, 0.38, 0.58], 14).T,
+        ),
         decisions=["better"] * 6 + ["equivalent"] * 3 + ["undecided"] * 3 + ["indeterminate"] * 2,
         notes=["0.999"] * 14,
         notes_title="P(better)",
@@ -227,8 +228,9 @@ def test_regions_of_the_simplex_agree_with_the_probabilities():
         (lambda: plots.critical_difference("ab", [1, 2, 3], np.eye(2)), "sizes differ"),
         (lambda: plots.race([[0.0, 1.0]], [0], "ab"), "sizes differ"),
         (lambda: plots.matrix([[0.5]], "ab", [[""]]), "sizes differ"),
-        (lambda: plots.intervals("ab", [1], [0], [2]), "2 labels"),
-        (lambda: plots.intervals("a", [1], [0], [2], decisions=["good"]), "'good'"),
+        (lambda: plots.intervals(rows(["a", "b"], 1, 0, 2), notes=["c"]), "2 rows"),
+        (lambda: plots.intervals(pd.DataFrame({"estimate": [1]})), "no column 'low'"),
+        (lambda: plots.intervals(rows(["a"], 1, 0, 2), decisions=["good"]), "'good'"),
         (lambda: plots.simplex([[1, 2]], "abc"), "three labels"),
         (lambda: plots.posterior([]), "draws of shape"),
         (lambda: plots.evolution(pd.DataFrame({"budget": [1]})), "'algorithm'"),
@@ -322,7 +324,8 @@ def test_long_names_of_two_lines_leave_room_for_intervals(draw):
 def labels_of_a_front(points, chance):
     names = [f"#{i}" for i in range(len(points))]
     alive, d = np.array(chance) > 0.2, np.shape(points)[1]
-    ax = plots.front(points, points, points, chance, alive, names, "abc"[:d], [False] * d)
+    goal = dict.fromkeys("abc"[:d], "min")
+    ax = plots.front(points, points, points, chance, alive, names, goal)
     return [text.get_text() for text in ax.texts if "#" in text.get_text()]
 
 
@@ -342,7 +345,8 @@ def test_long_names_leave_the_plane_of_a_front_wide(n_places):
     x = np.repeat(np.linspace(0.0, 1.0, n_places), 25 // n_places)
     points, sure = np.column_stack([x, 1.0 - x]), np.ones(25)
     names = [f"#{i}, a name of a candidate" for i in range(25)]
-    ax = plots.front(points, points, points, sure, sure, names, "ab", [False] * 2)
+    goal = dict.fromkeys("ab", "min")
+    ax = plots.front(points, points, points, sure, sure, names, goal)
     ax.figure.draw_without_rendering()
     assert ax.get_position().width > 0.8
     assert len(ax.texts) >= 5
@@ -356,11 +360,12 @@ def test_long_names_leave_the_plane_of_a_front_wide(n_places):
         lambda names: plots.boxes([[1], [2]], names, "value"),
         lambda names: plots.bars([1, 2], names, "value", notes=names),
         lambda names: plots.parallel([[0, 1]] * 2, [(n, (0, 1), names) for n in names], names),
-        lambda names: plots.intervals(names, [1, 2], [0, 1], [2, 3]),
+        lambda names: plots.intervals(rows(names, [1, 2], [0, 1], [2, 3])),
         lambda names: plots.matrix([[0, 1], [1, 0]], names, [["0", "1"]] * 2),
         lambda names: plots.critical_difference(names, [1, 2], np.eye(2)),
         lambda names: plots.front(
-            [[0, 1], [1, 0]], *[[[0, 0]] * 2] * 2, [1] * 2, [1] * 2, names, names, [0] * 2
+            *([[0, 1], [1, 0]], *[[[0, 0]] * 2] * 2, [1] * 2, [1] * 2, names),
+            dict.fromkeys(names, "min"),
         ),
         lambda names: plots.simplex([[0.2, 0.3, 0.5]], [*names, "c"]),
         lambda names: plots.posterior([0.4], below=names[0], above=names[1]),
@@ -391,7 +396,7 @@ def test_pairs_and_a_small_matrix_in_one_figure_are_legible():
     ax, _ = together(
         [
             lambda ax: plots.intervals(
-                ["b > a"] * 3, [0.01] * 3, *ends, decisions=decisions, **given, ax=ax
+                rows(["b > a"] * 3, 0.01, *ends), decisions=decisions, **given, ax=ax
             ),
             lambda ax: plots.matrix(values, list("abc"), [["0.5"] * 3] * 3, ax=ax),
         ]

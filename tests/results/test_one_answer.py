@@ -32,7 +32,7 @@ from typed import typed
 import racer
 from experiments.reliability.answers import contradictions
 from racer import Search
-from racer.results.base import likeliest
+from racer.results.posterior import likeliest
 from racer.stats import BestPosterior
 
 ROW = re.compile(r"#(\d+)(?:, eliminated)? +([<>]?[01]\.\d\d) ")

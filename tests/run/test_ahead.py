@@ -23,7 +23,6 @@ from racer.evaluate.outcome import Outcome, bounded
 from racer.racing import Race
 from racer.run.drive import Feed, drive
 from racer.store.load import check_store
-from racer.store.replay import Prefetched
 from racer.tuner import Tuner
 
 pytestmark = pytest.mark.filterwarnings("ignore::racer.errors.RacerWarning")
@@ -152,7 +151,7 @@ def digest(result):
 
 @pytest.fixture(name="expected", scope="module")
 def _expected():
-    found = {name: drive(make(), AnyOrder(1, 0)) for name, make in ALL.items()}
+    found = {name: drive(Feed(make(), AnyOrder(1, 0))) for name, make in ALL.items()}
     assert all("capped" in set(found[name].scores["status"]) for name in TIMED)
     assert {result.unused for result in found.values()} == {(0, 0.0)}
     return {name: digest(result) for name, result in found.items()}
@@ -170,7 +169,7 @@ def test_the_result_is_the_same_whatever_ends_first(
     expected, name, capacity, ahead, seed, withdraws
 ):
     workers = AnyOrder(capacity, seed, withdraws=withdraws)
-    result = drive(ALL[name](), workers, ahead=ahead)
+    result = drive(Feed(ALL[name](), workers, ahead))
     assert digest(result) == expected[name]
     if name in CONTESTS:
         assert len(set(workers.evaluated)) == len(workers.evaluated)
@@ -180,14 +179,15 @@ def test_the_result_is_the_same_whatever_ends_first(
 
 
 def test_with_many_workers_they_do_go_ahead(expected):
-    result = drive(CONTESTS["race"](), AnyOrder(16, 1))
+    result = drive(Feed(CONTESTS["race"](), AnyOrder(16, 1)))
     assert result.unused.cells > 0
     assert digest(result) == expected["race"]
 
 
 def test_some_are_run_again_that_went_ahead_with_too_small_a_cap():
     workers = AnyOrder(12, 1)
-    drive(Race.of(range(7), budget=120, seed=3, runtime=racer.Runtime(20.0, slack=1.0)), workers)
+    race = Race.of(range(7), budget=120, seed=3, runtime=racer.Runtime(20.0, slack=1.0))
+    drive(Feed(race, workers))
     keys = [key for key, _ in workers.evaluated]
     assert len(set(keys)) < len(keys)
 
@@ -195,7 +195,7 @@ def test_some_are_run_again_that_went_ahead_with_too_small_a_cap():
 def test_what_is_known_of_one_eliminated_is_used_where_the_end_asks_for_it():
     """The end of a tuning looks at candidates that races have eliminated, too."""
     workers = AnyOrder(12, 1)
-    result = drive(Tuner(SPACE, range(7), budget=1_700, seed=1), workers)
+    result = drive(Feed(Tuner(SPACE, range(7), budget=1_700, seed=1), workers))
     assert len(set(workers.evaluated)) == len(workers.evaluated)
     assert result.unused.cells == len(workers.evaluated) - 1_700
 
@@ -204,10 +204,8 @@ def test_what_is_known_of_one_eliminated_is_used_where_the_end_asks_for_it():
 def test_a_cell_that_was_just_told_does_not_go_ahead(seed):
     """Where a race ends within a group of blocks, the next one begins with the same group."""
     workers = AnyOrder(12, seed)
-    drive(
-        Tuner.of(SPACE, range(40), budget=2_300, deterministic=False, block_size=4, seed=85),
-        workers,
-    )
+    settings = {"deterministic": False, "block_size": 4, "seed": 85}
+    drive(Feed(Tuner.of(SPACE, range(40), budget=2_300, **settings), workers))
     assert len(set(workers.evaluated)) == len(workers.evaluated)
 
 
@@ -239,7 +237,7 @@ def test_from_any_crash_it_goes_on_to_the_same_result(folder, expected, name, po
         workers = Crashing(12, seed)
         workers.until = until
         with suppress(Crash), stored(path, ALL[name](), evaluate) as (contest, store, known):
-            result = drive(contest, workers, store=store, prefetched=known)
+            result = drive(Feed(contest, workers, prefetched=known), store)
         evaluated += workers.evaluated
     assert digest(result) == expected[name]
     assert len(set(evaluated)) == len(evaluated)  # what is recorded is not evaluated again
@@ -275,7 +273,7 @@ def test_a_run_that_stops_has_the_result_of_its_store(folder, expected, name, un
     with stored(path, CONTESTS[name](), evaluate) as (contest, store, known):
         workers = Until(1, until, by_signal=by_signal)
         try:
-            result = drive(contest, workers, store=store, prefetched=known, deadline=workers)
+            result = drive(Feed(contest, workers, prefetched=known), store, deadline=workers)
         except racer.RaceInterrupted as stop:
             result = stop.result
     report = check_store(path)
@@ -283,7 +281,7 @@ def test_a_run_that_stops_has_the_result_of_its_store(folder, expected, name, un
     assert digest(report.result) == digest(result)
     assert report.result.unused == result.unused
     with stored(path, CONTESTS[name](), evaluate) as (contest, store, known):
-        whole = drive(contest, AnyOrder(3, 1), store=store, prefetched=known)
+        whole = drive(Feed(contest, AnyOrder(3, 1), prefetched=known), store)
     assert digest(whole) == expected[name]
     assert check_store(path).result.ended == whole.ended
 
@@ -377,15 +375,8 @@ def test_the_same_cell_is_asked_for_as_went_ahead(in_series):
 
 
 def feed_of(contest, workers, ahead, stopping=lambda: False):
-    feed = Feed(
-        contest,
-        workers,
-        ahead=ahead,
-        prefetched=Prefetched.none(),
-        accept=lambda *_: True,
-        stopping=stopping,
-    )
-    feed.may_prefetch = True
+    feed = Feed(contest, workers, ahead)
+    feed.accept, feed.stopping, feed.may_prefetch = lambda *_: True, stopping, True
     return feed
 
 
@@ -416,7 +407,7 @@ def test_nothing_goes_ahead_before_the_first_success():
 
     workers = Broken(16, 1)
     with pytest.raises(racer.ObjectiveError, match="all 9 evaluations of the first block"):
-        drive(CONTESTS["race"](), workers)
+        drive(Feed(CONTESTS["race"](), workers))
     assert len(workers.evaluated) == 9
 
 
@@ -436,7 +427,7 @@ def test_what_fails_ahead_is_silent_until_it_is_used():
     race = Race.of(range(9), budget=270, seed=3, min_survivors=8)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result = drive(race, Late(20, 1), ahead=8)
+        result = drive(Feed(race, Late(20, 1), ahead=8))
     late = [row for row in result.known.rows if row.block >= 30]
     assert len(caught) == len(late)
     assert set(result.failures["block"]) <= {row.block for row in result.known.rows}

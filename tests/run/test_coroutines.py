@@ -245,9 +245,9 @@ def test_a_cell_that_backs_off_does_not_delay_a_stop(tmp_path, loop):
 )
 def test_cells_of_coroutines_are_prefetched_on_more_blocks(monkeypatch, evaluate, how, ahead):
     given = []
-    monkeypatch.setattr("racer.run.job.drive", lambda *args, **named: given.append(named))
+    monkeypatch.setattr("racer.run.job.drive", lambda feed, *_, **more: given.append(feed))
     flat.race(range(9), evaluate, **how, **RULES)
-    assert [named["ahead"] for named in given] == [ahead]
+    assert [feed.ahead for feed in given] == [ahead]
 
 
 def test_money_spent_in_calls_that_fail_counts_and_nothing_goes_ahead():

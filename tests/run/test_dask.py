@@ -27,7 +27,7 @@ from processes import wait_for
 
 import racer
 from racer.evaluate.workers import workers_for
-from racer.run.drive import drive
+from racer.run.drive import Feed, drive
 
 CONFIG = {
     "distributed.deploy.lost-worker-timeout": "1 hour",  # or a nanny may be closed for good
@@ -135,9 +135,8 @@ def test_finished_tasks_are_released(cluster, executor, monkeypatch):
 def test_both_workers_killed_change_nothing(cluster, client, monkeypatch, tmp_path):
     settings = SETTINGS | {"budget": 90}
     evaluate = objective(tmp_path)  # so that both have some when one is killed
-    alone = drive(
-        racer.Tuner(SPACE, [1.0, 2.0], **settings), workers_for(objective(), (), [1.0, 2.0])
-    )
+    workers = workers_for(objective(), (), [1.0, 2.0])
+    alone = drive(Feed(racer.Tuner(SPACE, [1.0, 2.0], **settings), workers))
     tuner = racer.Tuner(SPACE, [1.0, 2.0], **settings)
     client.wait_for_workers(2)
     first, second = (worker.pid for worker in cluster.workers.values())
@@ -154,9 +153,8 @@ def test_both_workers_killed_change_nothing(cluster, client, monkeypatch, tmp_pa
             os.kill(second, signal.SIGKILL)
 
     monkeypatch.setattr(tuner, "tell", counted)
-    result = drive(
-        tuner, workers_for(evaluate, (), [1.0, 2.0], n_jobs=client.get_executor(pure=False))
-    )
+    workers = workers_for(evaluate, (), [1.0, 2.0], n_jobs=client.get_executor(pure=False))
+    result = drive(Feed(tuner, workers))
     assert said(result) == said(alone)
     assert result.failures.empty
     assert set(Counter(told).values()) == {1}

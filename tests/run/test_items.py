@@ -11,7 +11,7 @@ from playing import Scripted
 
 import racer
 from racer.deciders import BestForBudget, MeanRace
-from racer.results.base import costs_shown, posterior_of
+from racer.results.posterior import costs_shown, posterior_of
 
 M, N = 5, 80
 SCORES = (

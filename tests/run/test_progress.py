@@ -24,7 +24,7 @@ from racer import Tuner
 from racer.deciders import Decider, Drop, Verdict
 from racer.evaluate.workers import workers_for
 from racer.run.deadline import Deadline
-from racer.run.drive import drive
+from racer.run.drive import Feed, drive
 from racer.run.progress import Progress
 from racer.run.progress_state import ProgressState, Subject
 
@@ -416,7 +416,7 @@ def test_held_out_instances_have_a_counter_of_their_own():
 
     tuner = Tuner.of(space, range(5), budget=60, seed=1, test_instances=[7, 8, 9])
     workers = workers_for(evaluate, (), ())
-    drive(tuner, workers, display=Display(Console(file=io.StringIO())))
+    drive(Feed(tuner, workers), display=Display(Console(file=io.StringIO())))
     held_out = [line for line in seen if "held-out" in line]
     assert "held-out 1 of 3: " in held_out[0]
     assert "held-out 3 of 3: " in held_out[-1]

@@ -9,7 +9,7 @@ from scipy.special import ndtr, stdtr
 
 from racer.stats import best_posterior, least
 from racer.stats.least import Part, lattice_points, probability_least
-from racer.stats.places import place_parts, scores
+from racer.stats.places import Design, place_parts, scores
 
 HALF_A_DIGIT = 0.005  # of the last that is printed
 DRAWS = 400_000  # whose error is .0008
@@ -121,7 +121,7 @@ def test_what_each_candidate_has_of_its_own_leaves_a_covariance(settings):
     rng = np.random.default_rng(1)
     costs = rng.normal(size=(20, 12)) * np.linspace(0.5, 2.0, 12) + 0.3 * rng.normal(size=12)
     costs[np.arange(20)[:, None] >= rng.integers(4, 21, 12)] = math.nan
-    for part in place_parts(scores(costs), **settings)[0]:
+    for part in place_parts(scores(costs), Design(**settings))[0]:
         smallest = np.linalg.eigvalsh(part.covariance - np.diag(part.own))[0]
         assert smallest >= -1e-9 * np.trace(part.covariance)
         assert part.own.max() <= np.diag(part.covariance).max() * (1.0 + 1e-9)

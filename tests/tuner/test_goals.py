@@ -10,7 +10,7 @@ from objectives import two_metrics_of_x
 import racer
 from racer import Constrained, Pareto, Within
 from racer.model.effects import natural_effects
-from racer.tuner.drafts import NEAR_ENDS, OFTEN, drafts_around
+from racer.tuner.drafts import NEAR_ENDS, OFTEN, Centres, drafts_around
 
 HOW = {"error": "min", "dollars": "min"}
 SPACE = racer.Space({"x": racer.Real(0, 1), "y": racer.Real(0, 1)})
@@ -139,7 +139,7 @@ def test_drafts_of_fronts_reach_the_ends_of_ranges():
     def drawn(**how):
         rng = np.random.default_rng(1)
         return drafts_around(
-            *(elites, 40, np.array([0.05]), choices),
+            *(Centres(elites, np.array([0.05]), 1), 40, choices),
             *(lambda vectors: np.ones(vectors.shape, dtype=bool), None, rng),
             **how,
         ).vectors
@@ -155,7 +155,7 @@ def test_drafts_of_fronts_reach_the_ends_of_ranges():
 def test_the_first_drafts_of_a_child_near_an_end_do_not_reach_it():
     """Without a surrogate they are the children; all those at the end may be the same."""
     drafts = drafts_around(
-        *(np.array([[0.04, 0.5]]), 40, np.array([0.05]), np.array([0, 0])),
+        *(Centres(np.array([[0.04, 0.5]]), np.array([0.05]), 1), 40, np.array([0, 0])),
         *(lambda vectors: np.ones(vectors.shape, dtype=bool), None, np.random.default_rng(1)),
         to_ends=NEAR_ENDS,
     ).vectors
@@ -169,7 +169,7 @@ def test_drafts_around_a_centre_near_an_end_reach_it_once_the_neighbourhood_is_n
     def drawn(spread):
         rng = np.random.default_rng(1)
         return drafts_around(
-            *(centre, 40, np.array([spread]), np.array([0, 0])),
+            *(Centres(centre, np.array([spread]), 1), 40, np.array([0, 0])),
             *(lambda vectors: np.ones(vectors.shape, dtype=bool), None, rng),
             to_ends=NEAR_ENDS,
         ).vectors

@@ -134,8 +134,7 @@ def _pairs(comparison: ComparisonData, ax: Axes | None) -> Axes:
     rope = comparison.rope if probabilistic else None
     places = comparison.pairs.attrs.get(DECIMALS, {}).get("probability", 3)
     return intervals(
-        pair_labels(frame["better"], frame["worse"]),
-        *(frame[name].to_numpy() for name in ("estimate", "low", "high")),
+        frame.set_axis(pair_labels(frame["better"], frame["worse"])),
         decisions=frame["decision"].tolist(),
         reference=middle,
         rope=None if rope is None else (middle - rope, middle + rope),

@@ -15,7 +15,7 @@ from racer.integrations.optuna.search_space import Axes, Presence, joined
 from racer.model.effects import Effects, effects
 from racer.model.surrogate import Surrogate
 from racer.space.vectors import features, vectors_around
-from racer.tuner.drafts import NARROWEST, TRIES, WIDEST, drafts_around, is_alike, to_learn
+from racer.tuner.drafts import NARROWEST, TRIES, WIDEST, Centres, drafts_around, is_alike, to_learn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -176,8 +176,9 @@ class Model:
             spread = WIDEST * (spread / WIDEST) ** rng.random()
         spreads = np.full(len(self._elites), spread)
         while True:
+            near = Centres(self._elites, spreads, len(spreads))
             drafts = drafts_around(
-                self._elites, 1, spreads, self.axes.choices, self._present, self._surrogate, rng
+                near, 1, self.axes.choices, self._present, self._surrogate, rng
             ).vectors[0]
             found = self._first_new(drafts[:TRIES], taken)
             if found is not None:

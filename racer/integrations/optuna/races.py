@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -10,11 +9,9 @@ from functools import partial
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
 from optuna.storages import BaseStorage, InMemoryStorage
-from optuna.trial import BaseTrial
 
-from racer._checks import flag, whole, with_article
+from racer._checks import flag, whole
 from racer._entry import entry
 from racer.core.blocks import Order
 from racer.core.budget import Budget
@@ -41,6 +38,7 @@ from racer.integrations.optuna.evidence import Evidence, best_trials_by_evidence
 from racer.integrations.optuna.metrics import aim_of
 from racer.integrations.optuna.record import StudyRecord
 from racer.integrations.optuna.reports import is_maximized
+from racer.integrations.optuna.search_space import Suggest, checked_suggest
 from racer.racing.capping import leader
 from racer.racing.loop import advance, completed, race
 from racer.racing.repeats import Withheld
@@ -53,6 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from optuna.study import Study
+    from optuna.trial import BaseTrial
 
     from racer.core.events import Elimination
     from racer.core.objective import Metric
@@ -61,41 +60,7 @@ if TYPE_CHECKING:
     from racer.evaluate.limits.limits import Limits
     from racer.evaluate.objective import Objective
     from racer.evaluate.workers import Pool
-    from racer.racing.state import Evidence as TestEvidence
     from racer.run.progress import Progress
-
-
-Suggest = Callable[[BaseTrial], Any] | Mapping[str, BaseDistribution]
-
-
-def _checked(suggest: Suggest) -> Callable[[BaseTrial], Any]:
-    """Return the function for the configuration of a trial, open or recorded."""
-    if isinstance(suggest, Mapping):
-        space = dict(suggest)
-        if not space or not all(isinstance(d, BaseDistribution) for d in space.values()):
-            raise SettingError("suggest is a dict: give {name: optuna distribution, ..}")
-        return lambda trial: {name: _suggested(trial, name, d) for name, d in space.items()}
-    if not callable(suggest):
-        raise SettingError(
-            f"suggest is {with_article(suggest)}: give suggest(trial) -> config, or "
-            "{name: optuna distribution, ..}"
-        )
-    try:
-        inspect.signature(suggest).bind(None)
-    except TypeError as error:
-        raise SettingError(f"suggest cannot be called as suggest(trial): {error}") from None
-    except ValueError:  # some builtins have no signature
-        pass
-    return suggest
-
-
-def _suggested(trial: BaseTrial, name: str, distribution: Any) -> Any:
-    if isinstance(distribution, CategoricalDistribution):
-        return trial.suggest_categorical(name, distribution.choices)
-    is_whole = isinstance(distribution, IntDistribution)
-    suggest: Any = trial.suggest_int if is_whole else trial.suggest_float
-    low, high = distribution.low, distribution.high
-    return suggest(name, low, high, step=distribution.step, log=distribution.log)
 
 
 @dataclass(eq=False)
@@ -241,7 +206,6 @@ class Races:
         table: Table,
         gone: tuple[Elimination, ...],
         row: Row,
-        evidence: TestEvidence | None,
     ) -> None:
         """Show a block of a race, in the numbers of the study."""
         if self.display is None:
@@ -254,7 +218,6 @@ class Races:
             mean=table.mean,
             evaluations=self.display.state.work.evaluations,
             seconds=0.0,
-            evidence=evidence,
         )
         self.display(event.renumbered(trials))
 
@@ -501,7 +464,7 @@ def race_study(
             f"budget of {evaluations} evaluations: two trials x {len(items)} instances are "
             f"{2 * len(items)}; raise the budget, or give fewer instances"
         )
-    suggested = _checked(suggest)
+    suggested = checked_suggest(suggest)
     workers = workers_for(
         evaluate,
         (),

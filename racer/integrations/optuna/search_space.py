@@ -1,8 +1,10 @@
-"""The search space as a sampler sees it: parameters as axes, and which of them exist when."""
+"""The search space: what is suggested to a trial, and parameters as the axes of a sampler."""
 
 from __future__ import annotations
 
+import inspect
 import math
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,16 +14,52 @@ from optuna.distributions import (
     FloatDistribution,
     IntDistribution,
 )
+from optuna.trial import BaseTrial
 
+from racer._checks import with_article
+from racer.errors import SettingError
 from racer.space.distributions import from_distribution
 from racer.space.domains import Choices, Continuum
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from racer.space.domains import Domain
+
+
+Suggest = Callable[[BaseTrial], Any] | Mapping[str, BaseDistribution]
+
+
+def checked_suggest(suggest: Suggest) -> Callable[[BaseTrial], Any]:
+    """Return the function for the configuration of a trial, open or recorded."""
+    if isinstance(suggest, Mapping):
+        space = dict(suggest)
+        if not space or not all(isinstance(d, BaseDistribution) for d in space.values()):
+            raise SettingError("suggest is a dict: give {name: optuna distribution, ..}")
+        return lambda trial: {name: _suggested(trial, name, d) for name, d in space.items()}
+    if not callable(suggest):
+        raise SettingError(
+            f"suggest is {with_article(suggest)}: give suggest(trial) -> config, or "
+            "{name: optuna distribution, ..}"
+        )
+    try:
+        inspect.signature(suggest).bind(None)
+    except TypeError as error:
+        raise SettingError(f"suggest cannot be called as suggest(trial): {error}") from None
+    except ValueError:  # some builtins have no signature
+        pass
+    return suggest
+
+
+def _suggested(trial: BaseTrial, name: str, distribution: Any) -> Any:
+    if isinstance(distribution, CategoricalDistribution):
+        return trial.suggest_categorical(name, distribution.choices)
+    is_whole = isinstance(distribution, IntDistribution)
+    suggest: Any = trial.suggest_int if is_whole else trial.suggest_float
+    low, high = distribution.low, distribution.high
+    return suggest(name, low, high, step=distribution.step, log=distribution.log)
 
 
 class Axis:
