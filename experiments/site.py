@@ -25,6 +25,7 @@ import click
 from racer import deciders
 from racer.cli import main as racer_command
 from racer.results import scores
+from racer.scenario.irace_options import OPTIONS
 
 __all__ = ["broken_links", "main", "page", "write_pages"]
 
@@ -59,6 +60,7 @@ def page(path: str, text: str) -> str:
         ("<!-- racer --help -->", _commands),
         ("<!-- columns of result.scores -->", _columns),
         ("<!-- names of racer.deciders -->", _deciders),
+        ("<!-- options of irace -->", _irace_options),
     ):
         if mark in text:
             text = text.replace(mark, fill())
@@ -118,6 +120,15 @@ def _schema() -> str:
 def _deciders() -> str:
     """Return an entry for each public name of the deciders, which a registry makes."""
     return "\n\n".join(f"::: racer.deciders.{name}" for name in deciders.__all__)
+
+
+def _irace_options() -> str:
+    """Return a table of the options of irace: the setting of each, or why it has none."""
+    rows = ["| option | becomes |", "|---|---|"]
+    for name, option in OPTIONS.items():
+        reason = f"ignored: {option.ignored}" if option.ignored else f"refused: {option.refused}"
+        rows.append(f"| `{name}` | {f'`{option.becomes}`' if option.becomes else reason} |")
+    return "\n".join(rows)
 
 
 def _columns() -> str:

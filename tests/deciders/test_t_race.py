@@ -87,7 +87,7 @@ def test_equal_means_are_not_equal_ranks(table):
 
 
 def test_who_lost_every_block_to_one_other_stays_until_its_test_says_so(table):
-    """A difference to irace, which drops such a candidate: docs/irace_options.md names it."""
+    """A difference to irace, which drops it: docs/reference/irace_options.md names it."""
     level = np.random.default_rng(1).normal(size=(5, 1))
     costs = level + np.array([0.0, 0.4, 0.0])
     costs[:, 2] += [0.1, 0.1, 0.1, 0.1, 9.0]

@@ -24,6 +24,8 @@ def test_links_of_the_repository_lead_to_the_same_pages_in_the_site():
         ("racer --help", "## racer tune\n\n```text\nUsage: racer tune [OPTIONS]"),
         ("columns of result.scores", "| `block` | int64 | the block, from 0 |"),
         ("names of racer.deciders", "::: racer.deciders.FRace\n"),
+        ("options of irace", "| `maxExperiments` | `budget` |\n"),
+        ("options of irace", "| `mu` | ignored: racer plans its races by the budget itself |\n"),
     ],
 )
 def test_tables_are_filled_in(mark, row):

