@@ -14,9 +14,9 @@ from racer._checks import did_you_mean, is_whole, no_attribute
 from racer._numerics import mean_of, means_of
 from racer.core.contest import Unused
 from racer.core.table import Table, with_success
-from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.mean import MeanRace
 from racer.deciders.parts.groups import GroupMeans
+from racer.deciders.t_race import TRace
 from racer.errors import CandidateError, SettingError
 from racer.failures import impute_no_nearer, penalty
 from racer.render.notebook import Displayed
@@ -439,8 +439,8 @@ def posterior_of(
     `among` are those of which the best is sought, if not all; a rejected one is not. Where scores
     have bounds, a failed cell has the worst.
     """
-    if isinstance(rules.decider, CorrelatedTRace):
-        correlation = rules.decider.correlation
+    if isinstance(rules.decider, TRace):
+        correlation = correlation or rules.decider.correlation
     if not n_candidates:
         return BestPosterior(np.zeros(0), np.zeros(0), 0)
     rejected = known.rejected
