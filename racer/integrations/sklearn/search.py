@@ -200,7 +200,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         """Run a contest, in the store if there is one."""
         if self.decider is None:
             check_fraction(self.confidence, "confidence", low=0.5)
-            decider: Decider = TRace(alpha=1.0 - self.confidence, correlation=correlation)
+            decider: Decider = TRace(alpha=round(1.0 - self.confidence, 9), correlation=correlation)
         else:
             decider = as_decider(self.decider)
         rules = Rules(
