@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from racer.deciders import (
     DECIDERS,
     BayesianBest,
-    BradleyTerryRace,
-    CorrelatedTRace,
     SignedRankRace,
 )
 
@@ -21,8 +19,6 @@ __all__ = ["BY_CLASS", "OF_ONE_NUMBER"]
 
 BY_CLASS: Mapping[str, Decider] = {
     "bayesian-best": BayesianBest(),
-    "bradley-terry": BradleyTerryRace(),
-    "correlated-t": CorrelatedTRace(),
     "signed-rank": SignedRankRace(),
 }
 """Those that have no name in a call."""

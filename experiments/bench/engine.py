@@ -40,9 +40,8 @@ __all__ = ["main"]
 
 TARGETS = {"f-race": 20.0, "t-race": 20.0, "bayesian-friedman": 60.0}
 PAIRED = ("anytime", "mean")  # bet on each pair of candidates
-MODELS = ("bradley-terry",)  # fits all candidates together
 GROWING = (
-    *("f-race", "f-race-sign", "f-race-mean-rank", "t-race", "correlated-t", "signed-rank"),
+    *("f-race", "f-race-sign", "f-race-mean-rank", "t-race", "signed-rank"),
     *("bayesian-friedman", "bayesian-friedman-2015", "bayesian-best", "best-for-budget", "halving"),
     *("fixed-confidence", *PAIRED),
 )
@@ -121,7 +120,7 @@ def growth(names: tuple[str, ...]) -> dict[str, float]:
         sizes = [f"{m} candidates, us" for m in _GROWTH]
         print_row("decider", *sizes, "1000 to 100", "10 000 to 100", "peak, MB", head=True)
         for name in names:
-            counts = _GROWTH[:-1] if name in (*PAIRED, *MODELS) else _GROWTH
+            counts = _GROWTH[:-1] if name in PAIRED else _GROWTH
             found = [grown(name, m, _BLOCKS, 1) for m in counts]
             rows = [f"{us:.1f}" for us, _ in found]
             times = [us / found[0][0] for us, _ in found[1:]]

@@ -124,34 +124,27 @@ class BenchResult(Displayed):
         first, *others = [*self.race.survivors, *gone] if self.answer is None else range(2)
         near = f"within {100 * margin:g} %"
 
-        def row(i: int) -> tuple[Any, ...]:
+        def row(i: int) -> list[Any]:
             ratio, low, high = self._compared(i, first)
-            verdict: str
-            if self.answer is not None:
-                is_broken = i in gone and gone[i].reason == "rejected"
-                verdict = "failed" if is_broken else "baseline" if i == first else self.answer
-            elif i not in gone:
-                is_near = margin > 0.0 and 1.0 / (1.0 + margin) < low and high < 1.0 + margin
-                verdict = near if is_near else "not known"
-            elif gone[i].reason == "rejected":
+            verdict: str = "baseline" if i == first else self.answer or "not known"
+            if i in gone and gone[i].reason == "rejected":
                 verdict = "failed"
-            else:
+            elif self.answer is None and i in gone:
                 is_shown = low > 1.0 or gone[i].against == first
                 verdict = "slower" if is_shown else f"slower than {names[gone[i].against]}"
+            elif self.answer is None and 1.0 / (1.0 + margin) < low and high < 1.0 + margin:
+                verdict = near
             times = self.times[names[i]]
-            return names[i], ratio, low, high, times.median(), times.count(), verdict
+            return [names[i], ratio, low, high, times.median(), times.count(), verdict]
 
-        columns = ["program", "ratio", "low", "high", "median", "rounds", "verdict"]
-        if self.answer is not None:
-            return pd.DataFrame([*map(row, range(2))], columns=columns)
         rest = sorted(map(row, others), key=lambda row: (row[-1] == "failed", row[1]))
-        seen = {row[-1] for row in rest} - {"failed"}
-        verdict = (
-            "fastest" if seen <= {"slower"} else near if seen <= {"slower", near} else "not known"
-        )
-        if first in gone or not seen:
-            verdict = "failed" if first in gone else "left"
-        return pd.DataFrame([(*row(first)[:-1], verdict), *rest], columns=columns)
+        rows, seen = [row(first), *rest], {row[-1] for row in rest} - {"failed"}
+        if self.answer is None:
+            best = "fastest" if seen <= {"slower"} else near
+            known = (best if seen <= {"slower", near} else "not known") if seen else "left"
+            rows[0][-1] = "failed" if first in gone else known
+        columns = ["program", "ratio", "low", "high", "median", "rounds", "verdict"]
+        return pd.DataFrame(rows, columns=columns)
 
     def _compared(self, i: int, j: int) -> tuple[float, float, float]:
         """Return the median ratio of the times of two programs, and its confidence interval."""
@@ -165,20 +158,18 @@ class BenchResult(Displayed):
 
     def _pieces(self) -> list[Piece]:
         first: Any = self.table.iloc[0]
+        one, margin = self.race.configs[1], f"{100 * np.expm1(self._decider.margin):.3g} %"
         words = {
             "fastest": f"{first.program} is the fastest.",
             "left": f"{first.program} is the only program that did not fail.",
             "failed": "All programs failed.",
             "not known": "Which program is the fastest is not known: give more rounds or a larger margin.",
+            "passes": f"Passes: {one} is not slower than {first.program} by more than {margin}.",
+            "worse": f"Worse: {one} is slower than {first.program} by more than {margin}, or failed.",
+            "undecided": f"Undecided: whether {one} is slower by more than {margin} is not known.",
         }
         near = f"{first.program} is the fastest, or {first.verdict} of it."
-        if self.answer is not None:
-            one, margin = self.race.configs[1], f"{100 * np.expm1(self._decider.margin):.3g} %"
-            near = {
-                "passes": f"Passes: {one} is not slower than {first.program} by more than {margin}.",
-                "worse": f"Worse: {one} is slower than {first.program} by more than {margin}, or failed.",
-                "undecided": f"Undecided: whether {one} is slower by more than {margin} is not known.",
-            }[self.answer]
+        said = words.get(self.answer or first.verdict, near)
         table: Any = self.table.itertuples()
         rows = [
             (row[1], *(number(x, 4) for x in row[2:5]), _time(row.median), row.rounds, row.verdict)
@@ -190,7 +181,7 @@ class BenchResult(Displayed):
         )
         rounds, runs = counted(len(self.times), "round"), counted(self.race.evaluations, "run")
         return [
-            " ".join([near if self.answer else words.get(first.verdict, near), *self.failures]),
+            " ".join([said, *self.failures]),
             Grid.of([*self.table.columns], rows, "program verdict", title),
             f"Ended: {self.ended} after {rounds}, {runs}; seed {self.race.seed}.",
         ]

@@ -16,7 +16,7 @@ from racer.render.markup import markdown_table
 from racer.render.notebook import Displayed
 from racer.render.sections import Grid, number
 from racer.results.posterior import costs_shown
-from racer.stats._bets import difference_bounds, free_limits, mean_limits
+from racer.stats._bets import difference_bounds, mean_limits
 
 if TYPE_CHECKING:
     from racer.render.sections import Piece

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import chain, islice, repeat
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from racer.deciders.faster import FasterRace
 from racer.deciders.gate import GateRace
 from racer.errors import ObjectiveError, RaceInterrupted, SettingError
 from racer.evaluate.command.command import Command
-from racer.evaluate.command.timing import Printout, Timed
+from racer.evaluate.command.timing import Timed
 from racer.evaluate.objective import Misbehaved, describe
 from racer.results.bench import BenchResult
 from racer.run.calls import race
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     Line = str | Sequence[str | PathLike[str]] | Command
     Program = Callable[..., Any] | Line
-    Same = Callable[[Any, Any], Any]
 
 __all__ = ["bench"]
 
@@ -50,7 +49,7 @@ def bench(
     rounds: int = 200,
     warmup: int = 1,
     cpu: bool = False,
-    same_output: bool | Same = False,
+    same_output: bool | Callable[[Any, Any], Any] = False,
     baseline: str | None = None,
     alpha: float = 0.05,
     seed: int | None = None,
@@ -121,15 +120,15 @@ def bench(
     >>> result.fastest
     'set'
     """
-    named, items, seed = _named(programs), as_instances(instances), check_seed(seed)
-    named, decider = _against(baseline, named, FasterRace(alpha=alpha, margin=margin))
+    named, items, seed = _named(programs, baseline), as_instances(instances), check_seed(seed)
+    faster = FasterRace(alpha=alpha, margin=margin)
+    gated = None if baseline is None else GateRace(alpha, math.log1p(margin), by="ratios")
     keep = callable(same_output) or flag(same_output, "same_output")
     same: Any = same_output if callable(same_output) else _equal
     runs = {name: _runner(name, named[name], items, cpu=flag(cpu, "cpu")) for name in named}
     turns = chain([1 + whole(warmup, "warmup", least=0)], repeat(1))
     orders, alive = rng_for(seed, "bench", "orders"), list(named)
     found: dict[str, Timed] = {}  # of this round
-    expected: list[tuple[str, Any]] = []  # the first program that did not fail in it, its output
 
     def evaluate(name: str, instance: Any, seed: int) -> float:
         """Return the seconds of a program; the first of a round lets all run that are in."""
@@ -137,32 +136,28 @@ def bench(
             for _ in range(next(turns)):
                 for i in orders.permutation(len(alive)).tolist():
                     found[alive[i]] = runs[alive[i]](instance, seed, keep=keep)
-            some = (name for name in alive if not found[name].failure)
-            expected[:] = [(name, found[name].output) for name in islice(some, 1)]
+            first, *others = [one for one in alive if not found[one].failure] or alive[:1]
+            for one in others if keep else ():
+                why = _difference(first, found[first].output, found[one].output, same)
+                found[one] = found[one]._replace(failure=why)
         run = found.pop(name)
-        failure = run.failure
-        if keep and not failure:
-            ((other, output),) = expected
-            failure = _difference(other, output, run.output, same) if other != name else ""
-        if failure:
-            raise Misbehaved("rejected", failure)  # so that it is out
+        if run.failure:
+            raise Misbehaved("rejected", run.failure)  # so that it is out
         return max(run.cpu if cpu else run.wall, 1e-9)  # no time is 0
 
     def watch(event: object) -> None:
         if isinstance(event, BlockCompleted):
             alive[:] = [name for i, name in enumerate(named) if i in event.alive]
 
-    stop = GracefulStop(_interrupt)
+    drawn, stop = _drawn(items or (None,), rounds, seed), GracefulStop(_interrupt)
     try:
         with stop:
             result = race(
                 list(named),
                 evaluate,
-                Instances(
-                    _drawn((None,) if items is None else items, rounds, seed), deterministic=True
-                ),
+                Instances(drawn, deterministic=True),
                 budget=rounds * len(named),
-                decider=decider,
+                decider=gated or faster,
                 seed=seed,
                 progress=progress,
                 callbacks=[watch],
@@ -171,18 +166,6 @@ def bench(
         error.result, error.code = BenchResult(race=error.result, cpu=cpu), stop.code
         raise
     return BenchResult(race=result, cpu=cpu)
-
-
-def _against(
-    baseline: Any, named: dict[str, Program], decider: FasterRace
-) -> tuple[dict[str, Program], FasterRace | GateRace]:
-    """Return the programs and their decider: with a baseline, that first, and a gate."""
-    if baseline is None:
-        return named, decider
-    if not isinstance(baseline, str) or baseline not in named or len(named) != 2:
-        raise SettingError(f"baseline={baseline!r}: give the name of one of two programs")
-    gate = GateRace(decider.alpha, math.log1p(decider.margin), by="ratios")
-    return {baseline: named[baseline], **named}, gate
 
 
 def _interrupt(_: str) -> None:
@@ -198,17 +181,15 @@ def _drawn(instances: Sequence[Any], rounds: int, seed: int) -> list[Any]:
     return [instances[i] for _ in range(turns) for i in rng.permutation(len(instances))][:rounds]
 
 
-def _difference(name: str, expected: Any, output: Any, same: Same) -> str:
+def _difference(name: str, expected: Any, output: Any, same: Any) -> str:
     """Return how an output differs from the expected one, of `name`; "" if it does not."""
     try:
         if same(expected, output):
             return ""
-        where = output.difference(expected) if isinstance(expected, Printout) else ""
+        why = ""
     except Exception as error:  # noqa: BLE001  (arrays of other shapes, say)
-        where = (
-            f", or one that cannot be compared ({describe(error)}): give a function same_output="
-        )
-    return f"gave another output than {name}{where}"
+        why = f", or one that cannot be compared ({describe(error)}): give a function same_output="
+    return f"gave another output than {name}{why}"
 
 
 def _equal(one: Any, other: Any) -> bool:
@@ -220,20 +201,23 @@ def _equal(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(map(_equal, one, other))
     if type(one) is type(other) is dict:
         return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
-    if np.shape(one) != np.shape(other):
-        return False
-    return bool(np.all((one == other) | ((one != one) & (other != other))))  # noqa: PLR0124  (NaN)
+    is_alike = np.shape(one) == np.shape(other)
+    return is_alike and bool(np.all((one == other) | ((one != one) & (other != other))))  # noqa: PLR0124  (NaN)
 
 
-def _named(programs: Any) -> dict[str, Program]:
-    """Return programs by name; commands without one are called as they are written."""
+def _named(programs: Any, baseline: str | None) -> dict[str, Program]:
+    """Return programs by name, first the baseline; a command without name is called as it is written."""
     if isinstance(programs, str) or not isinstance(programs, Mapping | Sequence):
         raise SettingError('programs: give {"name": program, ..}, or a list of commands')
     texts = (one if isinstance(one, str) else repr(one) for one in programs)
     named = dict(programs if isinstance(programs, Mapping) else zip(texts, programs, strict=True))
     if len(named) < max(len(programs), 2):
         raise SettingError("give two programs or more, each once or with names: {name: program}")
-    return named
+    if baseline is None:
+        return named
+    if baseline not in [*named] or len(named) > 2:
+        raise SettingError(f"baseline={baseline!r}: give the name of one of two programs")
+    return {baseline: named[baseline], **named}
 
 
 def _runner(name: str, program: Any, instances: Sequence[Any] | None, *, cpu: bool) -> Any:

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 SigmaPrior = Literal["lognormal", "cauchy", "normal"]
 SCALES: dict[SigmaPrior, float] = {"lognormal": 0.5, "cauchy": 1.0, "normal": 3.0}
 LOG_NU_SCALE = 2.0  # between equals, P(tie) of 1 % to 96 %
-_NO_TIES = np.zeros((1, 1))
-_POINTS = 64  # at a time, whose sums stay in the cache
-_LONGEST = 600.0  # logarithm of a product, up to which it is a float, as is its inverse
 
 
 @dataclass(frozen=True)
@@ -109,41 +106,6 @@ class Likelihood:
         return np.asarray(np.diag(weights.sum(axis=1)) - weights)
 
 
-class EvenLikelihood(Likelihood):
-    """The same of many candidates that all met equally often and never tied.
-
-    A logarithm is taken of as many sums e_i + e_j as have a product that is a float: for many
-    candidates a tenth of the time, and equal but for rounding.
-    """
-
-    def log_likelihood(
-        self,
-        beta: NDArray[np.float64],
-        nu: NDArray[np.float64],  # noqa: ARG002
-    ) -> NDArray[np.float64]:
-        """Return it, up to a constant, for beta (k, K)."""
-        beta = beta - beta.max(axis=1, keepdims=True)
-        parts = [_sum_of_logs(beta[i : i + _POINTS]) for i in range(0, len(beta), _POINTS)]
-        return np.asarray(beta @ self.scores - self.met[0, 1] * np.concatenate(parts))
-
-
-def _sum_of_logs(beta: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sum of log(e_i + e_j) over all pairs, (k,), for beta (k, K) of at most 0."""
-    e = np.ascontiguousarray(np.exp(beta).T)
-    k, last = len(e), (len(e) - 1) // 2
-    again = np.concatenate([e, e])  # i meets the next one, the second next, and so on
-    factors = int(_LONGEST / max(1.0, -beta.min())) or 1  # a sum is at most 2
-    logs, total = np.zeros(len(beta)), np.empty_like(e)
-    for start in range(1, last + 1, factors):
-        product = e + again[start : start + k]
-        for step in range(start + 1, min(start + factors, last + 1)):
-            product *= np.add(e, again[step : step + k], out=total)
-        logs += np.log(product, out=product).sum(axis=0)
-    if k % 2 == 0:  # those half-way round meet once
-        logs += np.log(e[: k // 2] + e[k // 2 :]).sum(axis=0)
-    return logs
-
-
 class StrengthModel:
     """Posterior of (v, xi) or, with ties, of (v, xi, log nu), log nu ~ Normal(0, 2).
 
@@ -220,28 +182,6 @@ class StrengthModel:
         if self._likelihood.tied:
             slope[:, self._d + 1] = by_nu - points[:, self._d + 1] / LOG_NU_SCALE**2
         return slope
-
-
-class GivenScale:
-    """Posterior of beta, (K,), where sigma is known and no pair ties."""
-
-    def __init__(self, likelihood: Likelihood, sigma: float, start: NDArray[np.float64]) -> None:
-        self._likelihood, self._q = likelihood, sigma**-2
-        self.start = start
-
-    def log_density(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the log-density at points (k, K), shape (k,)."""
-        value = self._likelihood.log_likelihood(points, _NO_TIES)
-        value -= 0.5 * self._q * (points**2).sum(axis=1)
-        return value
-
-    def gradient(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return its gradient, shape (k, K)."""
-        return self._likelihood.slopes(points, _NO_TIES)[0] - self._q * points
-
-    def precision(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return minus its Hessian at one point, shape (K, K)."""
-        return self._likelihood.curvature(point) + self._q * np.eye(len(point))
 
 
 def sum_to_zero(k: int) -> NDArray[np.float64]:

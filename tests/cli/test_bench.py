@@ -9,7 +9,6 @@ import threading
 from contextlib import nullcontext
 from functools import partial
 
-import pandas as pd
 import pytest
 from processes import alive, wait_for
 from typed import typed
@@ -39,20 +38,9 @@ def test_the_help_shows_a_whole_command():
     )
 
 
-def test_the_syntax_of_a_shell_is_pointed_out():
-    done = run("true | cat", "true '|'", "--rounds", "1")
-    assert done.stderr == (
-        "racer: no shell runs 'true | cat', so | is an argument: sh -c '..' has one\n"
-    )
-
-
 @pytest.mark.usefixtures("made_up")
-def test_the_fastest_and_the_exit_code(tmp_path):
-    done = run("3", "2", "2.5", "--seed", "7", "--csv", str(tmp_path / "out"), exits=0)
-    assert done.output.startswith("2 is the fastest.")
-    table = pd.read_csv(tmp_path / "out" / "table.csv")
-    assert table["verdict"].tolist() == ["fastest", "slower", "slower"]
-    assert pd.read_csv(tmp_path / "out" / "times.csv").shape == (10, 4)
+def test_the_fastest_and_the_exit_code():
+    assert run("3", "2", "2.5", "--seed", "7", exits=0).output.startswith("2 is the fastest.")
     assert run("2", "3", "--rounds", "4").exit_code == 3  # too few
 
 
@@ -92,7 +80,7 @@ def test_real_commands_on_instances(tmp_path):
         exits=1,
     )
     assert "cat {instance}x exited with code 1: cat: " in " ".join(done.output.split())
-    assert "gave another output than cat {instance}: line 1 is" in " ".join(done.output.split())
+    assert "gave another output than cat {instance} " in " ".join(done.output.split())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="programs run on Linux and macOS only")

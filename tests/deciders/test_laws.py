@@ -14,8 +14,6 @@ from racer.deciders import (
     BayesianBest,
     BayesianFriedman,
     Blocks,
-    BradleyTerryRace,
-    CorrelatedTRace,
     FixedConfidence,
     FRace,
     Setting,
@@ -36,8 +34,7 @@ EAGER = {
     "f-race-sign, no gate": FRace(posthoc="sign", gate=False),
     "f-race-mean-rank, no gate": FRace(posthoc="mean-rank", gate=False),
     "t-race, holm": TRace(correction="holm"),
-    "BradleyTerryRace, no gate": BradleyTerryRace(gate=False),
-    "BradleyTerryRace, independent, no gate": BradleyTerryRace(gate=False, independent=True),
+    "t-race, correlated": TRace(correlation=0.1),
     "SignedRankRace, no gate": SignedRankRace(gate=False),
 }
 EVERY = {
@@ -46,9 +43,8 @@ EVERY = {
     **SIGNS,
     "fixed-confidence, rank": FixedConfidence(form="rank"),
 }
-UNLIKELY = [name for name in EVERY if name.startswith("BradleyTerryRace")]
 # t-race looks at costs, f-race at those of the last two, the signed-rank race at how differences compare over blocks, and so do bets
-BY_SIZE = ("t-race", "CorrelatedTRace", "anytime", "fixed-confidence", "SignedRankRace", "f-race")
+BY_SIZE = ("t-race", "anytime", "fixed-confidence", "SignedRankRace", "f-race")
 # the default asks the posterior of the best, too, which compares sizes
 RANK_BASED = [name for name in NAMED if name not in {*BY_SIZE, "bayesian-friedman"}] + list(SIGNS)
 
@@ -169,7 +165,7 @@ def test_the_unit_of_the_costs_changes_nothing(table, name, seed, power):
     assert result.survivors == other.survivors
 
 
-@pytest.mark.parametrize("decider", [*PLANNERS, "t-race", CorrelatedTRace()], ids=short)
+@pytest.mark.parametrize("decider", [*PLANNERS, "t-race"], ids=short)
 @pytest.mark.parametrize("level", [8.0, 1024.0])
 def test_neither_level_nor_unit_of_the_costs_matters_though_one_of_two_fails(decider, level):
     costs = np.random.default_rng(5).integers(0, 16, size=(40, 2)).astype(float)
@@ -258,7 +254,7 @@ def test_one_candidate_far_better_wins(table, name):
     result, _ = table.race_over(EVERY[name], costs)
     assert result.ended == Ended.DECIDED
     assert result.leader == 3
-    assert set(result.eliminations["reason"]) == {"unlikely" if name in UNLIKELY else "inferior"}
+    assert set(result.eliminations["reason"]) == {"inferior"}
     assert len(result.blocks) < 20
 
 

@@ -119,11 +119,7 @@ def test_an_unknown_name_suggests_the_nearest_and_lists_all(typed, meant):
 
 @pytest.mark.parametrize(
     ("typed", "meant"),
-    [
-        ("signed-rank", "SignedRankRace"),
-        ("wilcoxon", "SignedRankRace"),
-        ("bradley_terry", "BradleyTerryRace"),
-    ],
+    [("signed-rank", "SignedRankRace"), ("wilcoxon", "SignedRankRace")],
 )
 def test_the_name_of_a_decider_that_has_none_suggests_its_class(typed, meant):
     with pytest.raises(SettingError, match=rf"did you mean racer\.deciders\.{meant}\(\)\?"):

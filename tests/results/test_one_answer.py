@@ -68,7 +68,7 @@ def test_rounding_does_not_choose_among_equals():
         racer.Instances(range(6), deterministic=True),
         budget=18,
         goal="max",
-        decider=racer.deciders.CorrelatedTRace(0.2),
+        decider=racer.deciders.TRace(correlation=0.2),
     )
     assert result.posterior.probability_best == pytest.approx(1 / 3)
     assert (result.best_index, result.guess) == (None, None)

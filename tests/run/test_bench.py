@@ -362,20 +362,10 @@ def test_commands_get_the_instance_and_the_seed_of_the_round(tmp_path):
 
 
 def test_commands_print_the_same():
-    many = python("print('1\\n' * 70000 + '2')")
     given = {"a": ["printf", "1\n2\n"], "b": ["printf", "1\n3\n"], "c": ["printf", "1\n2"]}
-    given["e"] = ["printf", "1\n"]
     result = racer.bench({**given, "d": ["printf", "1\n2\n"]}, same_output=True, rounds=1)
-    end = " (round 1), and is out."
-    assert result.failures == (
-        f"b gave another output than a: line 2 is '3\\n', not '2\\n'{end}",
-        f"c gave another output than a: line 2 is '2', not '2\\n'{end}",
-        f"e gave another output than a: 1 line, not 2{end}",
-    )
-    late = {"one": many, "other": python("print('1\\n' * 70000 + '3')")}
-    assert racer.bench(late, same_output=True, rounds=1).failures == (
-        f"other gave another output than one{end}",
-    )
+    said = "{} gave another output than a (round 1), and is out."
+    assert result.failures == tuple(map(said.format, "bc"))
     assert not racer.bench(given, rounds=1).failures
 
 

@@ -8,8 +8,6 @@ from racer import Outcome, Race
 from racer.deciders import (
     DECIDERS,
     BayesianBest,
-    BradleyTerryRace,
-    CorrelatedTRace,
     Decider,
     Drop,
     SignedRankRace,
@@ -17,7 +15,7 @@ from racer.deciders import (
     as_decider,
 )
 
-BY_CLASS = (BayesianBest(), BradleyTerryRace(), CorrelatedTRace(), SignedRankRace())
+BY_CLASS = (BayesianBest(), SignedRankRace())
 """The deciders that have no name."""
 
 ONE_NUMBER = (

@@ -56,14 +56,14 @@ NAMED = "bayesian-friedman bayesian-friedman-2015 f-race-sign f-race-mean-rank b
 NAMED = (*NAMED.split(), "f-race", "t-race", "halving", "anytime")
 DECIDERS = {name: name for name in NAMED} | {
     "bayesian-best": deciders.BayesianBest(),
-    "bradley-terry": deciders.BradleyTerryRace(),
-    "correlated-t": deciders.CorrelatedTRace(),
+    "fixed-confidence-rank": deciders.FixedConfidence(form="rank"),
+    "t-race-correlated": deciders.TRace(correlation=0.2),
     "signed-rank": deciders.SignedRankRace(),
 }
-CAPPED = {"default", *NAMED[:4], "bayesian-best", "bradley-terry"}  # take capped run times
+CAPPED = {"default", *NAMED[:4], "bayesian-best", "fixed-confidence-rank"}  # take capped run times
 PLAN = {"best-for-budget", "bayesian-best", "halving"}  # with a number of evaluations
 TUNING = ("default", "f-race", "bayesian-friedman", "anytime", "halving", "default", "t-race")
-TUNING += ("bradley-terry", "f-race-sign", "default", "signed-rank", "bayesian-best")
+TUNING += ("fixed-confidence-rank", "f-race-sign", "default", "signed-rank", "bayesian-best")
 LUCK = {
     "digits": (None, None, 1, 1, 0),
     "seeded": ("fresh", "fresh", "fresh", "ignored", "ignored", "partly", "late"),
@@ -537,7 +537,7 @@ def play_contest(kind, number):
 # -- ablations
 
 ABLATED = {
-    "decider": ("bayesian-friedman", "f-race-sign", "bradley-terry"),
+    "decider": ("bayesian-friedman", "f-race-sign", "fixed-confidence-rank"),
     "maximize": (False, False, True),
     "test_instances": (None, [*range(100, 106)]),
 }

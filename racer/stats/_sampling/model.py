@@ -33,13 +33,6 @@ class Model(Protocol):
         """Return its gradient at k points, shape (k, d)."""
 
 
-class Curved(Model, Protocol):
-    """A log-concave one that knows its own curvature."""
-
-    def precision(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return minus the Hessian at one point, shape (d, d)."""
-
-
 def in_parts(
     of: Callable[[NDArray[np.float64]], NDArray[np.float64]], points: NDArray[np.float64]
 ) -> NDArray[np.float64]:
@@ -141,30 +134,6 @@ def find_mode(model: Model, *, steps: int = 100) -> Laplace:
         least_gain=_DECIDED,
     )
     return _laplace(x, _precision(model, x)).rounded()
-
-
-def climb(model: Curved, *, steps: int = 100) -> Laplace:
-    """Climb from `start`, or from 0 if higher up, by Newton's method to the last digits."""
-
-    def first_that_climbs(
-        x: NDArray[np.float64], step: NDArray[np.float64], gain: float
-    ) -> NDArray[np.float64]:
-        if gain <= _SEEN:
-            return step
-        tried = x + _HALVINGS[:, None] * step
-        values = log_density(model, np.concatenate([x[None], tried]))
-        return np.asarray(_HALVINGS[int(np.argmax(values[1:] > values[0]))] * step)
-
-    starts = np.stack([model.start, np.zeros_like(model.start)])
-    x = newton(
-        starts[int(np.argmax(log_density(model, starts)))],
-        lambda x: model.gradient(x[None])[0],
-        model.precision,
-        first_that_climbs,
-        steps=steps,
-        least_gain=_DECIDED,
-    )
-    return _laplace(x, model.precision(x))
 
 
 def _laplace(mode: NDArray[np.float64], precision: NDArray[np.float64]) -> Laplace:

@@ -6,7 +6,6 @@ import pytest
 from racer.deciders import (
     BayesianFriedman,
     Blocks,
-    BradleyTerryRace,
     FRace,
     Setting,
     SignedRankRace,
@@ -14,7 +13,7 @@ from racer.deciders import (
 from racer.deciders.parts.gates import Omnibus
 from racer.deciders.parts.ranking import RunningRanks
 
-GATED = [BayesianFriedman, FRace, BradleyTerryRace, SignedRankRace]
+GATED = [BayesianFriedman, FRace, SignedRankRace]
 
 
 def ranks_of(costs):
