@@ -68,7 +68,8 @@ class Failing:
         luck = np.random.default_rng(0).random(len(at))
         order = np.lexsort((luck, ~hard[places]))  # by instance, never by outcome
         some = order[:_CELLS]
-        known = at[some], places[some], (failed - self.rate)[some]
+        rest = np.asarray(failed - self.rate, dtype=np.float64)
+        known = at[some], places[some], rest[some]
         found = np.array([len(at), failed.sum()])
         if last is not None and (found <= _GROWTH * last.searched_at).all():
             self.searched_at: Indices = last.searched_at

@@ -67,8 +67,8 @@ class GateResult(Displayed):
         Name of the score.
     margin, alpha : float
         As they were given; a margin in percent, in units of the score.
-    bounds : (float, float) or None
-        The smallest and the largest score. None: decided by signs and means together.
+    bounds : (float, float)
+        The smallest and the largest score.
     seed : int
         The seed that repeats the order of items.
     race : RaceResult
@@ -87,7 +87,7 @@ class GateResult(Displayed):
     metric: str
     margin: float
     alpha: float
-    bounds: tuple[float, float] | None
+    bounds: tuple[float, float]
     difference: float
     low: float
     high: float
@@ -108,31 +108,23 @@ class GateResult(Displayed):
         """Return the result of a race of the baseline and the change."""
         decider: Any = race.rules.decider
         names, place, alpha = race.instances or (), race.stream.instance, 2.0 * decider.alpha
-        cells = [(names[place(b) or 0], c, one) for b, c, one in race.known.cells()]
-        made = {name: one for name, c, one in cells if c == CHANGE}
+        cells = race.known.cells()
+        made = {names[place(block) or 0]: one for block, c, one in cells if c == CHANGE}
         costs = costs_shown(race.known, 2, race.stream, race.rules)
         costs = costs[~np.isnan(costs).any(axis=1)]
-        d = differences(costs, race.rules.cost_bounds, decider.worst)
-        d = (1.0 if race.rules.maximize else -1.0) * np.where(abs(d) <= TIE, 0.0, -d)
+        bounds, ends = race.rules.bounds, race.rules.cost_bounds
+        sign = -1.0 if race.rules.maximize else 1.0
+        d = sign * differences(costs, ends)
+        d[np.abs(d) <= TIE] = 0.0
         mean = float(d.mean()) if len(d) else math.nan
-        first = [
-            o.value
-            for name, c, o in cells
-            if c == BASELINE and name in made and o.value is not None
-        ]
-        baseline = float(np.mean(first)) if first else math.nan
-        bounds = race.rules.bounds
+        baseline = sign * float(np.clip(costs[:, BASELINE], *ends).mean()) if len(d) else math.nan
         if len(d) in (0, len(names)):  # nothing is known, or nothing is left to be known
             low, high = (mean, mean) if len(d) else (-math.inf, math.inf)
-        elif bounds is None:
-            low, high = free_limits(d, alpha)
         else:
-            ends = difference_bounds(bounds) or bounds
-            limits = mean_limits(d[:, None], ends, n_blocks=len(names), alpha=alpha)
+            both: Any = difference_bounds(bounds)
+            limits = mean_limits(d[:, None], both, n_blocks=len(names), alpha=alpha)
             low, high = (float(end[0]) for end in limits)
-        better, worse = (
-            int((side * d > 0).sum()) for side in ((1, -1) if race.rules.maximize else (-1, 1))
-        )
+        better, worse = int((sign * d < 0).sum()), int((sign * d > 0).sum())
         return cls(
             answer=answer_of(race),
             metric=metric,
@@ -171,8 +163,6 @@ class GateResult(Displayed):
         )
         if self.failures:
             notes += f" {counted(len(self.failures), 'item')} failed, and count as the worst score."
-        if self.bounds is None:
-            notes += " No bounds of the scores: decided by signs and by means (t, approximate)."
         return [said, Grid.of(head, [(self.metric, *shown, ends)], "score"), notes]
 
     def to_markdown(self) -> str:
@@ -184,10 +174,7 @@ class GateResult(Displayed):
         names, table = self.race.instances or (), self.race.table
         both = ((names[self.race.stream.instance(b) or 0], *row) for b, *row in table.itertuples())
         gaps = [(sign * (new - old), name, f"{old:.4g} → {new:.4g}") for name, old, new in both]
-        lost = [
-            *self.failures.items(),
-            *((name, text) for gap, name, text in sorted(gaps) if gap < 0),
-        ]
+        lost = [*self.failures.items(), *(one[1:] for one in sorted(gaps) if one[0] < 0)]
         if lost:
             rows = [(item, why[:200]) for item, why in lost[:_MOST]]
             grid = Grid.of(("item", "score"), rows, "item score")
