@@ -79,8 +79,10 @@ class GateRace(Decider):
         ends = difference_bounds(bounds) or (-1.0, 1.0)
         if bounds is None:
             bounds, n = (-math.inf, math.inf), None
-        bets = [MeanBets((), (c,), bounds=ends, n_blocks=n) for c in (self._null, -self._null)]
-        return _State(*bets, bounds, ends, math.inf if n is None else n)
+        worse, passes = (
+            MeanBets((), (c,), bounds=ends, n_blocks=n) for c in (self._null, -self._null)
+        )
+        return _State(worse, passes, bounds, ends, math.inf if n is None else n)
 
     @property
     def _null(self) -> float:
