@@ -125,11 +125,6 @@ def test_a_running_tuning_is_watched_without_its_races(tmp_path):
     assert "candidates left        - of" in state.text(0.0)
 
 
-def test_what_is_no_store_is_an_error(tmp_path):
-    with pytest.raises(racer.StoreError, match="there is no such file"):
-        watch(str(tmp_path / "none.db"))
-
-
 def test_an_ablation_is_watched_too(tmp_path):
     path = str(tmp_path / "run.db")
     space = racer.Space({"x": racer.Real(0, 9), "y": racer.Real(0, 9)}, default={"x": 8, "y": 8})
