@@ -46,6 +46,9 @@ EVERY = {
     **SIGNS,
     "fixed-confidence, rank": FixedConfidence(form="rank"),
 }
+every_decider = pytest.mark.parametrize(  # who has no gate is who has one, and drops more
+    "name", [pytest.param(n, marks=[pytest.mark.thorough] * (n in EAGER)) for n in EVERY]
+)
 UNLIKELY = [name for name in EVERY if name.startswith("BradleyTerryRace")]
 # t-race looks at costs, f-race at those of the last two, the signed-rank race at how differences compare over blocks, and so do bets
 BY_SIZE = ("t-race", "CorrelatedTRace", "anytime", "fixed-confidence", "SignedRankRace", "f-race")
@@ -97,7 +100,7 @@ def tied_statements(costs):
     return [pair for tied in pairs.values() if len(tied) > 1 for pair in tied]
 
 
-@pytest.mark.parametrize("name", EVERY)
+@every_decider
 @LAWS
 @given(seed=seeds)
 @example(seed=3635)
@@ -191,7 +194,7 @@ def test_neither_level_nor_unit_of_the_costs_matters_though_one_of_two_fails(dec
 # -- block by block, or all at once
 
 
-@pytest.mark.parametrize("name", EVERY)
+@every_decider
 @LAWS
 @given(seed=seeds, step=st.integers(1, 7))
 def test_deciding_block_by_block_is_deciding_on_all_blocks_at_once(table, name, seed, step):
@@ -230,7 +233,7 @@ def test_forgetting_who_is_gone_is_never_having_seen_them(table, seed):
 
 
 @pytest.mark.filterwarnings("ignore:block .* is set aside:racer.RacerWarning")
-@pytest.mark.parametrize("name", EVERY)
+@every_decider
 @LAWS
 @given(seed=seeds)
 def test_every_verdict_is_complete_and_never_drops_everybody(table, name, seed):
@@ -251,7 +254,7 @@ def test_every_verdict_is_complete_and_never_drops_everybody(table, name, seed):
     assert len(result.survivors) >= 1
 
 
-@pytest.mark.parametrize("name", EVERY)
+@every_decider
 def test_one_candidate_far_better_wins(table, name):
     costs = effects_and_noise(4, 40, m=6)
     costs[:, 3] -= 10.0
@@ -262,7 +265,7 @@ def test_one_candidate_far_better_wins(table, name):
     assert len(result.blocks) < 20
 
 
-@pytest.mark.parametrize("name", EVERY)
+@every_decider
 def test_nothing_is_said_about_one_block_or_one_candidate(table, name):
     assert table.decide(EVERY[name], [[1.0, 2.0, 3.0]]).dropped == ()
     verdict = table.decide(EVERY[name], [[1.0]] * 10)
@@ -272,7 +275,7 @@ def test_nothing_is_said_about_one_block_or_one_candidate(table, name):
 # -- ties, circles, copies
 
 
-@pytest.mark.parametrize("name", EVERY)
+@every_decider
 @pytest.mark.parametrize("m", [2, 3, 5])
 def test_ties_everywhere_drop_nobody_as_inferior(table, name, m):
     result, looks = table.race_over(EVERY[name], np.full((60, m), 3.0))
@@ -294,7 +297,7 @@ def test_without_epsilon_ties_never_drop_anybody(table):
     assert gone(result) == set()
 
 
-@pytest.mark.parametrize("name", EVERY)
+@every_decider
 @pytest.mark.parametrize("m", [3, 4])
 def test_a_circle_of_winners_never_drops_everybody(table, name, m):
     """Each beats the next in all blocks but one of m."""
@@ -320,7 +323,7 @@ def test_of_a_circle_in_which_everybody_loses_one_stays(table, decider):
     assert [drop.candidate for drop in verdict.dropped] in ([1, 2], [2, 1])
 
 
-@pytest.mark.parametrize("name", EVERY)
+@every_decider
 def test_copies_of_a_candidate_make_neither_nan_nor_warnings(table, name):
     costs = effects_and_noise(7, 40, m=4)
     costs = np.column_stack([costs, costs[:, 0], costs[:, 0]])
@@ -337,7 +340,7 @@ def test_copies_of_a_candidate_make_neither_nan_nor_warnings(table, name):
                 assert not {drop.candidate, drop.against} <= {0, 4, 5}
 
 
-@pytest.mark.parametrize("name", EVERY)
+@every_decider
 def test_two_copies_are_never_told_apart(table, name):
     column = np.random.default_rng(3).normal(size=(100, 1))
     result, _ = table.race_over(EVERY[name], np.hstack([column, column]))
@@ -345,7 +348,7 @@ def test_two_copies_are_never_told_apart(table, name):
     assert {reason for _, _, reason in gone(result)} <= {"indistinguishable"}
 
 
-@pytest.mark.parametrize("name", EVERY)
+@every_decider
 @pytest.mark.parametrize("scale", [1e308, 1e-308, 5e-324])
 def test_costs_at_the_ends_of_the_floats(table, name, scale):
     rng = np.random.default_rng(1)

@@ -122,11 +122,11 @@ def test_finished_tasks_are_released(cluster, executor, monkeypatch):
         objective(),
         [1.0],
         n_jobs=racer.Workers(2, executor=executor),
-        first_test=8,
+        first_test=4,
         callbacks=[lambda _: wait_for_at_most(5)],  # four in flight, and the one that is told
         **SETTINGS,
     )
-    assert result.evaluations >= 48
+    assert result.evaluations >= 24
     wait_for_at_most(0)
 
 

@@ -28,6 +28,16 @@ OBJECTIVES = [
 SPACE = racer.Space({"x": racer.Real(0, 1), "y": racer.Real(0, 1)})
 
 
+some_objectives = pytest.mark.parametrize(  # of one metric, and of several
+    "objective",
+    [
+        pytest.param(one, marks=[pytest.mark.thorough] * (one in OBJECTIVES[::2]))
+        for one in OBJECTIVES
+    ],
+    ids=str,
+)
+
+
 def story(result):
     """Return what a race decided, and on which values."""
     return (
@@ -39,7 +49,7 @@ def story(result):
     )
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES, ids=str)
+@some_objectives
 def test_workers_stores_and_interruptions_change_nothing(objective, path):
     given = {"metrics": HOW, "objective": objective, "seed": 3}
     alone = flat.race(range(8), evaluate, range(20), budget=300, **given)
@@ -60,7 +70,7 @@ def tuning(objective):
     return flat.tune(SPACE, tuned, range(9), objective=objective, **TUNING)
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES, ids=str)
+@some_objectives
 def test_tunings_too(objective, tmp_path):
     alone = tuning(objective)
     given = {**TUNING, "objective": objective, "store": tmp_path / "tuning.db"}
