@@ -23,7 +23,7 @@ from multiprocessing import get_context
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from playing import eliminated
+from playing import content
 from processes import TOOLS, python
 
 import racer
@@ -67,15 +67,6 @@ def race_with(executor, function=evaluate, **settings):
     return drive(race, workers)
 
 
-def content(result):
-    return (
-        repr(result.known.values(len(result.configs)).tolist()),
-        result.known.failures,
-        eliminated(result),
-        (result.best_index, result.survivors, result.ended, result.evaluations),
-    )
-
-
 @pytest.fixture(scope="module")
 def in_process():
     return {
@@ -86,8 +77,8 @@ def in_process():
 
 @pytest.fixture(scope="module")
 def alone(in_process):
-    assert in_process["race"][1]  # failures
-    assert in_process["race"][2]  # eliminations
+    assert in_process["race"]["failures"]
+    assert in_process["race"]["dropped"]
     return in_process["race"]
 
 

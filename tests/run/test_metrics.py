@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from objectives import two_metrics as evaluate
 from objectives import two_metrics_of_x as tuned
+from playing import story
 
 import racer
 from racer import Metric, ObjectiveError, Pareto, RaceStateError, SettingError, StoreError, Within
@@ -36,17 +37,6 @@ some_objectives = pytest.mark.parametrize(  # of one metric, and of several
     ],
     ids=str,
 )
-
-
-def story(result):
-    """Return what a race decided, and on which values."""
-    return (
-        result.survivors,
-        result.best,
-        result.ended,
-        result.eliminations.to_dict("records"),
-        result.scores.drop(columns=["seconds"]).fillna(-1.0).to_dict("records"),
-    )
 
 
 @some_objectives
