@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from playing import looks
 
 import racer
 from racer.deciders import AnytimeRace, Blocks, FixedConfidence, Setting
@@ -61,15 +62,10 @@ def test_a_candidate_that_stays_keeps_its_wealth_when_another_one_goes():
 
 def until_the_end(costs, decider):
     """Return who is left of a table, and the evaluations."""
-    alive, used = np.arange(costs.shape[1]), 0
-    state = started(len(alive), decider)
-    for row in costs:
-        used += len(alive)
-        state, verdict = decider.decide(state, Blocks(alive, row[None, alive]))
-        alive = np.setdiff1d(alive, [drop.candidate for drop in verdict.dropped])
-        if len(alive) == 1:
-            break
-    return alive.tolist(), used
+    seen = list(looks(decider, costs))
+    alive, last = seen[-1]
+    left = np.setdiff1d(alive, [drop.candidate for drop in last.dropped])
+    return left.tolist(), sum(len(alive) for alive, _ in seen)
 
 
 @pytest.mark.thorough

@@ -16,6 +16,8 @@ from racer.deciders import (
     Verdict,
     as_decider,
 )
+from racer.deciders.decider import Blocks, Setting
+from racer.seeding import rng_for
 
 BY_CLASS = (BayesianBest(), BradleyTerryRace(), CorrelatedTRace(), SignedRankRace())
 """The deciders that have no name."""
@@ -95,6 +97,18 @@ def play_table(costs, decider, *, seed=1, **settings):
     while cells := running.ask():
         running.tell_block(costs[cells[0].block, list(running.alive)])
     return running.result()
+
+
+def looks(decider, costs, **setting):
+    """Show a table to a decider block by block; yield who was still in, and the verdict."""
+    m = costs.shape[1]
+    state, alive = decider.start(Setting(m, rng_for(0), **setting)), np.arange(m)
+    for n, row in enumerate(costs, 1):
+        state, verdict = decider.decide(state, Blocks(alive, row[None, alive], used=n * m))
+        yield alive, verdict
+        alive = np.setdiff1d(alive, [drop.candidate for drop in verdict.dropped])
+        if len(alive) < 2 or verdict.settled:
+            return
 
 
 def told(result):
