@@ -31,11 +31,3 @@ def test_something_else_that_is_missing_keeps_its_own_error():
     assert done.returncode == 1
     assert "colorlog" in done.stderr
     assert "racer-tuning[optuna]" not in done.stderr
-
-
-def test_the_plugin_loads_neither_pandas_nor_scikit_learn():
-    done = run(
-        "import sys, racer.integrations.optuna; "
-        "print({'pandas', 'sklearn', 'matplotlib'} & set(sys.modules))"
-    )
-    assert done.stdout.strip() == "set()", done.stderr
