@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from racer.deciders import (
     DECIDERS,
     BayesianBest,
+    CorrelatedTRace,
     SignedRankRace,
 )
 
@@ -19,6 +20,7 @@ __all__ = ["BY_CLASS", "OF_ONE_NUMBER"]
 
 BY_CLASS: Mapping[str, Decider] = {
     "bayesian-best": BayesianBest(),
+    "correlated-t": CorrelatedTRace(),
     "signed-rank": SignedRankRace(),
 }
 """Those that have no name in a call."""

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from processes import python
 
 ROOT = Path(__file__).parents[1]
@@ -17,6 +18,7 @@ OUTSIDERS = {  # file: which of its tests
 }
 
 
+@pytest.mark.thorough
 def test_outsiders_do_not_notice_a_new_field():
     """Deciders of users and of the pages, an executor, a callback."""
     paths = os.pathsep.join([str(ROOT), str(ROOT / "tests" / "tools")])

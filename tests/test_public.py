@@ -97,12 +97,6 @@ def test_every_error_is_a_racer_error_and_of_a_familiar_kind():
     assert issubclass(racer.RacerWarning, UserWarning)
 
 
-def test_star_import_gives_the_public_names():
-    namespace: dict[str, object] = {}
-    exec("from racer import *", namespace)
-    assert set(racer.__all__) <= set(namespace)
-
-
 def test_importing_racer_loads_nothing_heavy():
     assert loaded_after("import racer").isdisjoint(HEAVY)
 

@@ -1,12 +1,9 @@
 """Randomness is a function of what it is for, never of when it is drawn."""
 
-import os
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from processes import python
 
 from racer import SettingError
 from racer.seeding import block_seed, check_seed, rng_for, seed_for
@@ -61,15 +58,6 @@ def test_generators_of_different_keys_are_not_correlated():
     draws = np.stack([rng_for(0, "draws", block).standard_normal(2000) for block in range(20)])
     correlations = np.corrcoef(draws)[np.triu_indices(20, 1)]
     assert np.abs(correlations).max() < 5 / np.sqrt(2000)
-
-
-def test_seeds_do_not_depend_on_the_hash_seed():
-    code = "from racer.seeding import *; print(seed_for(3, 'a', 1), block_seed(3, 300))"
-    answers = {
-        python("-c", code, env=os.environ | {"PYTHONHASHSEED": hash_seed}).stdout
-        for hash_seed in ("0", "1")
-    }
-    assert answers == {f"{seed_for(3, 'a', 1)} {block_seed(3, 300)}\n"}
 
 
 @pytest.mark.parametrize("seed", [0, 7, 2**70, np.int64(5), np.uint8(200)])

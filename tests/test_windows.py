@@ -15,30 +15,38 @@ VIEW = TESTS / "tools" / "windows"  # its sitecustomize hides what only Unix has
 NEED_UNIX = {"racer/evaluate/limits", "racer/evaluate/command"}  # limits, programs
 
 
-@pytest.fixture(scope="module")
-def without_unix(tmp_path_factory):
-    """What everyday use gives in a process, and its workers, for which only Windows' names exist."""
-    folders = [*([] if os.name == "nt" else [str(VIEW)]), str(TESTS.parent)]
+def seen_without_unix(*folders):
+    """What a process, and its workers, see for which only Windows' names exist."""
+    path = [*([] if os.name == "nt" else [str(VIEW)]), str(TESTS.parent)]
     ran = python(
-        *("-X", "warn_default_encoding", VIEW / "everyday.py", tmp_path_factory.mktemp("windows")),
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(folders)},
+        *("-X", "warn_default_encoding", VIEW / "everyday.py", *folders),
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(path)},
     )
     return json.loads(ran.stdout)
 
 
-def test_race_tune_compare_and_stores_need_nothing_of_unix(without_unix, tmp_path):
-    assert without_unix["found"] == everyday(tmp_path)
+@pytest.fixture(scope="module")
+def refusals():
+    return seen_without_unix()["refusals"]
+
+
+@pytest.mark.thorough
+def test_race_tune_compare_and_stores_need_nothing_of_unix(tmp_path):
+    there, here = tmp_path / "there", tmp_path / "here"
+    there.mkdir()
+    here.mkdir()
+    assert seen_without_unix(there)["found"] == [everyday(here)]
 
 
 @pytest.mark.parametrize("what", ["timeout", "memory", "runtime"])
-def test_limits_are_refused_in_a_sentence(without_unix, what):
-    assert f"{what}" in without_unix["refusals"][what]
-    assert "need os.fork, which this system does not have" in without_unix["refusals"][what]
+def test_limits_are_refused_in_a_sentence(refusals, what):
+    assert what in refusals[what]
+    assert "need os.fork, which this system does not have" in refusals[what]
 
 
 @pytest.mark.parametrize("what", ["Command", "bench"])
-def test_programs_are_refused_in_a_sentence(without_unix, what):
-    assert "Command runs programs on Linux and macOS only" in without_unix["refusals"][what]
+def test_programs_are_refused_in_a_sentence(refusals, what):
+    assert "Command runs programs on Linux and macOS only" in refusals[what]
 
 
 def unix_only(tree):

@@ -41,7 +41,7 @@ __all__ = ["main"]
 TARGETS = {"f-race": 20.0, "t-race": 20.0, "bayesian-friedman": 60.0}
 PAIRED = ("anytime", "mean")  # bet on each pair of candidates
 GROWING = (
-    *("f-race", "f-race-sign", "f-race-mean-rank", "t-race", "signed-rank"),
+    *("f-race", "f-race-sign", "f-race-mean-rank", "t-race", "correlated-t", "signed-rank"),
     *("bayesian-friedman", "bayesian-friedman-2015", "bayesian-best", "best-for-budget", "halving"),
     *("fixed-confidence", *PAIRED),
 )

@@ -17,7 +17,7 @@ import numpy as np
 
 import racer
 from experiments.sklearn_folds.worlds import race_over_folds
-from racer.deciders import TRace
+from racer.deciders import CorrelatedTRace
 from racer.failures import impute_by_block
 from racer.stats import best_posterior
 
@@ -282,7 +282,7 @@ def folds(widths: tuple[float, ...], rng: Generator, m: int) -> tuple[Any, Float
     if rng.random() < 0.5:
         return best_posterior(costs, measure="mean", correlation=shared), best_of(quality)
     seed = int(rng.integers(2**31))
-    return race_over_folds(TRace(correlation=shared), costs, seed), best_of(quality)
+    return race_over_folds(CorrelatedTRace(shared), costs, seed), best_of(quality)
 
 
 def tuning(formula: Callable[[Any], float], rng: Generator, m: int) -> tuple[Any, Floats]:

@@ -15,7 +15,7 @@ from sklearn.model_selection import HalvingGridSearchCV, RepeatedStratifiedKFold
 
 from experiments.sklearn_folds.data import GRIDS, estimator, grid, halves
 from experiments.sklearn_folds.worlds import race_over_folds
-from racer.deciders import TRace
+from racer.deciders import CorrelatedTRace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -132,7 +132,7 @@ def by_tpe(scores: Scores, given: Recorded) -> Found:
 def by_race(decider: str | Decider | None, scores: Scores, given: Recorded) -> Found:
     """Race, as RacingSearchCV does (None: by its default); the best is fitted on all folds."""
     n, m = scores.shape
-    race = race_over_folds(decider or TRace(alpha=0.2, correlation=TEST_SHARE[n]), -scores, 0)
+    race = race_over_folds(decider or CorrelatedTRace(TEST_SHARE[n], 0.8), -scores, 0)
     fits = np.sum([np.isin(range(m), row.candidates) for row in race.known.rows], axis=0)
     best = race.survivors[0]
     fits[best] = n
@@ -148,9 +148,12 @@ SEARCHES: Mapping[str, Mapping[str, Callable[[Scores, Recorded], Found]]] = {
         "grid": whole_grid,
         "random, 40 %": at_random,
         "TPE, 40 %": by_tpe,
-        "race, folds, 0.95": partial(by_race, TRace(correlation=TEST_SHARE[20])),
+        "race, folds, 0.95": partial(by_race, CorrelatedTRace(TEST_SHARE[20], 0.95)),
         DEFAULT: DEFAULT_RACE,
-        "race, independent, 0.95": partial(by_race, TRace()),
+        "race, independent, 0.95": partial(by_race, CorrelatedTRace(0.0, 0.95)),
+        "race, folds, 0.8, rope 0.005": partial(
+            by_race, CorrelatedTRace(TEST_SHARE[20], 0.8, 0.005)
+        ),
         "race, f-race": partial(by_race, "f-race"),
     },
 }

@@ -19,7 +19,7 @@ import numpy as np
 from experiments.options import csv_option, number_option, run_options
 from experiments.report import measured, pm, table, write
 from racer import Race
-from racer.deciders import TRace
+from racer.deciders import CorrelatedTRace, TRace
 from racer.seeding import rng_for
 
 if TYPE_CHECKING:
@@ -35,9 +35,10 @@ __all__ = ["COLUMNS", "main", "race_over_folds"]
 
 FOLDS, CORRELATION = 20, 0.2
 RACES: dict[str, Decider] = {
-    "folds, 0.95": TRace(correlation=CORRELATION),
-    "folds, 0.8": TRace(alpha=0.2, correlation=CORRELATION),
-    "independent, 0.95": TRace(),
+    "folds, 0.95": CorrelatedTRace(CORRELATION, 0.95),
+    "folds, 0.8": CorrelatedTRace(CORRELATION, 0.8),
+    "independent, 0.95": CorrelatedTRace(0.0, 0.95),
+    "t-race": TRace(),
 }
 COLUMNS: Columns = {
     "qualities": lambda row: f"sd {row['spread']:g}" if row["spread"] else "equal",

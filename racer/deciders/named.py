@@ -22,7 +22,7 @@ _CLASSES: dict[str, type[Decider]] = {
     for found in vars(registry).values()
     if isinstance(found, type)
 }
-_BY_CLASS = {"bayesian-best", "signed-rank"}
+_BY_CLASS = {"bayesian-best", "correlated-t", "signed-rank"}
 DECIDERS: Mapping[str, Callable[[], Decider]] = MappingProxyType(
     {name: kind for name, kind in _CLASSES.items() if name not in _BY_CLASS}
     | {

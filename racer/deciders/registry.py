@@ -7,6 +7,7 @@ from racer.deciders.bayesian_friedman import BayesianFriedman as BayesianFriedma
 from racer.deciders.bayesian_front import BayesianFront as BayesianFront
 from racer.deciders.best_for_budget import BestForBudget as BestForBudget
 from racer.deciders.constrained import ConstrainedRace as ConstrainedRace
+from racer.deciders.correlated_t import CorrelatedTRace as CorrelatedTRace
 from racer.deciders.f_race import FRace as FRace
 from racer.deciders.fixed_confidence import FixedConfidence as FixedConfidence
 from racer.deciders.front import FrontRace as FrontRace

@@ -13,7 +13,6 @@ from racer._numerics import RowBuffer
 from racer.deciders.decider import Blocks, Drop, Scheduled, Setting, Verdict
 from racer.deciders.parts.verdicts import best_of, drop_worse
 from racer.failures import FailedCells
-from racer.stats.correlated_t import check_correlation
 from racer.stats.multiplicity import Correction, adjust, check_correction
 
 if TYPE_CHECKING:
@@ -86,9 +85,6 @@ class TRace(Scheduled):
         Of each comparison, per test: a race tests many times.
     correction : {"bonferroni", "holm", "hochberg"}, optional
         Over the comparisons with the best of a test.
-    correlation : float in [0, 1)
-        Of two blocks. For folds the fraction of the data that is tested on, for the best on data
-        like these (Nadeau and Bengio). 0: for the best on the mean of more such blocks.
 
     Raises
     ------
@@ -97,8 +93,7 @@ class TRace(Scheduled):
 
     References
     ----------
-    Birattari, Tuning Metaheuristics (2009), chapter 4; Nadeau and Bengio: Inference for the
-    generalization error, Machine Learning 52 (2003).
+    Birattari, Tuning Metaheuristics (2009), chapter 4.
 
     Examples
     --------
@@ -118,13 +113,11 @@ class TRace(Scheduled):
 
     alpha: float = 0.05
     correction: Correction | None = None
-    correlation: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_fraction(self.alpha, "alpha", high=0.5)
         check_correction(self.correction, all_pairs=False)
-        check_correlation(self.correlation)
 
     def start(self, setting: Setting) -> _State:
         m = setting.n_candidates
@@ -151,8 +144,7 @@ class TRace(Scheduled):
 
         found = state.differences(best)
         error = np.sqrt(found.squares / (state.n * (state.n - 1)))
-        odds = self.correlation / (1.0 - self.correlation)
-        t = found.difference / (error * np.sqrt(1.0 + state.n * odds))
+        t = found.difference / error
         worse = np.flatnonzero(t > _critical_t(state.n - 1, self.alpha))
         if not len(worse):
             return ()

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.mean import MeanRace
 from racer.deciders.parts.groups import GroupMeans
-from racer.deciders.t_race import TRace
 from racer.failures import penalty
 from racer.results.metrics import sought_of
 from racer.stats.best import BestPosterior, best_posterior, plausible
@@ -76,8 +76,8 @@ def posterior_of(
     `among` are those of which the best is sought, if not all; a rejected one is not. Where scores
     have bounds, a failed cell has the worst.
     """
-    if isinstance(rules.decider, TRace):
-        correlation = correlation or rules.decider.correlation
+    if isinstance(rules.decider, CorrelatedTRace):
+        correlation = rules.decider.correlation
     if not n_candidates:
         return BestPosterior(np.zeros(0), np.zeros(0), 0)
     rejected = known.rejected

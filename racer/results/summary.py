@@ -10,10 +10,10 @@ from racer._checks import counted, shortened
 from racer._numerics import as_json, as_plain, related_probability, shown_probability
 from racer.core.objective import Constrained, Within
 from racer.deciders.bayesian_friedman import agrees_with_posterior
+from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.mean import MeanRace
 from racer.deciders.named import name_of
 from racer.deciders.signed_rank import SignedRankRace
-from racer.deciders.t_race import TRace
 from racer.evaluate.command.command import on_common_code
 from racer.render.sections import Code, Grid, Section, number, parameters, value_shown
 from racer.results.front import front_first, front_grid, listed, shown_means, verdict_of_front
@@ -109,8 +109,8 @@ def _population(result: Result) -> str:
     Those are given: each is used again with other seeds, or the mean over all of them counts.
     """
     stream, rules = result.stream, result.rules
-    correlated = isinstance(rules.decider, TRace) and rules.decider.correlation
-    if stream.n_instances is None or rules.goal is not None or result.correlation or correlated:
+    is_of_data = result.correlation or isinstance(rules.decider, CorrelatedTRace)
+    if stream.n_instances is None or rules.goal is not None or is_of_data:
         return ""
     n, unit = stream.n_units or 0, "instance" if stream.groups is None else "group"
     blocks = {row.block for row in result.known.rows}

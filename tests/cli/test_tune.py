@@ -306,8 +306,6 @@ def test_options_of_irace_are_merged_with_its_scenario(folder):
     line = next(text for text in done.stdout.splitlines() if text.startswith("random"))
     assert f": sh {folder}/target-runner 1 1 " in line
     assert f" {folder}/Instances/a -x " in line
-    wrong = said("check-scenario", "deep/scenario.txt", *flags, "--max-experiments", "many")
-    assert "maxExperiments = 'many': give a whole number" in wrong.stderr
 
 
 def test_values_of_irace_that_change_nothing_are_none_on_the_command_line(folder):

@@ -9,7 +9,7 @@ import pytest
 import racer
 from racer import stats
 from racer.comparison import example_scores
-from racer.errors import ScoresError, SettingError
+from racer.errors import SettingError
 
 compare = partial(racer.compare, goal="min")  # of costs
 
@@ -377,13 +377,6 @@ def test_standard_deviations_of_very_large_and_very_small_scores(exponent):
     frame = compare(given, "friedman").ranking.set_index("algorithm")
     expected = np.ldexp(scores.std(axis=0, ddof=1), exponent)
     assert frame.loc[["0", "1"], "sd"].tolist() == pytest.approx(expected.tolist(), rel=1e-4, abs=0)
-
-
-def test_a_local_rope_needs_folds():
-    with pytest.raises(
-        ScoresError, match=r"needs the scores of folds: name their column, fold=\.\."
-    ):
-        compare(table(6), "bradley-terry", local_rope="paired")
 
 
 @pytest.mark.parametrize(

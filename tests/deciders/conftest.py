@@ -40,8 +40,8 @@ def race_over(decider, costs, **settings):
     while cells := race.ask():
         for cell in cells:
             cost = float(costs[cell.instance, cell.candidate])
-            failed = Outcome("failed", None)
-            race.tell(cell, failed if np.isinf(cost) else Outcome("ok", cost))
+            value = -cost if settings.get("maximize") else cost
+            race.tell(cell, Outcome("failed") if np.isinf(cost) else Outcome("ok", value))
     return race.result(), recorded.looks
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from playing import looks
 
 from racer.deciders import AnytimeRace, Blocks, Setting
 from racer.deciders.parts.e_processes import Duels
@@ -82,10 +83,7 @@ def test_the_mean_is_at_most_one_where_the_candidate_is_not_worse(shift, heavy):
 
 def first_drop(costs):
     """Return after how many blocks somebody went, and who; one more than there are if nobody."""
-    decider = AnytimeRace()
-    state = decider.start(Setting(costs.shape[1], np.random.default_rng(0)))
-    for n, row in enumerate(costs, start=1):
-        state, verdict = shown(row[None, :], decider, state)
+    for n, (_, verdict) in enumerate(looks(AnytimeRace(), costs), 1):
         if verdict.dropped:
             return n, verdict.dropped[0].candidate
     return len(costs) + 1, None

@@ -4,22 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from playing import looks
 
-from racer.deciders import Blocks, Setting
 from racer.deciders.faster import FasterRace
 from racer.deciders.parts.e_processes import log_e_of_signs, median_interval
-
-
-def played(decider, times):
-    """Yield the verdict after each round of times (n, m), with the programs shown to it."""
-    m = times.shape[1]
-    state, alive = decider.start(Setting(m, np.random.default_rng(0))), np.arange(m)
-    for row in times:
-        state, verdict = decider.decide(state, Blocks(alive, row[None, alive]))
-        yield alive, verdict
-        alive = alive[~np.isin(alive, [drop.candidate for drop in verdict.dropped])]
-        if len(alive) == 1 or verdict.settled:
-            return
 
 
 def drawn(rng, times, n, size=0.02):
@@ -29,7 +17,7 @@ def drawn(rng, times, n, size=0.02):
 @pytest.mark.parametrize(("m", "least"), [(2, 8), (5, 12)])
 def test_a_clear_difference_takes_as_many_rounds_as_it_must(m, least):
     times = np.tile(np.arange(1.0, m + 1.0), (50, 1))
-    *before, (_, last) = played(FasterRace(), times)
+    *before, (_, last) = looks(FasterRace(), times)
     assert len(before) == least - 1
     assert not any(verdict.dropped for _, verdict in before)
     assert {drop.candidate for drop in last.dropped} == set(range(1, m))
@@ -43,7 +31,7 @@ def test_it_decides_as_the_confidence_sequence_says(factor):
     for _ in range(20):
         times = drawn(rng, np.array([1.0, factor]), 150)
         logs = np.log(times[:, 1] / times[:, 0])
-        for n, (_, verdict) in enumerate(played(decider, times), 1):
+        for n, (_, verdict) in enumerate(looks(decider, times), 1):
             low, high = median_interval(logs[:n], needed)
             assert [drop.candidate for drop in verdict.dropped] == [1] * (low > 0) + [0] * (
                 high < 0
@@ -59,21 +47,21 @@ def test_equal_programs_are_rarely_told_apart_on_a_drifting_clock():
         drift = np.cumsum(0.01 * rng.standard_normal(180))
         steps = np.exp(drift + 0.001 * rng.standard_normal(180)).reshape(60, 3)
         times = rng.permuted(steps, axis=1)  # the programs of a round in random order
-        false += any(verdict.dropped for _, verdict in played(decider, times))
+        false += any(verdict.dropped for _, verdict in looks(decider, times))
     assert false <= 8  # 80 x .05 is 4
 
 
 def test_without_a_margin_it_never_settles_and_with_one_it_does():
     times = drawn(np.random.default_rng(5), np.ones(3), 300, 0.01)
     for margin, settles in ((0.0, False), (0.02, True)):
-        *_, (_, last) = played(FasterRace(margin=margin), times)
+        *_, (_, last) = looks(FasterRace(margin=margin), times)
         assert last.settled is settles
         assert not last.dropped
 
 
 def test_who_is_near_is_not_held_up_by_who_is_slower():
     times = drawn(np.random.default_rng(6), np.array([1.0, 1.3, 1.0]), 300, 0.01)
-    *_, (alive, last) = played(FasterRace(), times)
+    *_, (alive, last) = looks(FasterRace(), times)
     assert alive.tolist() == [0, 2]
     assert last.settled
 

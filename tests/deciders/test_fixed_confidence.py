@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from playing import looks
 
 import racer
 from racer.deciders import AnytimeRace, Blocks, FixedConfidence, Setting
@@ -50,12 +51,6 @@ def test_each_bets_against_the_leader_of_the_blocks_before(form, seed):
     assert state.duels.log_e()[0] == pytest.approx(log_wealth(costs, form), rel=1e-9)
 
 
-def test_nothing_is_bet_on_the_first_block():
-    decider = FixedConfidence()
-    state, _ = decider.decide(started(2, decider), Blocks(np.arange(2), np.array([[1.0, 2.0]])))
-    assert state.duels.log_e().tolist() == [[0.0, 0.0], [0.0, 0.0]]
-
-
 def test_a_candidate_that_stays_keeps_its_wealth_when_another_one_goes():
     costs = np.random.default_rng(4).normal(size=(30, 4))
     decider, kept = FixedConfidence(), np.array([0, 2, 3])
@@ -67,15 +62,10 @@ def test_a_candidate_that_stays_keeps_its_wealth_when_another_one_goes():
 
 def until_the_end(costs, decider):
     """Return who is left of a table, and the evaluations."""
-    alive, used = np.arange(costs.shape[1]), 0
-    state = started(len(alive), decider)
-    for row in costs:
-        used += len(alive)
-        state, verdict = decider.decide(state, Blocks(alive, row[None, alive]))
-        alive = np.setdiff1d(alive, [drop.candidate for drop in verdict.dropped])
-        if len(alive) == 1:
-            break
-    return alive.tolist(), used
+    seen = list(looks(decider, costs))
+    alive, last = seen[-1]
+    left = np.setdiff1d(alive, [drop.candidate for drop in last.dropped])
+    return left.tolist(), sum(len(alive) for alive, _ in seen)
 
 
 @pytest.mark.thorough
@@ -119,8 +109,3 @@ def test_a_race_that_cannot_be_decided_any_more_ends():
     assert len(racer.race([1, 2], lambda *cell: cell[0], decider=surer, budget=60).blocks) > len(
         longer.blocks
     )
-
-
-def test_one_wealth_per_candidate_not_per_pair():
-    state = started(500, FixedConfidence())
-    assert state.duels.log_e().shape == (2, 500)

@@ -14,6 +14,7 @@ from racer.deciders import (
     BayesianBest,
     BayesianFriedman,
     Blocks,
+    CorrelatedTRace,
     FixedConfidence,
     FRace,
     Setting,
@@ -34,7 +35,6 @@ EAGER = {
     "f-race-sign, no gate": FRace(posthoc="sign", gate=False),
     "f-race-mean-rank, no gate": FRace(posthoc="mean-rank", gate=False),
     "t-race, holm": TRace(correction="holm"),
-    "t-race, correlated": TRace(correlation=0.1),
     "SignedRankRace, no gate": SignedRankRace(gate=False),
 }
 EVERY = {
@@ -43,8 +43,11 @@ EVERY = {
     **SIGNS,
     "fixed-confidence, rank": FixedConfidence(form="rank"),
 }
+every_decider = pytest.mark.parametrize(  # who has no gate is who has one, and drops more
+    "name", [pytest.param(n, marks=[pytest.mark.thorough] * (n in EAGER)) for n in EVERY]
+)
 # t-race looks at costs, f-race at those of the last two, the signed-rank race at how differences compare over blocks, and so do bets
-BY_SIZE = ("t-race", "anytime", "fixed-confidence", "SignedRankRace", "f-race")
+BY_SIZE = ("t-race", "CorrelatedTRace", "anytime", "fixed-confidence", "SignedRankRace", "f-race")
 # the default asks the posterior of the best, too, which compares sizes
 RANK_BASED = [name for name in NAMED if name not in {*BY_SIZE, "bayesian-friedman"}] + list(SIGNS)
 
@@ -93,7 +96,7 @@ def tied_statements(costs):
     return [pair for tied in pairs.values() if len(tied) > 1 for pair in tied]
 
 
-@pytest.mark.parametrize("name", EVERY)
+@every_decider
 @LAWS
 @given(seed=seeds)
 @example(seed=3635)
@@ -165,7 +168,7 @@ def test_the_unit_of_the_costs_changes_nothing(table, name, seed, power):
     assert result.survivors == other.survivors
 
 
-@pytest.mark.parametrize("decider", [*PLANNERS, "t-race"], ids=short)
+@pytest.mark.parametrize("decider", [*PLANNERS, "t-race", CorrelatedTRace()], ids=short)
 @pytest.mark.parametrize("level", [8.0, 1024.0])
 def test_neither_level_nor_unit_of_the_costs_matters_though_one_of_two_fails(decider, level):
     costs = np.random.default_rng(5).integers(0, 16, size=(40, 2)).astype(float)
@@ -187,7 +190,7 @@ def test_neither_level_nor_unit_of_the_costs_matters_though_one_of_two_fails(dec
 # -- block by block, or all at once
 
 
-@pytest.mark.parametrize("name", EVERY)
+@every_decider
 @LAWS
 @given(seed=seeds, step=st.integers(1, 7))
 def test_deciding_block_by_block_is_deciding_on_all_blocks_at_once(table, name, seed, step):
@@ -226,7 +229,7 @@ def test_forgetting_who_is_gone_is_never_having_seen_them(table, seed):
 
 
 @pytest.mark.filterwarnings("ignore:block .* is set aside:racer.RacerWarning")
-@pytest.mark.parametrize("name", EVERY)
+@every_decider
 @LAWS
 @given(seed=seeds)
 def test_every_verdict_is_complete_and_never_drops_everybody(table, name, seed):
@@ -247,7 +250,7 @@ def test_every_verdict_is_complete_and_never_drops_everybody(table, name, seed):
     assert len(result.survivors) >= 1
 
 
-@pytest.mark.parametrize("name", EVERY)
+@every_decider
 def test_one_candidate_far_better_wins(table, name):
     costs = effects_and_noise(4, 40, m=6)
     costs[:, 3] -= 10.0
@@ -258,7 +261,7 @@ def test_one_candidate_far_better_wins(table, name):
     assert len(result.blocks) < 20
 
 
-@pytest.mark.parametrize("name", EVERY)
+@every_decider
 def test_nothing_is_said_about_one_block_or_one_candidate(table, name):
     assert table.decide(EVERY[name], [[1.0, 2.0, 3.0]]).dropped == ()
     verdict = table.decide(EVERY[name], [[1.0]] * 10)
@@ -268,7 +271,7 @@ def test_nothing_is_said_about_one_block_or_one_candidate(table, name):
 # -- ties, circles, copies
 
 
-@pytest.mark.parametrize("name", EVERY)
+@every_decider
 @pytest.mark.parametrize("m", [2, 3, 5])
 def test_ties_everywhere_drop_nobody_as_inferior(table, name, m):
     result, looks = table.race_over(EVERY[name], np.full((60, m), 3.0))
@@ -290,7 +293,7 @@ def test_without_epsilon_ties_never_drop_anybody(table):
     assert gone(result) == set()
 
 
-@pytest.mark.parametrize("name", EVERY)
+@every_decider
 @pytest.mark.parametrize("m", [3, 4])
 def test_a_circle_of_winners_never_drops_everybody(table, name, m):
     """Each beats the next in all blocks but one of m."""
@@ -316,7 +319,7 @@ def test_of_a_circle_in_which_everybody_loses_one_stays(table, decider):
     assert [drop.candidate for drop in verdict.dropped] in ([1, 2], [2, 1])
 
 
-@pytest.mark.parametrize("name", EVERY)
+@every_decider
 def test_copies_of_a_candidate_make_neither_nan_nor_warnings(table, name):
     costs = effects_and_noise(7, 40, m=4)
     costs = np.column_stack([costs, costs[:, 0], costs[:, 0]])
@@ -333,7 +336,7 @@ def test_copies_of_a_candidate_make_neither_nan_nor_warnings(table, name):
                 assert not {drop.candidate, drop.against} <= {0, 4, 5}
 
 
-@pytest.mark.parametrize("name", EVERY)
+@every_decider
 def test_two_copies_are_never_told_apart(table, name):
     column = np.random.default_rng(3).normal(size=(100, 1))
     result, _ = table.race_over(EVERY[name], np.hstack([column, column]))
@@ -341,7 +344,7 @@ def test_two_copies_are_never_told_apart(table, name):
     assert {reason for _, _, reason in gone(result)} <= {"indistinguishable"}
 
 
-@pytest.mark.parametrize("name", EVERY)
+@every_decider
 @pytest.mark.parametrize("scale", [1e308, 1e-308, 5e-324])
 def test_costs_at_the_ends_of_the_floats(table, name, scale):
     rng = np.random.default_rng(1)

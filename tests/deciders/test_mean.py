@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from playing import looks
 
 import racer
 from racer.deciders import Blocks, MeanRace, Setting
@@ -21,15 +22,10 @@ def started(decider, m, *, n_blocks=None, bounds=RIGHT):
 
 def drops_of(decider, costs, *, n_blocks=None, bounds=RIGHT):
     """Return all drops of a race on costs (n, m), each with the number of blocks before it."""
-    state = started(decider, costs.shape[1], n_blocks=n_blocks, bounds=bounds)
-    alive, found = np.arange(costs.shape[1]), []
-    for n, row in enumerate(costs, 1):
-        state, verdict = decider.decide(state, Blocks(alive, row[alive][None]))
-        found += [(n, drop) for drop in verdict.dropped]
-        alive = alive[~np.isin(alive, [drop.candidate for drop in verdict.dropped])]
-        if len(alive) < 2:
-            break
-    return found, alive.tolist()
+    seen = enumerate(looks(decider, costs, n_blocks=n_blocks, bounds=bounds), 1)
+    found = [(n, drop) for n, (_, verdict) in seen for drop in verdict.dropped]
+    gone = [drop.candidate for _, drop in found]
+    return found, np.setdiff1d(np.arange(costs.shape[1]), gone).tolist()
 
 
 def wrong(chances, n, seed):

@@ -40,11 +40,6 @@ def test_each_public_decider_has_a_name_or_is_in_the_table_by_its_class():
     assert all(f"| `{decider.__name__}()` |" in page() for decider in found - named)
 
 
-def test_a_decider_stays_itself():
-    decider = FRace(alpha=0.01)
-    assert as_decider(decider) is decider
-
-
 class Mine(Decider):
     def start(self, setting):
         return None

@@ -9,6 +9,7 @@ from racer import SettingError
 from racer.deciders import (
     AnytimeRace,
     BayesianFriedman,
+    CorrelatedTRace,
     FRace,
     MeanRace,
     TRace,
@@ -27,7 +28,8 @@ from racer.deciders import (
         *[(FRace, {"posthoc": p}) for p in ("nemenyi", "", None, "Conover")],
         *[(FRace, {"correction": c}) for c in ("bh", "", "Holm", False, "shaffer")],
         (TRace, {"correction": "shaffer"}),
-        (TRace, {"correlation": 1.0}),
+        (CorrelatedTRace, {"correlation": 1.0}),
+        (CorrelatedTRace, {"rope": -1.0}),
         *[(MeanRace, {"margin": m}) for m in (-1, "2%")],
         *[(MeanRace, {"bounds": b}) for b in ((1, 0), 3, (0, math.inf))],
         (MeanRace, {"familywise": 1}),

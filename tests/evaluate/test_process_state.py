@@ -145,7 +145,11 @@ os.write(1, b"over\\n")
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 @pytest.mark.parametrize(
-    ("raises", "evaluate"), [(False, "evaluate"), (True, "evaluate"), (False, "later")]
+    ("raises", "evaluate"),
+    [
+        (True, "evaluate"),
+        *(pytest.param(False, name, marks=pytest.mark.thorough) for name in ("evaluate", "later")),
+    ],
 )
 def test_a_fork_that_returns_drives_no_race(raises, evaluate):
     code = FORKS.format(raises=raises, evaluate=evaluate)

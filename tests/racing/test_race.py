@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from playing import ONE_NUMBER, eliminated, play, short
 
 from racer import (
-    Budget,
     CandidateError,
     Ended,
     Outcome,
@@ -65,19 +64,6 @@ def test_with_fewer_instances_than_first_test_the_only_look_is_at_the_end(racing
     assert result.survivors == (1,)
     assert result.best == 1
     assert result.eliminations["block"].tolist() == [2]
-
-
-def test_a_race_that_ends_before_its_first_look_names_no_best(racing):
-    race = Race([1, 2, 3], decider="f-race", budget=Budget(seconds=7))
-    with pytest.warns(
-        RacerWarning,
-        match=r"after 2 usable blocks, before the first test \(5\): no candidate can be",
-    ):
-        result = racing.play(race, lambda cell: cell.config)
-    assert result.ended == Ended.BUDGET
-    assert len(result.blocks) == 2
-    assert result.best is None
-    assert result.survivors == result.leaders == (0, 1, 2)
 
 
 def test_nobody_is_dropped_before_the_first_test(racing):

@@ -65,13 +65,6 @@ def test_repeated_values_are_no_evidence():
     assert found.mean(0) == known.mean(0)
 
 
-def test_each_evaluation_that_repeats_others_is_counted_once():
-    with pytest.warns(racer.RacerWarning, match=r"seed: 35 evaluations on instances used again"):
-        found = racer.race(range(7), lambda config, instance, _: config + instance, [0.5, 1.0],
-                           budget=100, seed=3)  # fmt: skip
-    assert found.evaluations == 2 * 7 + 35
-
-
 @pytest.mark.parametrize("start", [raced, tuned])
 def test_it_is_the_same_with_workers_and_after_a_resume(start, tmp_path, in_series):
     with pytest.warns(racer.RacerWarning, match="ignore its seed"):

@@ -250,6 +250,7 @@ def test_a_tuner_never_compares_times_under_different_caps(in_series):
         (racer.deciders.FRace(last_two="sign"), True),
         (racer.deciders.SequentialHalving(by="mean-rank"), True),
         *((name, False) for name in ("f-race", "t-race")),
+        (racer.deciders.CorrelatedTRace(), False),
         (racer.deciders.SignedRankRace(), False),
         *((name, False) for name in ("anytime", "fixed-confidence", "halving", "best-for-budget")),
     ],

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from playing import eliminated
+from playing import content, told
 from stored import counted_anew
 
 POOL = [{"x": x} for x in range(4)]
@@ -29,29 +29,6 @@ class Numbers:
 
     def __call__(self, config, instance, seed):
         return config
-
-
-def content(result):
-    """Return all that makes two results identical, but for the seconds that were measured."""
-    return {**told(result), "best": (result.best_index, result.probability_best)}
-
-
-def told(result):
-    """Return that content but for the posterior, which is computed from it."""
-    return {
-        "configs": repr(result.configs),
-        "ended": (result.survivors, result.ended, result.evaluations),
-        "seed": result.seed,
-        "dropped": eliminated(result),
-        "scores": [
-            [repr(v) for v in row] for row in result.known.values(len(result.configs)).tolist()
-        ],
-        "failures": result.known.failures,
-        "set_aside": result.known.set_aside,
-        "rows": [
-            (*result.stream.place(row.block), row.candidates.tolist()) for row in result.known.rows
-        ],
-    }
 
 
 def rows(path, table="outcomes"):

@@ -562,13 +562,6 @@ def test_numbers_of_numpy_are_numbers(limit):
     assert outcomes_of(lambda config, instance, seed: config, [1], **limit)[1].value == 1.0
 
 
-@pytest.mark.parametrize("limit", [{"timeout": 3}, {"memory": 2**30}])
-def test_limits_are_refused_where_processes_cannot_be_forked(monkeypatch, limit):
-    monkeypatch.delattr(os, "fork")
-    with pytest.raises(SettingError, match=r"need os\.fork, which this system does not have"):
-        racer.race([1, 2], lambda c, i, s: c, budget=10, limits=racer.Limits(**limit))
-
-
 def test_a_limit_on_memory_is_refused_where_it_cannot_be_known(monkeypatch):
     monkeypatch.setattr("racer.evaluate.limits.limits.knows_memory", lambda: False)
     with pytest.raises(SettingError, match="needs /proc"):

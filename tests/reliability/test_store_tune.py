@@ -13,6 +13,7 @@ import flat
 import pandas as pd
 import pytest
 from objectives import evaluate  # which workers can import
+from tunings import content
 from typed import typed
 
 import racer
@@ -46,14 +47,10 @@ def tune(store=None, given=None, function=evaluate, **settings):
     return flat.tune(given or space(), function, **{**SETTINGS, **settings}, store=store)
 
 
-def content(result):
-    """Return all that makes two results identical, but for the seconds that were measured."""
-    races = [{**vars(race), "seconds": None} for race in result.completed_races]
-    return (
-        *(result.configs, result.best_index, result.elites, result.ended, result.evaluations),
-        *(result.seed, result.origins, result.scores.drop(columns="seconds").to_json()),
-        *(result.tests.to_json(), repr(races), result.probability_best, result.indistinguishable),
-    )
+def found(result):
+    """Return what was found, however many calls it took."""
+    kept = content(result)
+    return kept["configs"], kept["best"]
 
 
 @pytest.fixture(name="plain", scope="module")
@@ -129,11 +126,11 @@ def test_with_a_larger_budget_it_goes_on_from_its_end(recorded):
     larger = racer.resume(recorded.path, evaluate, budget=90)
     assert larger.evaluations == 90
     both = tune(budget=[70, 90])
-    assert content(larger)[:5] == content(both)[:5]
+    assert found(larger) == found(both)
     pd.testing.assert_series_equal(larger.scores["value"], both.scores["value"])
     # and once more, this time by the call that began it
     largest = tune(recorded.path, budget=110)
-    assert content(largest)[:5] == content(tune(budget=[70, 90, 110]))[:5]
+    assert found(largest) == found(tune(budget=[70, 90, 110]))
     # the budget is now that; what has been recorded is there without any new evaluation
     for budget in (None, 110, [70, 90, 110]):
         assert content(racer.resume(recorded.path, evaluate, budget=budget)) == content(largest)

@@ -68,7 +68,7 @@ def test_rounding_does_not_choose_among_equals():
         racer.Instances(range(6), deterministic=True),
         budget=18,
         goal="max",
-        decider=racer.deciders.TRace(correlation=0.2),
+        decider=racer.deciders.CorrelatedTRace(0.2),
     )
     assert result.posterior.probability_best == pytest.approx(1 / 3)
     assert (result.best_index, result.guess) == (None, None)
@@ -198,7 +198,7 @@ def test_a_contradiction_is_found():
 
 
 @pytest.mark.filterwarnings("ignore::racer.RacerWarning")
-@pytest.mark.parametrize("elites", [3, 5, 10])
+@pytest.mark.parametrize("elites", [3, pytest.param(5, marks=pytest.mark.thorough), 10])
 def test_elites_of_pure_noise_are_not_told_apart(elites):
     for seed in range(3):
         result = racer.tune(
@@ -210,7 +210,9 @@ def test_elites_of_pure_noise_are_not_told_apart(elites):
 
 
 @pytest.mark.filterwarnings("ignore::racer.RacerWarning")
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(s, marks=pytest.mark.thorough) for s in (1, 2, 3))]
+)
 def test_who_fails_on_a_quarter_of_the_instances_does_not_win(seed, in_series):
     settings = {"budget": 300, "seed": seed}
     tuned = flat.tune(SPACE, fails_on_a_quarter, [1, 2, 3, 4], **settings)
@@ -240,14 +242,14 @@ def test_a_penalty_counts_in_full_in_races(decider):
     assert raced.probability_best[0] + raced.probability_best[1] < 0.05
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.thorough)])
 def test_a_penalty_counts_in_full_in_tunings(seed):
     result = racer.tune(SPACE, seconds_or_penalty, range(5), budget=800, seed=seed)
     assert result.best["k"] == "b"
     assert {result.config(elite)["k"] for elite in result.elites} == {"b"}
 
 
-@pytest.mark.parametrize("seed", [106, 114])
+@pytest.mark.parametrize("seed", [106, pytest.param(114, marks=pytest.mark.thorough)])
 def test_who_has_not_been_where_others_fail_is_not_the_best(seed):
     tuned = racer.tune(SPACE, fails_on_a_quarter, [1, 2, 3, 4], budget=300, seed=seed)
     assert tuned.best["k"] == "a"

@@ -16,7 +16,7 @@ from playing import eliminated
 import racer
 from racer import Race
 from racer._numerics import related_probability
-from racer.deciders import MeanRace, TRace
+from racer.deciders import CorrelatedTRace, MeanRace
 from racer.results import scores
 from racer.results.summary import configurations, eliminations
 
@@ -232,7 +232,7 @@ def test_a_set_of_all_candidates_and_a_best_below_one_half_are_said_to_be_that(r
         ({"deterministic": True, "generalize": True}, "instances like these 12 (generalize=True)"),
         ({"decider": "mean"}, "not about others like them (MeanRace(population=False))"),
         ({"decider": MeanRace(population=True)}, "like these 12 (MeanRace(population=True))"),
-        ({"decider": TRace(correlation=0.2), "deterministic": True}, None),  # data like these
+        ({"decider": CorrelatedTRace(0.2), "deterministic": True}, None),  # data like these
         ({"budget": 20}, None),  # instances are a sample, of which each is used once
     ],
 )

@@ -61,15 +61,6 @@ def test_configurations_have_one_row_per_candidate(result):
     assert all(result.lineage(c)[1] == parent for c, parent in parents.items())
 
 
-def test_the_best_is_the_most_probable_of_all(result):
-    chances = result.probability_best
-    assert list(chances) == list(range(len(result.configs)))
-    assert sum(chances.values()) == pytest.approx(1.0)
-    assert chances[result.best_index] == pytest.approx(max(chances.values()), abs=1e-6)
-    assert result.credible_set[0] == result.leaders[0] == result.best_index
-    assert {*result.leaders} == {*result.elites, result.best_index}
-
-
 @pytest.mark.parametrize("ended", [Ended.BUDGET, Ended.DEADLINE, Ended.INTERRUPTED])
 def test_what_a_race_that_was_cut_short_has_used_did_not_go_to_the_elites(result, ended):
     cut = replace(result, ended=ended, evaluations=result.completed_races[-1].evaluations + 7)
@@ -88,6 +79,7 @@ def test_races_have_one_row_each(result):
 
 def test_tests_have_a_column_per_elite_and_one_of_the_best(result):
     assert result.tests.columns.tolist() == list(result.leaders)
+    assert {*result.leaders} == {*result.elites, result.best_index}
     assert result.tests.index.tolist() == [0]
 
 

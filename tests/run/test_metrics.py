@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from objectives import two_metrics as evaluate
 from objectives import two_metrics_of_x as tuned
+from playing import story
 
 import racer
 from racer import Metric, ObjectiveError, Pareto, RaceStateError, SettingError, StoreError, Within
@@ -28,18 +29,17 @@ OBJECTIVES = [
 SPACE = racer.Space({"x": racer.Real(0, 1), "y": racer.Real(0, 1)})
 
 
-def story(result):
-    """Return what a race decided, and on which values."""
-    return (
-        result.survivors,
-        result.best,
-        result.ended,
-        result.eliminations.to_dict("records"),
-        result.scores.drop(columns=["seconds"]).fillna(-1.0).to_dict("records"),
-    )
+some_objectives = pytest.mark.parametrize(  # of one metric, and of several
+    "objective",
+    [
+        pytest.param(one, marks=[pytest.mark.thorough] * (one in OBJECTIVES[::2]))
+        for one in OBJECTIVES
+    ],
+    ids=str,
+)
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES, ids=str)
+@some_objectives
 def test_workers_stores_and_interruptions_change_nothing(objective, path):
     given = {"metrics": HOW, "objective": objective, "seed": 3}
     alone = flat.race(range(8), evaluate, range(20), budget=300, **given)
@@ -60,7 +60,7 @@ def tuning(objective):
     return flat.tune(SPACE, tuned, range(9), objective=objective, **TUNING)
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES, ids=str)
+@some_objectives
 def test_tunings_too(objective, tmp_path):
     alone = tuning(objective)
     given = {**TUNING, "objective": objective, "store": tmp_path / "tuning.db"}

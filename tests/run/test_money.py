@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from objectives import paid as evaluate
 from objectives import paid_of_x as tuned
+from playing import story
 
 import racer
 from racer import Budget, ObjectiveError, RaceInterrupted, StoreError
@@ -27,18 +28,6 @@ def price(config, instance):
 
 def timed(config, instance, seed):
     return tuned(config, instance, seed) | {"time": config["x"] + config["y"]}
-
-
-def story(result):
-    """Return what a race decided, on which values, for how much."""
-    return (
-        result.survivors,
-        result.best,
-        result.ended,
-        result.spent,
-        result.eliminations.to_dict("records"),
-        result.scores.drop(columns=["seconds"]).to_dict("records"),
-    )
 
 
 @pytest.mark.parametrize("prices", [None, price])

@@ -337,7 +337,7 @@ else:
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="no terminals")
-@pytest.mark.parametrize("what", ["race", "tune"])
+@pytest.mark.parametrize("what", [pytest.param("race", marks=pytest.mark.thorough), "tune"])
 def test_how_to_go_on_stays_on_the_screen(tmp_path, what):
     """What is written while the live part is there would be wiped off with it."""
     terminal, inner = os.openpty()

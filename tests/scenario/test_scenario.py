@@ -292,7 +292,6 @@ def test_a_goal_is_as_in_python(folder, text, goal):
             "goal = {a = 'min', b = 'max'}\nwithin = {a = 1}\npareto = ['a', 'b']",
             "pareto beside within",
         ),
-        ("within = {a = 1}", "within needs the direction of each metric"),
     ],
 )
 def test_parts_of_a_goal_that_do_not_fit_are_refused(folder, text, message):

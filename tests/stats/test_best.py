@@ -446,12 +446,6 @@ def test_means_that_are_equal_but_for_rounding_share_it():
     close(best_posterior(rows, n_blocks=6).probability_best, [0.5, 0.5, 0.0], 1e-9)
 
 
-@pytest.mark.parametrize("n_blocks", ["a", True, 1.5])
-def test_the_number_of_blocks_is_whole(n_blocks):
-    with pytest.raises(SettingError, match="n_blocks"):
-        best_posterior([[1.0, 2.0]], n_blocks=n_blocks)
-
-
 def test_of_many_candidates_those_that_may_be_the_best_are_compared():
     rng = np.random.default_rng(3)
     quality = rng.permutation(np.linspace(0.0, 30.0, 1000))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from racer.errors import ScoresError, SettingError
+from racer.errors import ScoresError
 from racer.stats import (
     bonferroni,
     conover_posthoc,
@@ -26,17 +26,6 @@ TIED = arrays(
 )
 CORRECTIONS = [None, "bonferroni", "holm", "hochberg", "shaffer"]
 both_tests = pytest.mark.parametrize("posthoc", [conover_posthoc, mean_rank_posthoc])
-
-
-def assert_same(first, second, order=None):
-    """Assert equality, the candidates of `first` taken in `order`."""
-    order = np.arange(len(first.mean_ranks)) if order is None else np.asarray(order)
-    square = np.ix_(order, order)
-    np.testing.assert_allclose(second.p_values, first.p_values[square], rtol=1e-12)
-    np.testing.assert_allclose(second.statistics, first.statistics[square], rtol=1e-12)
-    np.testing.assert_allclose(second.mean_ranks, first.mean_ranks[order], rtol=1e-12)
-    for name in ("correction", "n_blocks", "n_dropped"):
-        assert getattr(first, name) == getattr(second, name)
 
 
 @pytest.mark.parametrize("levels", [3, 10**6])
@@ -105,13 +94,6 @@ def test_corrections_are_those_of_all_pairs(posthoc, m):
 
 
 @both_tests
-@pytest.mark.parametrize("correction", ["Holm", "fdr_bh", ""])
-def test_unknown_correction(posthoc, correction):
-    with pytest.raises(SettingError, match=f"correction='{correction}'.*'shaffer'"):
-        posthoc([[1, 2], [2, 1]], correction=correction)
-
-
-@both_tests
 @pytest.mark.parametrize("correction", CORRECTIONS)
 @pytest.mark.parametrize("shape", [(2, 2), (5, 3), (3, 8)])
 def test_everything_tied(posthoc, correction, shape):
@@ -156,18 +138,6 @@ def test_always_defined(posthoc, scores, correction):
     result = posthoc(scores, correction=correction)
     assert ((result.p_values >= 0.0) & (result.p_values <= 1.0)).all()
     assert not np.isnan(result.statistics).any()
-
-
-@both_tests
-@LAW
-@given(
-    scores=TIED, correction=st.sampled_from(CORRECTIONS), random=st.randoms(use_true_random=False)
-)
-def test_permuting_candidates_permutes_the_result(posthoc, scores, correction, random):
-    order = list(range(scores.shape[1]))
-    random.shuffle(order)
-    result = posthoc(scores, correction=correction)
-    assert_same(result, posthoc(scores[:, order], correction=correction), order)
 
 
 class TestNemenyi:

@@ -11,14 +11,18 @@ from racer.stats import difference_sequence, mean_sequence
 SEEDS, ALPHA, N = 100, 0.2, 100
 
 
-@pytest.mark.parametrize("n_items", [None, 300])
+COIN = (lambda rng: rng.integers(0, 2, 300) * 1.0, 0.5)
+SKEWED = (lambda rng: rng.beta(0.2, 1.8, 300), 0.1)
+
+
 @pytest.mark.parametrize(
-    ("draw", "mean"),
+    ("draw", "mean", "n_items"),
     [
-        (lambda rng: rng.integers(0, 2, 300) * 1.0, 0.5),
-        (lambda rng: rng.beta(0.2, 1.8, 300), 0.1),
+        (*COIN, None),
+        (*SKEWED, 300),
+        pytest.param(*COIN, 300, marks=pytest.mark.thorough),
+        pytest.param(*SKEWED, None, marks=pytest.mark.thorough),
     ],
-    ids=["coin", "skewed"],
 )
 def test_the_mean_is_ever_outside_in_alpha_of_sequences_at_most(draw, mean, n_items):
     missed, widths = 0, []

@@ -133,6 +133,37 @@ def test_increasing_transforms_per_block_change_nothing(function, scores, data):
     same(function(moved), function(scores))
 
 
+# what else a function takes, and how closely results agree
+CORRECTIONS = [{"correction": one} for one in (None, "bonferroni", "holm", "hochberg", "shaffer")]
+STRENGTHS = [{"strength": one} for one in (0.0, 0.5, 1.0, 10.0)]
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "rtol"),
+    [
+        (friedman_test, [{}], 1e-12),
+        (bayesian_friedman_test, STRENGTHS, 1e-6),
+        (conover_posthoc, CORRECTIONS, 1e-12),
+        (mean_rank_posthoc, CORRECTIONS, 1e-12),
+    ],
+)
+@settings(LAW, max_examples=60)
+@given(scores=TIED, data=st.data())
+def test_permuting_candidates_and_blocks_permutes_the_result(function, given, rtol, scores, data):
+    n, m = scores.shape
+    rows, order = (data.draw(st.permutations(range(size))) for size in (n, m))
+    chosen = data.draw(st.sampled_from(given))
+    result = function(scores, **chosen)
+    moved = function(scores[np.ix_(rows, order)], **chosen)
+    for name, value in vars(result).items():
+        found = getattr(moved, name)
+        if isinstance(value, np.ndarray | float):
+            expected = value[np.ix_(*[order] * value.ndim)] if np.ndim(value) else value
+            np.testing.assert_allclose(found, expected, rtol=rtol, atol=1e-12, err_msg=name)
+        else:
+            assert found == value, name
+
+
 @every_function
 def test_signed_zeros_tie(function):
     same(function([[0.0, -0.0, 1.0]] * 3), function([[0.0, 0.0, 1.0]] * 3))

@@ -8,14 +8,17 @@ from racer import Outcome, Race
 from racer.deciders import (
     DECIDERS,
     BayesianBest,
+    CorrelatedTRace,
     Decider,
     Drop,
     SignedRankRace,
     Verdict,
     as_decider,
 )
+from racer.deciders.decider import Blocks, Setting
+from racer.seeding import rng_for
 
-BY_CLASS = (BayesianBest(), SignedRankRace())
+BY_CLASS = (BayesianBest(), CorrelatedTRace(), SignedRankRace())
 """The deciders that have no name."""
 
 ONE_NUMBER = (
@@ -95,22 +98,50 @@ def play_table(costs, decider, *, seed=1, **settings):
     return running.result()
 
 
-def content(result):
-    """Return all that a result says, in a form that can be compared."""
+def looks(decider, costs, **setting):
+    """Show a table to a decider block by block; yield who was still in, and the verdict."""
+    m = costs.shape[1]
+    state, alive = decider.start(Setting(m, rng_for(0), **setting)), np.arange(m)
+    for n, row in enumerate(costs, 1):
+        state, verdict = decider.decide(state, Blocks(alive, row[None, alive], used=n * m))
+        yield alive, verdict
+        alive = np.setdiff1d(alive, [drop.candidate for drop in verdict.dropped])
+        if len(alive) < 2 or verdict.settled:
+            return
+
+
+def told(result):
+    """Return what was told and decided, but for the seconds that were measured."""
     return {
-        "best_index": result.best_index,
-        "survivors": result.survivors,
-        "ended": result.ended,
-        "evaluations": result.evaluations,
+        "configs": repr(result.configs),
+        "ended": (result.survivors, result.ended, result.evaluations),
+        "seed": result.seed,
         "dropped": eliminated(result),
         "scores": [
             [repr(v) for v in row] for row in result.known.values(len(result.configs)).tolist()
         ],
         "failures": result.known.failures,
         "set_aside": result.known.set_aside,
-        "seeds": [result.stream.place(row.block) for row in result.known.rows],
-        "probability_best": result.probability_best,
+        "rows": [
+            (*result.stream.place(row.block), row.candidates.tolist()) for row in result.known.rows
+        ],
     }
+
+
+def content(result):
+    """Return that, and the posterior which is computed from it."""
+    return {**told(result), "best": (result.best_index, result.probability_best)}
+
+
+def story(result):
+    """Return what was decided, and on which values of all metrics, for how much."""
+    return (
+        result.survivors,
+        result.best,
+        result.ended,
+        result.eliminations.to_dict("records"),
+        result.scores.drop(columns=["seconds"]).fillna(-1.0).to_dict("records"),
+    )
 
 
 def noisy(cell, spread=1.0):

@@ -57,7 +57,7 @@ NAMED = (*NAMED.split(), "f-race", "t-race", "halving", "anytime")
 DECIDERS = {name: name for name in NAMED} | {
     "bayesian-best": deciders.BayesianBest(),
     "fixed-confidence-rank": deciders.FixedConfidence(form="rank"),
-    "t-race-correlated": deciders.TRace(correlation=0.2),
+    "correlated-t": deciders.CorrelatedTRace(),
     "signed-rank": deciders.SignedRankRace(),
 }
 CAPPED = {"default", *NAMED[:4], "bayesian-best", "fixed-confidence-rank"}  # take capped run times

@@ -19,7 +19,7 @@ def true(config):
 
 
 @pytest.mark.filterwarnings("ignore:block .* is set aside:racer.RacerWarning")
-@pytest.mark.parametrize("budget", [200, 700])
+@pytest.mark.parametrize("budget", [200, pytest.param(700, marks=pytest.mark.thorough)])
 def test_a_better_region_that_fails_on_some_instances_is_not_returned(budget):
     space = Space({"x": Real(0, 10)})
 

@@ -180,8 +180,15 @@ def test_drafts_around_a_centre_near_an_end_reach_it_once_the_neighbourhood_is_n
     assert not (drawn(0.05)[:, :, 1] == 1.0).any()
 
 
-@pytest.mark.parametrize("kind", [Constrained, Within])
-@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "exact"),
+    [
+        (Constrained, False),
+        (Within, True),
+        pytest.param(Constrained, True, marks=pytest.mark.thorough),
+        pytest.param(Within, False, marks=pytest.mark.thorough),
+    ],
+)
 def test_the_units_of_metrics_change_no_tuning(kind, exact):
     metrics = {"a": "min", "b": racer.Metric("min", exact=exact), "size": "min"}
 

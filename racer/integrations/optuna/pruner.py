@@ -16,11 +16,11 @@ from racer.core.rules import is_due
 from racer.deciders.anytime import AnytimeRace
 from racer.deciders.bayesian_best import BayesianBest
 from racer.deciders.best_for_budget import BestForBudget
+from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.decider import Blocks, Setting
 from racer.deciders.halving import SequentialHalving
 from racer.deciders.named import as_decider
 from racer.deciders.parts.checks import checked_drop, checked_verdict
-from racer.deciders.t_race import TRace
 from racer.errors import SettingError, warn
 from racer.integrations.optuna.reports import (
     costs_on,
@@ -74,7 +74,7 @@ class RacingPruner(BasePruner):
     pruned with probability `alpha` = 0.05 at most, however often the pruner tests, if the
     instances come in an order that has nothing to do with their values and the differences
     between two trials on an instance are symmetric. Such a promise needs instances: with fewer
-    than 16 of them, given as `instances`, the default is `TRace`, from the third on.
+    than 16 of them, given as `instances`, the default is `CorrelatedTRace`, from the third on.
     It and the other deciders spend their error again at each test.
 
     A trial is not pruned while its mean is better than that of the trial that speaks most
@@ -92,7 +92,7 @@ class RacingPruner(BasePruner):
     ----------
     decider : str or Decider, optional
         "anytime", "bayesian-friedman", "f-race", "f-race-sign", "f-race-mean-rank", "t-race", or an
-        object from `racer.deciders`; by default "anytime", or `TRace` with fewer than 16
+        object from `racer.deciders`; by default "anytime", or `CorrelatedTRace` with fewer than 16
         instances. Those that compare complete blocks compare each trial
         up to the first instance that it lacks, in the order of the running trial; and those that
         need a budget cannot be used.
@@ -157,7 +157,7 @@ class RacingPruner(BasePruner):
             None if instances is None else whole(instances, "instances", least=1)
         )
         is_few = decider is None and self.instances is not None and self.instances < _MANY
-        usual = TRace() if is_few else AnytimeRace()
+        usual = CorrelatedTRace() if is_few else AnytimeRace()
         self.decider: Decider = usual if decider is None else as_decider(decider)
         if isinstance(self.decider, SequentialHalving | BayesianBest | BestForBudget):
             raise SettingError(

@@ -22,13 +22,13 @@ from sklearn.model_selection import (
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import check_random_state
 
-from racer._checks import check_fraction, is_one_of, whole
+from racer._checks import is_one_of, whole
 from racer._entry import own_mode
 from racer.core.budget import Budget
 from racer.core.pool import canonical_key
 from racer.core.rules import Rules
+from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.named import as_decider
-from racer.deciders.t_race import TRace
 from racer.errors import SettingError, warn
 from racer.evaluate.limits.limits import Limits
 from racer.evaluate.workers import Workers
@@ -199,8 +199,9 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
     ) -> Any:
         """Run a contest, in the store if there is one."""
         if self.decider is None:
-            check_fraction(self.confidence, "confidence", low=0.5)
-            decider: Decider = TRace(alpha=round(1.0 - self.confidence, 9), correlation=correlation)
+            decider: Decider = CorrelatedTRace(correlation, self.confidence, self.rope)
+        elif self.rope:
+            raise SettingError("rope is for the default decider: give it to your own")
         else:
             decider = as_decider(self.decider)
         rules = Rules(
@@ -289,16 +290,19 @@ class RacingSearchCV(RacedSearchCV):
     n_candidates : int, optional
         How many to draw; 30 from distributions and all of a grid by default.
     decider : str or Decider, optional
-        By default `racer.deciders.TRace(alpha=1 - confidence, correlation=..)`.
+        `racer.deciders.CorrelatedTRace` by default.
     correlation : "folds", float or None
         The claim. "folds": which candidate is best on data like these; two
         folds are taken to be correlated by the fraction of the data that is tested on. A number:
         by that. None: which is best on these data, on the mean of more such folds. It counts for
         `race_probability_best`, and for the default decider.
     confidence : float in (0.5, 1)
-        Drop those that a two-sided t-test finds worse than the best with this confidence, at each
-        test. The larger, the more fits, and the more often the winner is that of all fits. Of the
+        Drop those that are jointly no better with a posterior probability above this, at each test.
+        The larger, the more fits, and the more often the winner is that of all fits. Of the
         default decider.
+    rope : float >= 0
+        A difference of mean scores that does not matter to you: candidates that are no better
+        than the best by more than that are dropped. Of the default decider.
     first_test : int
         Number of folds before the first test.
     budget : int, optional
@@ -366,6 +370,7 @@ class RacingSearchCV(RacedSearchCV):
         decider: str | Decider | None = None,
         correlation: Correlation = "folds",
         confidence: float = 0.8,
+        rope: float = 0.0,
         first_test: int = 3,
         budget: int | None = None,
         scoring: Any = None,
@@ -414,7 +419,7 @@ class TunedSearchCV(RacedSearchCV):
         Fits of all races together.
     elites : int, optional
         Candidates that survive a race.
-    decider, correlation, confidence, first_test, cv, random_state, store
+    decider, correlation, confidence, rope, first_test, cv, random_state, store
         As in `RacingSearchCV`.
     scoring, n_jobs, refit, verbose, pre_dispatch, limits, error_score, return_train_score
         As in `RacingSearchCV`.
@@ -456,6 +461,7 @@ class TunedSearchCV(RacedSearchCV):
         decider: str | Decider | None = None,
         correlation: Correlation = "folds",
         confidence: float = 0.8,
+        rope: float = 0.0,
         first_test: int = 3,
         scoring: Any = None,
         n_jobs: int | None = None,

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from playing import ONE_NUMBER, short
+from playing import ONE_NUMBER, looks, short
 
-from racer.deciders import BestForBudget, Blocks, Setting
+from racer.deciders import BestForBudget, Setting
 from racer.deciders.named import as_decider
 from racer.deciders.parts.wrappers import planned_survivors, protected
 from racer.seeding import rng_for
@@ -18,47 +18,32 @@ def costs(seed, blocks, m):
     return np.random.default_rng(seed).normal(size=(blocks, m)) + np.arange(m)
 
 
-def looks(decider, rows, m):
-    """Show a decider block by block; return, for each, who was dropped, and the verdict."""
-    state, alive = decider.start(Setting(m, rng_for(0), budget=3 * m)), np.arange(m)
-    for seen, row in enumerate(rows, 1):
-        state, verdict = decider.decide(state, Blocks(alive, row[None, alive], used=seen * m))
-        gone = [drop.candidate for drop in verdict.dropped]
-        yield seen, gone, verdict
-        alive = alive[~np.isin(alive, gone)]
-        if len(alive) < 2:
-            return
-
-
 @LAWS
 @given(st.sampled_from(ONE_NUMBER), st.integers(0, 1000), st.data())
 def test_a_protected_candidate_never_goes_before_its_time(name, seed, data):
     m = data.draw(st.integers(2, 7))
     until = tuple(data.draw(st.lists(st.integers(0, 25), min_size=m, max_size=m)))
     decider = protected(as_decider(name), until)
-    for seen, gone, verdict in looks(decider, costs(seed, 25, m), m):
-        assert all(until[candidate] <= seen for candidate in gone)
+    for seen, (_, verdict) in enumerate(looks(decider, costs(seed, 25, m), budget=3 * m), 1):
+        assert all(until[drop.candidate] <= seen for drop in verdict.dropped)
         assert np.isfinite(verdict.standing).all()
 
 
 @pytest.mark.parametrize("name", ONE_NUMBER, ids=short)
 def test_where_nobody_is_protected_the_verdict_is_that_of_the_decider(name):
     rows = costs(3, 20, 5)
-    plain = list(looks(as_decider(name), rows, 5))
-    guarded = list(looks(protected(as_decider(name), (0,) * 5), rows, 5))
-    assert any(gone for _, gone, _ in plain)
-    for one, other in zip(plain, guarded, strict=True):
-        assert one[:2] == other[:2]
-        assert one[2].dropped == other[2].dropped
-        assert one[2].best == other[2].best
-        np.testing.assert_array_equal(one[2].standing, other[2].standing)
+    plain = list(looks(as_decider(name), rows, budget=15))
+    guarded = looks(protected(as_decider(name), (0,) * 5), rows, budget=15)
+    assert any(verdict.dropped for _, verdict in plain)
+    for (_, one), (_, other) in zip(plain, guarded, strict=True):
+        assert (one.dropped, one.best) == (other.dropped, other.best)
+        np.testing.assert_array_equal(one.standing, other.standing)
 
 
 def test_the_worst_goes_when_its_time_has_come():
     decider = protected(as_decider("f-race"), (0, 0, 0, 12))
-    went = {
-        c: seen for seen, gone, _ in looks(decider, costs(0, 20, 4) * [1, 1, 1, 9], 4) for c in gone
-    }
+    seen = enumerate(looks(decider, costs(0, 20, 4) * [1, 1, 1, 9], budget=12), 1)
+    went = {drop.candidate: n for n, (_, verdict) in seen for drop in verdict.dropped}
     assert went[3] >= 12
 
 

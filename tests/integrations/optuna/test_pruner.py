@@ -18,7 +18,7 @@ from racer.deciders import (
     AnytimeRace,
     BayesianBest,
     BayesianFriedman,
-    TRace,
+    CorrelatedTRace,
 )
 from racer.integrations.optuna import RacingPruner
 from racer.integrations.optuna.reports import are_running_means
@@ -288,8 +288,8 @@ def test_threads_share_a_pruner():
     [
         ({}, AnytimeRace(), 5),
         ({"instances": 16}, AnytimeRace(), 5),
-        ({"instances": 15}, TRace(), 3),
-        ({"instances": 5, "first_test": 4}, TRace(), 4),
+        ({"instances": 15}, CorrelatedTRace(), 3),
+        ({"instances": 5, "first_test": 4}, CorrelatedTRace(), 4),
         ({"decider": "anytime", "instances": 5}, AnytimeRace(), 5),
     ],
 )

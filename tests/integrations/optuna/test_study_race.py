@@ -453,9 +453,11 @@ def test_an_error_does_not_swallow_ctrl_c():
 
 
 def test_ctrl_c_in_a_script_is_one_line_without_a_traceback():
+    """Nor does the plug-in load what such a script does not need."""
     code = """
-import optuna
+import sys, optuna
 from racer.integrations.optuna import race_study
+assert not {"pandas", "sklearn", "matplotlib"} & {*sys.modules}
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 def evaluate(config, instance, seed):
     raise KeyboardInterrupt

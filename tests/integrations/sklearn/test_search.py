@@ -33,6 +33,7 @@ from sklearn.utils import estimator_checks
 from typed import typed
 
 from racer import (
+    Ended,
     RaceInterrupted,
     RacerError,
     RacerWarning,
@@ -40,7 +41,7 @@ from racer import (
     StoreError,
     load,
 )
-from racer.deciders import TRace
+from racer.deciders import CorrelatedTRace
 from racer.integrations.sklearn import RacingSearchCV, TunedSearchCV
 from racer.integrations.sklearn.results import warn_of_failures
 from racer.stats import front_posterior
@@ -179,10 +180,17 @@ def test_folds_are_correlated_by_the_share_that_is_tested_on(cv):
     assert max(chances[0].values()) < max(chances[2].values())
 
 
+def test_a_rope_drops_what_is_no_better_by_more_than_that():
+    grid = {"alpha": [1.0, 1.1, 1.2, 1e4]}
+    found = raced(grid, RidgeClassifier(), rope=0.2, cv=5).fit(X, Y)
+    assert found.result_.ended == Ended.DECIDED
+    assert "indistinguishable" in {*found.result_.eliminations["reason"]}
+
+
 def test_another_decider_may_race():
     given = searched()[0]
     assert eliminated(clone(given).set_params(decider="t-race").fit(X, Y).result_)
-    own = clone(given).set_params(decider=TRace(alpha=0.2, correlation=0.2))
+    own = clone(given).set_params(decider=CorrelatedTRace(0.2, 0.8))
     assert eliminated(own.fit(X, Y).result_) == eliminated(given.result_)
 
 
@@ -209,12 +217,12 @@ def test_candidates_are_drawn_from_distributions_or_a_grid_or_listed():
 
 @BOTH
 def test_verbose_shows_the_race_and_then_each_fit(search, capsys):
-    fitted = search(verbose=1, confidence=0.6).fit(X, Y)
+    fitted = search(verbose=1).fit(X, Y)
     said = capsys.readouterr()
     assert fitted.verbose == 1
     assert said.out == ""
     assert "candidates left" in said.err or "new candidates" in said.err
-    search(verbose=2, confidence=0.6).fit(X, Y)
+    search(verbose=2).fit(X, Y)
     more = capsys.readouterr()
     assert more.out.count("[CV] END") == sum(fitted.cv_results_["race_folds"])
     assert "Fitting" not in more.out
@@ -503,7 +511,7 @@ def test_where_each_candidate_fails_somewhere_the_best_is_that_of_the_race(rows)
     [
         ({"param_grid": None}, "give one of param_grid and param_distributions"),
         ({"param_distributions": {"max_depth": [1]}}, "give one of"),
-        ({"confidence": 0.5}, "confidence=0.5"),
+        ({"decider": "f-race", "rope": 0.1}, "rope is for the default decider"),
         ({"budget": 3}, "raise the budget"),
         ({"budget": 0}, "budget of 0"),
     ],
@@ -565,7 +573,7 @@ def recorded_search(path, *, parameters=None, **settings):
         ({"error_score": 0}, r"error_score 0.0, .*error_score nan, "),
         ({"cv": KFold(3, shuffle=True, random_state=2)}, other("rows")),
         ({"cv": KFold(3, shuffle=True)}, other("rows")),
-        ({"cv": KFold(4)}, r"correlation=0\.25\), .* has .*correlation=0\.33"),
+        ({"cv": KFold(4)}, r"correlation=0\.25, .* has .*correlation=0\.33"),
         ({"parameters": {"sample_weight": Y + 1.0}}, other("parameters")),
         ({"estimator": DecisionTreeClassifier(random_state=1)}, other("estimator")),
     ],

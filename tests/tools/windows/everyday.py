@@ -83,4 +83,5 @@ def _import_all():
 if __name__ == "__main__":
     warnings.filterwarnings("error", category=EncodingWarning, module=r"racer\b")
     _import_all()
-    json.dump({"found": everyday(sys.argv[1]), "refusals": refusals()}, sys.stdout)
+    found = [everyday(folder) for folder in sys.argv[1:]]
+    json.dump({"found": found, "refusals": refusals()}, sys.stdout)

@@ -16,43 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from racer import Outcome, Race
-from racer.deciders import BayesianFriedman, Decider, FRace
+from racer.deciders import BayesianFriedman, FRace
 
 LAWS = settings(max_examples=15, deadline=None, derandomize=True)
-
-
-def race_over(decider, costs, *, maximize=False):
-    """Look once, after all blocks; return the result and the standing of each candidate."""
-    n, m = costs.shape
-    seen = {}
-
-    class Recorded(Decider):
-        def start(self, setting):
-            return decider.start(setting)
-
-        def decide(self, state, blocks):
-            state, verdict = decider.decide(state, blocks)
-            seen["standing"] = verdict.standing.copy()
-            return state, verdict
-
-    race = Race.of(
-        range(m),
-        range(n),
-        decider=Recorded(),
-        deterministic=True,
-        first_test=n,
-        budget=n * m,
-        maximize=maximize,
-        seed=0,
-    )
-    for _ in range(n):
-        for cell in race.ask():
-            cost = float(costs[cell.instance, cell.candidate])
-            failed = Outcome("failed", None, message="why")
-            value = -cost if maximize else cost
-            race.tell(cell, failed if np.isinf(cost) else Outcome("ok", value))
-    return race.result(), seen["standing"]
 
 
 @st.composite
@@ -78,14 +44,15 @@ def tables_and_a_cell(draw):
 )
 @LAWS
 @given(case=tables_and_a_cell())
-def test_a_failure_never_helps(decider, maximize, case):
+def test_a_failure_never_helps(table, decider, maximize, case):
     costs, block, candidate = case
     worse = costs.copy()
     worse[block, candidate] = np.inf
-    before, standing_before = race_over(decider, costs, maximize=maximize)
-    after, standing_after = race_over(decider, worse, maximize=maximize)
-    gap_before = standing_before[candidate] - standing_before
-    gap_after = standing_after[candidate] - standing_after
-    assert (gap_after >= gap_before - 1e-12).all()
+    once = {"first_test": len(costs), "maximize": maximize}
+    (before, [(_, looked)]), (after, [(_, again)]) = (
+        table.race_over(decider, each, **once) for each in (costs, worse)
+    )
+    gaps = [verdict.standing[candidate] - verdict.standing for verdict in (looked, again)]
+    assert (gaps[1] >= gaps[0] - 1e-12).all()
     if isinstance(decider, FRace) and candidate not in before.survivors:
         assert candidate not in after.survivors
