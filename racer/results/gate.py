@@ -106,14 +106,15 @@ class GateResult(Displayed):
     @classmethod
     def of(cls, race: RaceResult, metric: str, margin: float) -> GateResult:
         """Return the result of a race of the baseline and the change."""
-        decider: Any = race.rules.decider
-        names, place, alpha = race.instances or (), race.stream.instance, 2.0 * decider.alpha
+        rules: Any = race.rules  # which have bounds
+        alpha = 2.0 * rules.decider.alpha
+        names, place = race.instances or (), race.stream.instance
         cells = race.known.cells()
         made = {names[place(block) or 0]: one for block, c, one in cells if c == CHANGE}
         costs = costs_shown(race.known, 2, race.stream, race.rules)
         costs = costs[~np.isnan(costs).any(axis=1)]
-        bounds, ends = race.rules.bounds, race.rules.cost_bounds
-        sign = -1.0 if race.rules.maximize else 1.0
+        ends = rules.cost_bounds
+        sign = -1.0 if rules.maximize else 1.0
         d = sign * differences(costs, ends)
         d[np.abs(d) <= TIE] = 0.0
         mean = float(d.mean()) if len(d) else math.nan
@@ -121,7 +122,7 @@ class GateResult(Displayed):
         if len(d) in (0, len(names)):  # nothing is known, or nothing is left to be known
             low, high = (mean, mean) if len(d) else (-math.inf, math.inf)
         else:
-            both: Any = difference_bounds(bounds)
+            both: Any = difference_bounds(ends)
             limits = mean_limits(d[:, None], both, n_blocks=len(names), alpha=alpha)
             low, high = (float(end[0]) for end in limits)
         better, worse = int((sign * d < 0).sum()), int((sign * d > 0).sum())
@@ -130,8 +131,8 @@ class GateResult(Displayed):
             metric=metric,
             margin=margin,
             race=race,
-            alpha=decider.alpha,
-            bounds=bounds,
+            alpha=rules.decider.alpha,
+            bounds=rules.bounds,
             level=1.0 - alpha,
             seed=race.seed,
             difference=mean,
