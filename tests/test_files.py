@@ -252,22 +252,6 @@ def test_what_doubles_with_each_line_is_bounded(tmp_path, call):
         read_scenario(str(tmp_path / "scenario.txt"))
 
 
-def test_an_export_that_fails_leaves_nothing_in_the_way(tmp_path, monkeypatch):
-    optuna = pytest.importorskip("optuna")
-    path, study = tmp_path / "run.db", tmp_path / "study.log"
-    pool = [{"x": 1.0}, {"x": float("nan")}, {"x": 3.0}]
-    racer.race(pool, lambda config, *_: config["x"], budget=30, seed=1, store=path)
-    with monkeypatch.context() as patch:
-        patch.setattr(optuna.Study, "add_trial", lambda *_: 1 / 0)
-        assert command("export", path, "--optuna", study).exit_code == 1
-    assert {file.name for file in tmp_path.iterdir()} == {"run.db", "run.db.lock"}
-    command("export", path, "--optuna", study, exits=0)
-    storage = optuna.storages.JournalStorage(optuna.storages.journal.JournalFileBackend(str(study)))
-    (found,) = optuna.get_all_study_summaries(storage)
-    assert found.n_trials == 3
-    assert command("export", path, "--optuna", study).exit_code == 1
-
-
 def test_tables_that_cannot_all_be_written_leave_none(store, tmp_path, monkeypatch):
     plain, written = os.fsync, []
 
@@ -297,13 +281,6 @@ def test_what_fails_is_named_by_its_own_name(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError, match="no such folder"):
         _files.write_text(tmp_path / "nowhere" / "page.html", "text")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_study_is_exported_without_a_lock_of_its_own(store, tmp_path, monkeypatch):
-    """Optuna's raises a RuntimeError where the disk fails."""
-    pytest.importorskip("optuna")
-    monkeypatch.setattr(os, "symlink", lambda *_: pytest.fail("a lock"))
-    command("export", store, "--optuna", tmp_path / "study.log", exits=0)
 
 
 @pytest.mark.thorough

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from racer._files import write_text, written
+from racer._files import write_text
 from racer.errors import (
     BudgetError,
     RaceInterrupted,
@@ -267,13 +267,6 @@ def write_new(path: Path, text: str) -> None:
     with refused_as(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, text, is_new=True)
-
-
-@contextmanager
-def written_or_refused(path: Path, *, is_new: bool = False) -> Iterator[str]:
-    """Give the name of a file that takes the place of `path`; ClickException if that cannot be."""
-    with refused_as(path), written(path, is_new=is_new) as part:
-        yield part
 
 
 @contextmanager

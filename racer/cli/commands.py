@@ -23,7 +23,6 @@ _COMMANDS = {
     "check-scenario": "racer.cli.scenarios:check_scenario",
     "compare": "racer.cli.compare:compare_command",
     "demo": "racer.cli.demo.command:demo",
-    "export": "racer.cli.stores:export",
     "gate": "racer.cli.gate:gate_command",
     "import-irace": "racer.cli.scenarios:import_irace",
     "init": "racer.cli.scenarios:init",

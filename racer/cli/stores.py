@@ -1,4 +1,4 @@
-"""The commands that take a store: show, check, export, resume."""
+"""The commands that take a store: show, report, check, resume, ablation."""
 
 from __future__ import annotations
 
@@ -14,21 +14,17 @@ from racer._checks import read_json
 from racer._files import SQLITE, beginning
 from racer.cli.answer import (
     FILE,
-    FOLDER,
     NAME,
     Whole,
     answer_width,
     confirm,
     forms,
     give,
-    json_of,
     refused_as,
     reported,
     say,
     tell,
-    write_frames,
 )
-from racer.cli.study import write_study
 from racer.core.budget import Budget
 from racer.core.events import Ended
 from racer.errors import CandidateError, SettingError
@@ -155,43 +151,6 @@ def _beside(store: str) -> Path:
     """Return where the ablation of a store is recorded, unless another place is given."""
     path = Path(store)
     return path.with_name(f"{path.stem}.ablation{path.suffix}")
-
-
-@click.command(short_help="Write a store for other tools.")
-@click.argument("store", type=click.Path())
-@click.option(
-    "--optuna",
-    "study",
-    type=FILE,
-    help="Write an Optuna study into this file (a journal), for optuna-dashboard FILE.",
-)
-@click.option("--csv", type=FOLDER, help="Write all tables into this folder.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def export(store: str, *, study: Path | None, csv: Path | None, as_json: bool) -> None:
-    """Export STORE for other tools; it is only read.
-
-    In an Optuna study each candidate is a trial: its mean is the value, its values on the blocks
-    are intermediate values, and those that were eliminated are PRUNED. A race to a front is a study
-    with a direction for each of its metrics, which takes no intermediate values.
-    """
-    from racer.store.load import load_record  # noqa: PLC0415  (a second)
-
-    if study is None and csv is None and not as_json:
-        raise click.UsageError("give --optuna FILE, --csv FOLDER or --json.")
-    with reported():
-        result: Any = load_record(store).result
-        if study is not None:
-            if isinstance(result, AblationResult):
-                raise click.ClickException(
-                    f"{store} holds an ablation, which cannot be written as a study"
-                )
-            write_study(result, study, Path(store).stem)
-            say(study, err=as_json)
-        if csv is not None:
-            write_frames(csv, result)
-            say(csv, err=as_json)
-        if as_json:
-            say(json_of(result.to_dict()))
 
 
 @click.command(short_help="Check that a store is sound.")

@@ -124,7 +124,7 @@ COMMANDS = {
     "show --json": ("show", "{store}", "--json"),
     "check": ("check", "{store}"),
     "report": ("report", "{store}", "-o", "{folder}/page" + EVIL + ".html"),
-    "export": ("export", "{store}", "--json", "--csv", "{folder}/tables" + EVIL),
+    "show --csv": ("show", "{store}", "--csv", "{folder}/tables" + EVIL),
     "resume": ("resume", "{store}", "--budget", "70"),
     "resume, and run": ("resume", "{store}", "--budget", "62", "--yes", "-q"),
     "ablation": ("ablation", "{store}", "--yes", "-q", "--budget", "40"),
@@ -192,7 +192,7 @@ def test_no_control_character_reaches_the_terminal(name, folder, tmp_path, monke
         for sequence in ("\x1b[?25l", "\x1b[?25h", "\x1b[2K", "\x1b[1A", "\x1b[K", "\r"):
             shown = shown.replace(sequence, "")
     assert raw(shown) == set(), shown
-    if "--json" in arguments and name != "export":
+    if "--json" in arguments:
         shown = shown[shown.index("{") :]  # after what was live
         assert json.loads(shown.replace("\r\n", "\n"))
     if name == "report":  # nor has a page, in pictures and their data, too

@@ -39,7 +39,7 @@ def everyday(folder):
     for line in (
         ["check", store],
         ["show", store, "--configurations", f"{folder}/best.txt"],
-        ["export", store, "--csv", f"{folder}/tables"],
+        ["show", store, "--csv", f"{folder}/tables"],
         ["compare", out, "--maximize"],
     ):
         done = CliRunner().invoke(main, line)
