@@ -191,7 +191,6 @@ READERS = {
     "scenario.toml": lambda path: read_scenario(str(path)),
     "scenario.txt": lambda path: read_scenario(str(path)),
     "space": racer.Space.read_irace,
-    "pcs": racer.Space.read_pcs,
     "json": racer.Space.read_configspace,
     "table": lambda path: read_configurations(path, racer.Space({"x": racer.Real(0, 1)})),
     "csv": read_by_compare,

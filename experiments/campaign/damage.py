@@ -187,7 +187,6 @@ def texts(folder: Path) -> dict[str, tuple[bytes, Callable[[Path], object]]]:
         'rasrank "--r " i (1, "ants - 1") | algorithm %in% c("ras")\n[forbidden]\n'
         '(alpha == 0) & (algorithm == "as")\n[global]\ndigits = 4\n'
     )
-    pcs = "a {x, y, z} [x]\nb [1, 10] [5]i\nc [0.1, 10.0] [1.0]l\nb | a in {x, y}\n{a=x, b=3}\n"
     configspace = (
         '{"name": null, "format_version": 0.4,\n'
         '"hyperparameters": [\n'
@@ -231,7 +230,6 @@ def texts(folder: Path) -> dict[str, tuple[bytes, Callable[[Path], object]]]:
         "scenario.toml": (toml.encode(), lambda path: scenario(str(path)).arguments()),
         "scenario.txt": (irace.encode(), lambda path: scenario(str(path)).arguments()),
         "parameters.txt": (space.encode(), racer.Space.read_irace),
-        "space.pcs": (pcs.encode(), racer.Space.read_pcs),
         "space.json": (
             json.dumps(json.loads(configspace), indent=1).encode(),
             racer.Space.read_configspace,

@@ -191,15 +191,15 @@ class Scenario:
         path = self.settings.get("space")
         if not path:
             raise SettingError("no parameters are named: give space = .., a parameter file")
-        is_pcs, is_json = path.endswith(".pcs"), path.endswith(".json")
-        if is_pcs or is_json:
+        is_json = path.endswith(".json")
+        if is_json:
             if self.settings.get("forbidden"):
                 raise SettingError("forbidden is for parameter files of irace: put it into space")
             if "digits" in self.settings:
                 raise SettingError("digits is for parameter files of irace: leave it out")
         self._check_files()
-        if is_pcs or is_json:
-            return Space.read_pcs(path) if is_pcs else Space.read_configspace(path)
+        if is_json:
+            return Space.read_configspace(path)
         digits = self.settings.get("digits", 4)
         return Space.read_irace(path, digits=digits, forbidden=self.settings.get("forbidden"))
 

@@ -72,7 +72,7 @@ _OF_TUNE = {
 
 SETTINGS: Mapping[str, Setting] = {
     "candidates": Setting("path", "Configurations to race: JSON list of objects, or CSV."),
-    "space": Setting("path", "Parameter file: irace's, or ending in .pcs or .json."),
+    "space": Setting("path", "Parameter file: irace's, or ConfigSpace's, ending in .json."),
     "forbidden": Setting("path", "File of forbidden combinations, a line each (irace 3)."),
     "digits": Setting("whole", "Decimals of reals, if the parameter file has none.", least=0),
     "instances": Setting("instances", "Folder of instances, or file with a line for each."),

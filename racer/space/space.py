@@ -22,7 +22,6 @@ from racer.space.domains import plain, token
 from racer.space.irace.parameter_file import parse, read
 from racer.space.never import never_true
 from racer.space.parameters import as_parameter, listed
-from racer.space.pcs import arguments_of as arguments_of_pcs
 from racer.space.sampling import Method, Net, fill, witness
 from racer.space.scikit import arguments_of as arguments_of_scikit
 from racer.space.stored import read_condition, read_parameter, written_parameter
@@ -419,19 +418,6 @@ class Space(Structure):
         {'kernel': 'linear', 'C': 10}
         """
         return cls(**arguments_of_scikit(param_distributions)[0])
-
-    @classmethod
-    def read_pcs(cls, path: StrPath) -> Space:
-        """Read a parameter file of SMAC or ParamILS (PCS), in the old or the new format.
-
-        Values of categorical and ordinal parameters stay text. The default is `default`.
-
-        Raises
-        ------
-        SpaceFileError
-            An unreadable line, with its number. Forbidden are {parameter=value, ..} only.
-        """
-        return cls._from_arguments(arguments_of_pcs(read(path), str(path)), str(path))
 
     @classmethod
     def read_configspace(cls, path: StrPath) -> Space:

@@ -135,7 +135,7 @@ def test_files_of_a_folder_stay_one_argument_for_a_runner_of_irace(folder):
             "reads is for a command, and evaluate is a function",
         ),
         (
-            "space = 'a.pcs'\ndigits = 2",
+            "space = 'a.json'\ndigits = 2",
             SettingError,
             "digits is for parameter files of irace: leave it out",
         ),

@@ -89,7 +89,7 @@ _CALLED = {  # what a message may call an argument instead
 }
 CALLED = {name: called for names, called in _CALLED.items() for name in names.split()}
 MODULES = ("racer", "racer.stats", "racer.deciders", "racer.simulate", "racer.integrations.optuna")
-OF_SPACES = ("from_json", "from_irace", "read_irace", "read_pcs", "read_configspace")
+OF_SPACES = ("from_json", "from_irace", "read_irace", "read_configspace")
 REST = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
 SKIPPED = ("read_scores", "finish", "Scheduled", "Power")  # of files, a trial, abstract, a result
 OF_RULES = {"Race": {"budget": 90}, "Tuner": {"budget": 90}, "compare": {"goal": "min"}}
