@@ -33,7 +33,7 @@ from racer.render.escape import one_line
 from racer.render.text import folded
 from racer.results.ablation import AblationResult
 from racer.results.base import Result
-from racer.results.tuning import TuneResult, difference
+from racer.results.tuning import TuneResult
 
 if TYPE_CHECKING:
     from racer.evaluate.command.command import Command
@@ -88,63 +88,32 @@ def show(store: str, **form: Any) -> None:
     type=FILE,
     help="The page to write; it replaces an old one.",
 )
-@click.option(
-    "--ablation",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="The store of its ablation, if it is not run.ablation.db beside run.db.",
-)
-def report(store: str, *, output: Path, ablation: Path | None) -> None:
+def report(store: str, *, output: Path) -> None:
     """Write one HTML page about the race or tuning in STORE, which is only read.
 
     Without STORE: the only one in this folder.
 
     The page needs no network: verdict, best configuration, pictures, instances, failures,
-    settings and cost; importance and ablation of the parameters of a tuning. It needs the extra
-    report: pip install 'racer-tuning[report]'.
+    settings and cost; importance and ablation (of run.ablation.db beside run.db) of the parameters
+    of a tuning. It needs the extra report: pip install 'racer-tuning[report]'.
     """
+    from racer.store.load import load_record  # noqa: PLC0415  (a second)
+
     with reported():
-        _write_report(store, output, ablation)
+        result: Any = load_record(store).result
+        if isinstance(result, AblationResult):
+            raise click.ClickException(
+                f"{store} holds an ablation: give the store of its tuning, whose report shows it"
+            )
+        more, beside = {}, _beside(store)
+        if isinstance(result, TuneResult) and beside.exists():
+            more["ablation"] = load_record(beside).result
+        try:
+            with refused_as(output):
+                result.report(output, **more)
+        except SettingError as error:
+            raise click.ClickException(f"{beside}: {error}; or move it elsewhere") from None
         say(output)
-
-
-def _write_report(store: str, output: Path, ablation: Path | None = None) -> None:
-    """Write the page about a store, whole or not at all; ClickException if that cannot be."""
-    from racer.store.load import load_record  # noqa: PLC0415  (a second)
-
-    result: Any = load_record(store).result
-    if isinstance(result, AblationResult):
-        raise click.ClickException(
-            f"{store} holds an ablation: give the store of its tuning, whose report shows it"
-        )
-    more = {}
-    if isinstance(result, TuneResult):
-        of = ablation or _beside(store)
-        more = {"ablation": _ablation_in(of, store, result)} if of.exists() else {}
-    elif ablation is not None:
-        raise click.ClickException(
-            f"--ablation {ablation}: {store} holds a race, which has none: leave out --ablation"
-        )
-    with refused_as(output):
-        result.report(output, **more)
-
-
-def _ablation_in(path: Path, store: str, result: TuneResult) -> AblationResult:
-    """Return the ablation of a tuning; ClickException if a store holds something else."""
-    from racer.store.load import load_record  # noqa: PLC0415  (a second)
-
-    found: Any = load_record(path).result
-    if not isinstance(found, AblationResult):
-        kind = "tuning" if isinstance(found, TuneResult) else "race"
-        raise click.ClickException(
-            f"{path} holds a {kind}, not an ablation: name the store of the ablation by --ablation, "
-            "or move this one elsewhere"
-        )
-    if other := difference(found, result):
-        raise click.ClickException(
-            f"{path} holds an ablation of another tuning than {store}, by its {other}: name the "
-            "store of the right one by --ablation, or move this one elsewhere"
-        )
-    return found
 
 
 def _beside(store: str) -> Path:
