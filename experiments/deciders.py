@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from racer.deciders import (
-    DECIDERS,
-    BayesianBest,
-    CorrelatedTRace,
-    SignedRankRace,
-)
+from racer.deciders import DECIDERS, BayesianBest, CorrelatedTRace, SignedRankRace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
