@@ -12,6 +12,7 @@ from racer.core.budget import Budget
 from racer.core.events import Ended
 from racer.core.objective import Aim
 from racer.core.prices import RecordedPrices, checked_prices
+from racer.core.rules import generalizes_by_default
 from racer.deciders.decider import Decider
 from racer.errors import BudgetError, SettingError, StoreError, warn
 from racer.evaluate.command.command import IDENTITY, Command
@@ -252,6 +253,8 @@ def contest_from_store(
             if name in _GOAL:
                 raise _other_goal(reader.path, decode(setup.settings), given)
             raise _begun_without(reader.path, name)
+    if "generalize" not in recorded and given.get("generalize") is _generalizes(setup):
+        given = {name: value for name, value in given.items() if name != "generalize"}
     with sense_made_of(reader.path):
         left = [name for name in names if name in recorded and name not in given]
         arguments = {name: _recorded(reader, name, recorded[name], numbered) for name in left}
@@ -259,6 +262,13 @@ def contest_from_store(
         if "budget" in given:
             arguments["budget"] = _budgets(reader, given["budget"])
         return _maker(setup.kind)(**arguments)
+
+
+def _generalizes(setup: Setup) -> bool:
+    """Return the value of `generalize` that is in force where it is not recorded."""
+    if (groups := setup.settings.get("groups")) is not None:
+        return generalizes_by_default(len({*groups}))
+    return generalizes_by_default(None if setup.instances is None else len(setup.instances))
 
 
 def _maker(kind: Kind) -> Callable[..., Contest[Any]]:
