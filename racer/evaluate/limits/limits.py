@@ -219,10 +219,11 @@ class _Watched(NamedTuple):
         tick = TICK if bound is None else min(max(start + bound - time.monotonic(), 0.01), TICK)
         line = self.child.line(min(start + self.time_limit - time.monotonic(), tick))
         seconds = time.monotonic() - start
-        if line is not None:
+        if line is not None and seconds < self.time_limit:
             outcome = parse(line, seconds)
             return replace(outcome, seconds=seconds) if outcome.status == "timeout" else outcome
-        if self.child.status is None:
+        if line is not None or self.child.status is None:
+            # an answer that is late may be that of a function which catches its timeout
             return self._exceeded(seconds)
         how = self.child.how()
         memory = math.inf if self.limits.memory is None else self.limits.memory
