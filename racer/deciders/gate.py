@@ -21,24 +21,54 @@ if TYPE_CHECKING:
 BASELINE, CHANGE = 0, 1
 
 
-def differences(costs: Floats, bounds: Bounds) -> Floats:
-    """Return by how much the change costs more on each item, (n,), of costs (n, 2) within bounds.
+def differences(costs: Floats, bounds: Bounds | None, worst: float) -> Floats:
+    """Return by how much the change costs more on each item, (n,), of costs (n, 2) in their order.
 
-    A failed cell has the worst cost.
+    A failed cell costs as much as the worst bounded cost; without bounds, as `worst`, that of the
+    baseline, or a larger one before it.
     """
-    costs = np.clip(costs, *bounds)
+    if bounds is not None:
+        costs = np.clip(costs, *bounds)
+    known = np.where(np.isfinite(costs), costs, -np.inf)
+    largest = np.maximum.accumulate(known.max(axis=1, initial=worst))[:, None]
+    costs = np.where(np.isfinite(costs), costs, largest)
     return np.asarray(costs[:, CHANGE] - costs[:, BASELINE])
+
+
+class _Measure:
+    """Evidence on a mean: that it is larger than a null, and that it is smaller."""
+
+    def __init__(self, null: float, bounds: Bounds | None, n_items: int | None) -> None:
+        n = n_items if bounds is not None else None
+        self.worse, self.passes = (
+            MeanBets((), (c,), bounds=bounds, n_blocks=n) for c in (null, -null)
+        )
+        self._null, self._ends = null, bounds or (-math.inf, math.inf)
+        self._left, self._sum, self._size = n_items, 0.0, 1.0
+
+    def add(self, value: float) -> None:
+        """Take in the value of an item."""
+        self.worse.add(np.asarray(value))
+        self.passes.add(np.asarray(-value))
+        if self._left is not None:
+            self._left -= 1
+        self._sum += value - self._null
+        self._size += abs(value) + abs(self._null)
+
+    def beyond(self) -> Bounds:
+        """Return the least and the largest sum beyond the null, whatever the other items are."""
+        if self._left is None:
+            return -math.inf, math.inf
+        low, high = (self._left * (end - self._null) if self._left else 0.0 for end in self._ends)
+        return self._sum + low - TIE * self._size, self._sum + high - TIE * self._size
 
 
 @dataclass
 class _State:
-    worse: MeanBets  # that the mean of the values is larger than the null
-    passes: MeanBets  # that it is smaller
-    bounds: Bounds  # of costs
-    ends: Bounds  # of values
-    left: float  # items
-    total: float = 0.0  # of the values beyond the null
-    size: float = 1.0
+    bounds: Bounds | None  # of costs
+    measures: list[_Measure]
+    worst: float  # the largest cost so far
+    total: float = 0.0  # of the differences
     n: int = 0
 
 
@@ -48,6 +78,8 @@ class GateRace(Decider):
 
     D is by how much the change costs more on an item. One wealth bets against "the mean of D is
     at most the margin" (the change is worse), one against "it is at least the margin" (it passes).
+    Without bounds there are two measures: the mean, by a self-normalised sum, and the sign of D
+    beyond the margin. To pass takes both, each at `alpha`; either is enough for worse, at half.
 
     Parameters
     ----------
@@ -56,7 +88,9 @@ class GateRace(Decider):
     margin : float >= 0
         Difference that does not matter, in units of the score; "ratios": of the logarithm.
     bounds : (float, float), optional
-        The smallest and the largest score; of "items".
+        The smallest and the largest score.
+    worst : float
+        The largest cost of the baseline, which a failed cell has where there are no bounds.
     by : {"items", "ratios"}
         "items": about these items, each once, in random order. "ratios": costs are times in
         rounds without end, and the median of their ratio decides, by signs alone.
@@ -68,6 +102,7 @@ class GateRace(Decider):
     alpha: float = 0.05
     margin: float = 0.0
     bounds: Bounds | None = None
+    worst: float = 0.0
     by: Literal["items", "ratios"] = "items"
 
     def log_needed(self, _: int) -> float:
@@ -75,49 +110,49 @@ class GateRace(Decider):
         return -math.log(self.alpha)
 
     def start(self, setting: Setting) -> _State:
-        bounds, n = setting.bounds, setting.n_blocks
-        ends = difference_bounds(bounds) or (-1.0, 1.0)
-        if bounds is None:
-            bounds, n = (-math.inf, math.inf), None
-        worse, passes = (
-            MeanBets((), (c,), bounds=ends, n_blocks=n) for c in (self._null, -self._null)
-        )
-        return _State(worse, passes, bounds, ends, math.inf if n is None else n)
-
-    @property
-    def _null(self) -> float:
-        """The largest mean of values that passes; of ratios, values are signs."""
-        return 0.0 if self.by == "ratios" else self.margin
+        if setting.bounds is not None:
+            bounds = difference_bounds(setting.bounds)
+            return _State(
+                setting.bounds, [_Measure(self.margin, bounds, setting.n_blocks)], self.worst
+            )
+        if self.by == "ratios":
+            return _State(None, [_Measure(0.0, (-1.0, 1.0), None)], self.worst)
+        signs = _Measure(0.0, (-1.0, 1.0), setting.n_blocks)
+        measures = [signs, _Measure(self.margin, None, setting.n_blocks)]
+        return _State(None, measures, self.worst)
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
-        if self.by == "ratios":
-            d = differences(np.log(blocks.costs), state.bounds)
-            is_tie = np.abs(d - self.margin) <= TIE * np.maximum(np.abs(d), 1.0)
-            values = np.sign(np.where(is_tie, 0.0, d - self.margin))
-        else:
-            values = differences(blocks.costs, state.bounds)
-        for value in values.tolist():
-            state.worse.add(np.asarray(value))
-            state.passes.add(np.asarray(-value))
-            state.total += value - self._null
-            state.size += abs(value) + abs(self._null)
-            state.left -= 1.0
-            state.n += 1
-        standing = np.array([0.0, state.total / state.n])
+        costs = np.log(blocks.costs) if self.by == "ratios" else blocks.costs
+        d = differences(costs, state.bounds, state.worst)
+        state.worst = float(costs[np.isfinite(costs)].max(initial=state.worst))
+        state.total, state.n = state.total + float(d.sum()), state.n + len(d)
+        for value in d.tolist():
+            is_tie = abs(value - self.margin) <= TIE * max(abs(value), 1.0)
+            sign = 0.0 if is_tie else math.copysign(1.0, value - self.margin)
+            for measure in state.measures:
+                is_of_signs = state.bounds is None and measure is state.measures[0]
+                measure.add(sign if is_of_signs else value)
+        drop = self._certain(state.measures) or self._likely(state.measures)
+        standing = np.array([0.0, state.total / state.n - self.margin])
         best = BASELINE if standing[1] > 0.0 else CHANGE
-        return state, Verdict(self._dropped(state), best, standing, {"gate": "none"})
+        return state, Verdict(() if drop is None else (drop,), best, standing, {"gate": "none"})
 
-    def _dropped(self, state: _State) -> tuple[Drop, ...]:
-        """Return the drop that evidence is enough for, or that no further item can change."""
-        worse, passes = (float(one.log_e()) for one in (state.worse, state.passes))
-        known = state.total - TIE * state.size
-        low, high = (state.left * (end - self._null) if state.left else 0.0 for end in state.ends)
-        if known + low > 0.0:
-            worse = math.inf
-        elif known + high <= 0.0:
-            passes = math.inf
+    def _likely(self, measures: list[_Measure]) -> Drop | None:
+        """Return the drop that evidence is enough for."""
+        worse = max(float(one.worse.log_e()) for one in measures) - math.log(len(measures))
+        passes = min(float(one.passes.log_e()) for one in measures)
         if max(worse, passes) < self.log_needed(2):
-            return ()
-        loser, reason = (CHANGE, "inferior") if worse > passes else (BASELINE, "not better")
-        value = math.exp(min(max(worse, passes), 700.0))
-        return (Drop(loser, reason, against=1 - loser, probability=value, measure="e-value"),)
+            return None
+        return _drop(CHANGE if worse > passes else BASELINE, max(worse, passes))
+
+    def _certain(self, measures: list[_Measure]) -> Drop | None:
+        """Return the drop that no further item can change."""
+        least, most = (max(ends) for ends in zip(*(one.beyond() for one in measures), strict=True))
+        if least > 0.0:
+            return _drop(CHANGE, math.inf)
+        return _drop(BASELINE, math.inf) if most <= 0.0 else None
+
+
+def _drop(candidate: int, log_e: float) -> Drop:
+    reason, value = "inferior" if candidate == CHANGE else "not better", math.exp(min(log_e, 700.0))
+    return Drop(candidate, reason, against=1 - candidate, probability=value, measure="e-value")

@@ -16,7 +16,7 @@ from racer.render.markup import markdown_table
 from racer.render.notebook import Displayed
 from racer.render.sections import Grid, number
 from racer.results.posterior import costs_shown
-from racer.stats._bets import difference_bounds, mean_limits
+from racer.stats._bets import difference_bounds, free_limits, mean_limits
 
 if TYPE_CHECKING:
     from racer.render.sections import Piece
@@ -67,8 +67,8 @@ class GateResult(Displayed):
         Name of the score.
     margin, alpha : float
         As they were given; a margin in percent, in units of the score.
-    bounds : (float, float)
-        The smallest and the largest score.
+    bounds : (float, float) or None
+        The smallest and the largest score. None: decided by signs and means together.
     seed : int
         The seed that repeats the order of items.
     race : RaceResult
@@ -87,7 +87,7 @@ class GateResult(Displayed):
     metric: str
     margin: float
     alpha: float
-    bounds: tuple[float, float]
+    bounds: tuple[float, float] | None
     difference: float
     low: float
     high: float
@@ -106,24 +106,25 @@ class GateResult(Displayed):
     @classmethod
     def of(cls, race: RaceResult, metric: str, margin: float) -> GateResult:
         """Return the result of a race of the baseline and the change."""
-        rules: Any = race.rules  # which have bounds
-        alpha = 2.0 * rules.decider.alpha
-        names, place = race.instances or (), race.stream.instance
+        decider: Any = race.rules.decider
+        names, place, alpha = race.instances or (), race.stream.instance, 2.0 * decider.alpha
         cells = race.known.cells()
         made = {names[place(block) or 0]: one for block, c, one in cells if c == CHANGE}
         costs = costs_shown(race.known, 2, race.stream, race.rules)
         costs = costs[~np.isnan(costs).any(axis=1)]
-        ends = rules.cost_bounds
-        sign = -1.0 if rules.maximize else 1.0
-        d = sign * differences(costs, ends)
-        d[np.abs(d) <= TIE] = 0.0
+        d = differences(costs, race.rules.cost_bounds, decider.worst)
+        d = (1.0 if race.rules.maximize else -1.0) * np.where(abs(d) <= TIE, 0.0, -d)
         mean = float(d.mean()) if len(d) else math.nan
-        baseline = sign * float(np.clip(costs[:, BASELINE], *ends).mean()) if len(d) else math.nan
+        sign = -1.0 if race.rules.maximize else 1.0
+        baseline = sign * float(costs[:, BASELINE].mean()) if len(d) else math.nan
+        bounds = race.rules.bounds
         if len(d) in (0, len(names)):  # nothing is known, or nothing is left to be known
             low, high = (mean, mean) if len(d) else (-math.inf, math.inf)
+        elif bounds is None:
+            low, high = free_limits(d, alpha)
         else:
-            both: Any = difference_bounds(ends)
-            limits = mean_limits(d[:, None], both, n_blocks=len(names), alpha=alpha)
+            ends = difference_bounds(bounds) or bounds
+            limits = mean_limits(d[:, None], ends, n_blocks=len(names), alpha=alpha)
             low, high = (float(end[0]) for end in limits)
         better, worse = int((sign * d < 0).sum()), int((sign * d > 0).sum())
         return cls(
@@ -131,8 +132,8 @@ class GateResult(Displayed):
             metric=metric,
             margin=margin,
             race=race,
-            alpha=rules.decider.alpha,
-            bounds=rules.bounds,
+            alpha=decider.alpha,
+            bounds=bounds,
             level=1.0 - alpha,
             seed=race.seed,
             difference=mean,
@@ -164,6 +165,8 @@ class GateResult(Displayed):
         )
         if self.failures:
             notes += f" {counted(len(self.failures), 'item')} failed, and count as the worst score."
+        if self.bounds is None:
+            notes += " No bounds of the scores: decided by signs and by means (t, approximate)."
         return [said, Grid.of(head, [(self.metric, *shown, ends)], "score"), notes]
 
     def to_markdown(self) -> str:

@@ -91,11 +91,12 @@ def gate(
         Items by name, or a list of names, or of dicts with an "id". Each must have a score in the
         baseline. None: all of the baseline, by name.
     margin : float >= 0 or str
-        Difference of means that does not matter, in units of the score. "2%": of their range.
+        Difference of means that does not matter, in units of the score. "2%": of the range of the
+        scores, or without bounds of the baseline's mean.
     goal : {"min", "max"} or mapping, optional
         Whether smaller or larger scores are better; a mapping of the metric's name to that, or to a
-        `racer.Metric` with bounds. None: as the file or the metric's name says. Bounds are needed,
-        but for scores from 0 to 1 of which larger ones are better, and those that are all 0 or 1.
+        `racer.Metric` with bounds. None: as the file or the metric's name says. Scores
+        from 0 to 1 of which larger ones are better, and those that are all 0 or 1, have bounds.
     alpha : float in (0, 0.5)
         Probability that the answer "passes" is wrong, and that "worse" is.
     budget : int or Budget, optional
@@ -140,12 +141,10 @@ def gate(
     bounds = None if aim is None else aim.bounds
     grades = (finite >= 0) & (finite <= 1) if larger else np.isin(finite, (0.0, 1.0))
     bounds = (0.0, 1.0) if bounds is None and grades.all() else bounds
-    if bounds is None:
-        raise SettingError(
-            "goal: the scores have no bounds: give the least and the largest that there can be, "
-            'goal={"seconds": racer.Metric("min", bounds=(0, 60))} (--bounds 0 60)'
-        )
-    within, seed = _margin(margin, bounds), check_seed(seed)
+    if bounds and len(bad := finite[(finite < bounds[0]) | (finite > bounds[1])]):
+        raise ScoresError(f"the baseline has the score {bad[0]:g}, outside the bounds {bounds}")
+    worst = float((-finite if larger else finite).max(initial=-math.inf))
+    within, seed = _margin(margin, bounds, finite), check_seed(seed)
     names = [*known]
     order = [names[i] for i in rng_for(seed, "gate", "items").permutation(len(names)).tolist()]
     # a store refuses other candidates, and so another baseline
@@ -158,7 +157,7 @@ def gate(
         "candidates": [f"baseline {digest[:16]}", _CHANGE],
         "instances": order,
         "instance_order": "given",
-        "decider": GateRace(check_fraction(alpha, "alpha", high=0.5), within, bounds),
+        "decider": GateRace(check_fraction(alpha, "alpha", high=0.5), within, bounds, worst),
         "budget": limit,
         "maximize": larger,
         "seed": seed,
@@ -207,7 +206,7 @@ def _takes_seed(evaluate: Any) -> bool:
     """Return whether it is called with an item and a seed; SettingError if with neither."""
     if isinstance(evaluate, Command):
         return True
-    with suppress(TypeError):
+    with suppress(TypeError):  # no function
         try:
             signature = inspect.signature(evaluate)
         except ValueError:  # some builtins have no signature
@@ -215,7 +214,7 @@ def _takes_seed(evaluate: Any) -> bool:
         for n in (1, 2):
             with suppress(TypeError):
                 signature.bind(*range(n))
-                return n == 2
+                return n == 2 or "seed" in signature.parameters
     raise SettingError("evaluate: give a function evaluate(item) or evaluate(item, seed)")
 
 
@@ -266,6 +265,8 @@ def _scores_of(
                 f"the baseline has {len(who)} algorithms, {_shown(who)}: choose one, "
                 "frame[frame.algorithm == ..] (--candidate NAME)"
             )
+        if len(again := baseline.loc[baseline["instance"].duplicated(), "instance"]):
+            raise ScoresError(f"the baseline has more than one score of {_shown([*again])}")
         baseline = dict(zip(baseline["instance"], baseline["score"], strict=True))
     if not isinstance(baseline, Mapping) or not baseline:
         raise ScoresError("baseline: give {item: score}, a file of scores, or a store of racer")
@@ -313,14 +314,18 @@ def _items(items: Any, scores: Mapping[str, float]) -> dict[str, Any]:
     return found
 
 
-def _margin(given: Any, bounds: tuple[float, float]) -> float:
+def _margin(given: Any, bounds: tuple[float, float] | None, values: np.ndarray[Any, Any]) -> float:
     """Return the margin in units of the score."""
-    share, value = str(given).removesuffix("%"), math.nan
+    share = str(given).removesuffix("%")
+    value = math.nan
     with suppress(ValueError):
         value = float(share)
     if isinstance(given, bool) or not 0.0 <= value < math.inf:
         raise SettingError(f'margin={given!r}: give a number >= 0, or a share, "2%"')
-    return value if share == str(given) else value / 100.0 * (bounds[1] - bounds[0])
+    if share == str(given):
+        return value
+    unit = bounds[1] - bounds[0] if bounds else abs(float(values.mean())) if len(values) else 1.0
+    return value / 100.0 * unit
 
 
 def _shown(names: Sequence[Any]) -> str:

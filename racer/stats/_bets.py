@@ -110,6 +110,28 @@ def _refuted_below(
     return low
 
 
+def free_limits(values: Floats, alpha: float) -> tuple[float, float]:
+    """Return confidence limits of the mean of values (n,) without bounds, valid at all looks.
+
+    Infinite where values are too few. Each side is wrong with probability alpha / 2, ever.
+    """
+    found = []
+    for sign in (1.0, -1.0):
+        bets = MeanBets((), (0.0,), bounds=None, n_blocks=None)
+        for value in sign * values:
+            bets.add(value)
+        high = float((sign * values).mean())
+        low = high - 1e3 * float(np.abs(values - values.mean()).max() + TIE * abs(high))
+        needed = np.log(2.0 / alpha)
+        is_known = bets.free_log_e(low) >= needed
+        for _ in range(2 * _HALVINGS if is_known else 0):
+            middle = (low + high) / 2.0
+            is_refuted = bets.free_log_e(middle) >= needed
+            low, high = (middle, high) if is_refuted else (low, middle)
+        found.append(sign * (low if is_known else -np.inf))
+    return found[0], found[1]
+
+
 class MeanBets:
     """E-processes of "the mean of x is larger than c", for each of some values x and each null c.
 
