@@ -1,4 +1,4 @@
-"""Helpers for tests: a check of deciders, and of which function is faster."""
+"""A helper for tests: a check of deciders."""
 
 from __future__ import annotations
 
@@ -18,13 +18,11 @@ from racer.errors import SettingError
 from racer.seeding import rng_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from racer.results.bench import BenchResult
-
-__all__ = ["check_decider", "faster"]
+__all__ = ["check_decider"]
 
 _FIRST_TEST = 5  # blocks; later tests have one block each
 
@@ -194,62 +192,3 @@ def _equal(one: Any, other: Any) -> bool:
     if hasattr(one, "__dict__") and not callable(one):
         return _equal(vars(one), vars(other))
     return one is other or bool(cloudpickle.dumps(one) == cloudpickle.dumps(other))
-
-
-def faster(
-    a: Callable[..., Any],
-    than: Callable[..., Any],
-    instances: Sequence[Any] | None = None,
-    *,
-    margin: float = 0.02,
-    rounds: int = 200,
-    warmup: int = 1,
-    cpu: bool = False,
-    alpha: float = 0.05,
-) -> BenchResult:
-    """Assert that a function is faster than another one, by a benchmark that stops when it is sure.
-
-    Of a function that is not faster, at most `alpha` of all tests pass, however loaded the machine
-    is. One that is faster by less than the margin may fail.
-
-    Parameters
-    ----------
-    a, than : callable
-        Called as ``a()``, or ``a(instance)``.
-    instances, margin, rounds, warmup, cpu, alpha
-        As in `racer.bench`.
-
-    Returns
-    -------
-    BenchResult
-
-    Raises
-    ------
-    AssertionError
-        It is slower, as fast within the margin, it failed, or the rounds do not decide.
-
-    Examples
-    --------
-    >>> words = ["".join(chr(97 + i * j % 26) for j in range(9)) for i in range(2000)]
-    >>> known = set(words)
-    >>> result = faster(lambda: "x" in known, than=lambda: "x" in words)
-    >>> result.ended
-    'decided'
-    """
-    from racer.run.bench import bench  # noqa: PLC0415  (not needed to check a decider)
-
-    names = [getattr(function, "__name__", repr(function)) for function in (a, than)]
-    if names[0] == names[1]:
-        names = ["a", "than"]
-    result = bench(
-        dict(zip(names, (a, than), strict=True)),
-        instances,
-        margin=margin,
-        rounds=rounds,
-        warmup=warmup,
-        cpu=cpu,
-        alpha=alpha,
-    )
-    if result.fastest != names[0]:
-        raise AssertionError(f"{names[0]} is not known to be faster than {names[1]}\n\n{result}")
-    return result

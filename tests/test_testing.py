@@ -21,7 +21,7 @@ from racer.deciders import (
     Verdict,
 )
 from racer.deciders.parts.wrappers import protected
-from racer.testing import check_decider, faster
+from racer.testing import check_decider
 
 OTHERS = [
     AnytimeRace(familywise=True),
@@ -185,19 +185,3 @@ def test_warnings_elsewhere_are_as_they_were():
     before = list(warnings.filters)
     check_decider(DropWorst())
     assert warnings.filters == before
-
-
-def test_faster_returns_the_benchmark_of_a_function_that_is():
-    result = faster(len, than=sum, instances=[range(20_000)])
-    assert result.fastest == "len"
-    assert faster(lambda: 1, than=lambda: sum(range(20_000))).fastest == "a"
-
-
-def test_faster_says_why_it_is_not():
-    with pytest.raises(AssertionError, match="sum is not known to be faster than len") as failed:
-        faster(sum, than=len, instances=[range(20_000)])
-    assert "len is the fastest" in str(failed.value)
-    with pytest.raises(AssertionError, match=r"give\s+more\s+rounds"):
-        faster(len, than=sum, instances=[range(20_000)], rounds=3)
-    with pytest.raises(AssertionError, match="ZeroDivisionError"):
-        faster(lambda: 1, than=lambda: 1 / 0)

@@ -107,7 +107,6 @@ def _play(cell: Cell, size: Size, blocks: int) -> Play:
         seed=size.seed,
         blocks=blocks,
         select="mean",
-        epsilon=0.05,
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from racer._checks import check_epsilon, check_jobs, choice, whole
+from racer._checks import check_jobs, choice, whole
 from racer.core.arguments import Instances
 from racer.core.budget import Budget
 from racer.deciders.named import as_decider
@@ -51,7 +51,7 @@ class Play:
             the fraction that was)
         indistinguishable : candidates dropped as indistinguishable
         truly_indistinguishable : the fraction of these that win against their opponent with
-            probability within 1/2 +- epsilon
+            probability within 0.5 +- 0.05
     errors : dict of str to float
         The standard error of each mean.
 
@@ -110,7 +110,6 @@ def play(
     budget: int | Budget | None = None,
     goal: Goal = "min",
     select: Select = "standing",
-    epsilon: float = 0.05,
 ) -> Play:
     """Play races in a world: the same `racer.Race`, fed from the world's table of costs.
 
@@ -134,8 +133,6 @@ def play(
     select : {"standing", "mean"}
         Which survivor is taken, if there are several: the one with the best standing, as
         `RaceResult.leader`, or the one with the best mean cost, as in Benavoli et al. (2015).
-    epsilon : float in [0, 0.5)
-        For `truly_indistinguishable`.
 
     Returns
     -------
@@ -161,7 +158,6 @@ def play(
     whole(repetitions, "repetitions", least=1)
     check_seed(seed)
     check_jobs(n_jobs)
-    check_epsilon(epsilon)
     choice(select, "select", ("standing", "mean"))
     most = _blocks(world, blocks)
     if isinstance(budget, Budget) and budget.has_share:
@@ -181,7 +177,7 @@ def play(
     one = joblib.delayed(_played)
     batch = -(-repetitions // (8 * joblib.effective_n_jobs(n_jobs)))
     rows = joblib.Parallel(n_jobs=n_jobs, batch_size=batch)(
-        one(world, number, most, settings, select, epsilon) for number in seeds
+        one(world, number, most, settings, select) for number in seeds
     )
     return Play(tuple(rows))
 
@@ -255,7 +251,7 @@ def run_race(drawn: Drawn, seed: int, blocks: int, settings: dict[str, Any]) -> 
 
 
 def _played(
-    world: World, seed: int, blocks: int, settings: dict[str, Any], select: Select, epsilon: float
+    world: World, seed: int, blocks: int, settings: dict[str, Any], select: Select
 ) -> dict[str, Any]:
     """Play one race; return its row of `Play.frame`."""
     drawn = world.draw(seed)
@@ -271,7 +267,7 @@ def _played(
         for gone in result._eliminations  # noqa: SLF001  (as events, not as a frame)
         if gone.reason == "indistinguishable"
     ]
-    truly = [abs(drawn.wins(*pair) - 0.5) < epsilon for pair in alike]
+    truly = [abs(drawn.wins(*pair) - 0.5) < 0.05 for pair in alike]
     known = selected is not None
     best = np.flatnonzero(quality == quality.min())
     return {

@@ -29,19 +29,11 @@ def test_demo_ends_with_winner_survivors_and_savings():
     assert "racer init" in result.stdout.splitlines()[-1]
 
 
-def test_demo_offers_no_decider_of_several_metrics():
-    shown = run("demo", "--help").stdout
-    assert "halving" in shown
-    assert "front" not in shown
-    assert "goal-for-budget" not in shown
-
-
 @pytest.mark.parametrize(
     ("args", "message"),
     [
         (("--budget", "10"), "40 candidates x 5 blocks before the first test are 200"),
         (("--n-jobs", "0"), "n_jobs=0"),
-        (("--decider", "front"), "'front' is not one of"),
         (("--candidates", "2000"), "2000 is not in the range"),
     ],
 )

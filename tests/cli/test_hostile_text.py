@@ -161,7 +161,7 @@ COMMANDS = {
     "gate": ("gate", "--baseline", "{folder}/" + EVIL, "--margin", "2%", "--", "true", EVIL),
     "init": ("init", "{folder}/new" + EVIL),
     "init again": ("init", "{folder}/new" + EVIL),
-    "demo": ("demo", "--decider", EVIL),
+    "demo": ("demo", "--seed", EVIL),
     "an unknown command": (EVIL,),
     "an unknown option": ("show", f"--{EVIL}"),
     "an unfit option": ("resume", "{store}", "--budget", EVIL),

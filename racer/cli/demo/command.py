@@ -6,11 +6,9 @@ import sys
 import time
 
 import click
-from rich.console import Console
 
 from racer.cli.answer import reported, say
 from racer.cli.demo import configurations, evaluate, problems
-from racer.deciders.named import OF_ONE_COST
 from racer.errors import RaceInterrupted
 from racer.run.calls import race
 
@@ -23,16 +21,9 @@ from racer.run.calls import race
     default=1200,
     help="Evaluations (runs of differential evolution) at most.",
 )
-@click.option(
-    "--decider",
-    type=click.Choice(OF_ONE_COST),
-    default="bayesian-friedman",
-    metavar="NAME",
-    help=f"The procedure that eliminates configurations: {', '.join(OF_ONE_COST)}.",
-)
 @click.option("--n-jobs", type=int, default=-1, help="Worker processes; -1 uses all cores, 1 none.")
 @click.option("--seed", type=click.IntRange(0), default=1)
-def demo(candidates: int, budget: int, decider: str, n_jobs: int, seed: int) -> None:
+def demo(candidates: int, budget: int, n_jobs: int, seed: int) -> None:
     """Race settings of SciPy's differential evolution on 60 test problems.
 
     Each configuration (strategy, population size, mutation, recombination, initialisation) runs
@@ -40,13 +31,11 @@ def demo(candidates: int, budget: int, decider: str, n_jobs: int, seed: int) -> 
     the error left. The race drops those that are inferior to, or indistinguishable from,
     another one.
     """
-    out, started = Console(), time.perf_counter()
+    started = time.perf_counter()
     pool, instances = configurations(candidates, seed), problems()
-    out.print(
+    say(
         f"Racing {candidates} configurations of SciPy's differential_evolution on "
-        f"{len(instances)} problems\n(decider {decider}, seed {seed}).",
-        highlight=False,
-        soft_wrap=True,
+        f"{len(instances)} problems\n(seed {seed})."
     )
     with reported():
         try:
@@ -54,7 +43,6 @@ def demo(candidates: int, budget: int, decider: str, n_jobs: int, seed: int) -> 
                 pool,
                 evaluate,
                 instances,
-                decider=decider,
                 budget=budget,
                 n_jobs=n_jobs,
                 seed=seed,
@@ -69,5 +57,5 @@ def demo(candidates: int, budget: int, decider: str, n_jobs: int, seed: int) -> 
         f"{result.evaluations} evaluations instead of {full} (every candidate on every instance): "
         f"{1.0 - result.evaluations / full:.0%} saved."
     )
-    out.print(f"Took {time.perf_counter() - started:.0f} s.", highlight=False)
+    say(f"Took {time.perf_counter() - started:.0f} s.")
     say("For a program of your own, `racer init` writes a scenario.toml to fill in.")

@@ -132,17 +132,6 @@ def decide(probability: float, in_rope: float, alpha: float) -> Decision:
     return "better" if probability > 1.0 - alpha else "undecided"
 
 
-def decide_together(
-    in_rope: NDArray[np.float64], n_accepted: int, rope: float, confidence: float
-) -> list[str]:
-    """Return the decisions on statements of which the first hold jointly; equivalent comes first."""
-    is_alike = (in_rope > confidence) & (rope > 0.0)
-    accepted = np.arange(len(in_rope)) < n_accepted
-    choices = ["equivalent", "better"]
-    found: list[str] = np.select([is_alike, accepted], choices, "undecided").tolist()
-    return found
-
-
 def behind(
     analysis: Analysis,
     alpha: float,

@@ -14,7 +14,6 @@ from racer.comparison.methods.base import (
     Settings,
     behind,
     complete_costs,
-    decide_together,
     half_width,
     left_out,
     places,
@@ -66,7 +65,14 @@ def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
             "probability": [statement.probability for statement in joint.statements],
             "joint": common_joint(joint.statements, ranks_of(costs).sum(axis=0)),
             "in_rope": in_rope,
-            "decision": decide_together(in_rope, joint.n_accepted, epsilon, confidence),
+            "decision": np.select(
+                [
+                    (in_rope > confidence) & (epsilon > 0.0),
+                    np.arange(len(in_rope)) < joint.n_accepted,
+                ],
+                ["equivalent", "better"],
+                "undecided",
+            ),
         }
     )
     (n, m), by_region = costs.shape, gate.gate == "bayesian"
