@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import signal
 import sys
@@ -21,6 +22,7 @@ from processes import alive, noted, python, wait_for
 import racer
 from racer import Cell, ObjectiveError
 from racer.errors import RaceStateError
+from racer.evaluate.limits.limits import _Watched
 from racer.evaluate.workers import InProcess, outcomes_of, workers_for
 from racer.run.drive import Feed, drive
 
@@ -353,3 +355,12 @@ def test_a_function_around_a_program_cannot_make_a_cost_of_its_timeout():
     with workers_for(evaluate, [{}], None, limits=racer.Limits(0.2)) as workers:
         ((_, outcome),) = outcomes_of(workers, [Cell(0, 0, {}, None, 1)])
     assert (outcome.status, outcome.message) == ("timeout", "took more than 0.2 s")
+
+
+@pytest.mark.parametrize(("ago", "status"), [(0.0, "ok"), (100.0, "timeout")])
+def test_an_answer_that_is_late_is_a_timeout(ago, status):
+    line = json.dumps({"status": "ok", "value": 1e9, "message": "", "attempts": 1, "worker": ""})
+    child = SimpleNamespace(line=lambda seconds: line.encode(), status=None, pid=os.getpid())
+    start = time.monotonic() - ago
+    watched = _Watched(child, racer.Limits(50.0), start, (0, 0), set(), 0.0, None)
+    assert watched.look().status == status
