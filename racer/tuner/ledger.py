@@ -63,7 +63,7 @@ class Ledger:
         self.blocks_used: int = 0
         self._lost: tuple[int, Lost] | None = None
         self.verified: int | None = None  # the best, by a final stage
-        self.finalists: tuple[int, ...] = ()  # evaluated on held-out instances
+        self.finalists: tuple[int, ...] = ()  # of the finish, then on held-out instances
 
     @property
     def is_all_equal(self) -> bool:

@@ -1,4 +1,4 @@
-"""What is left of the budget after the races: more blocks of the elites."""
+"""What is left of the budget after the races and the finish: more blocks of the elites."""
 
 from __future__ import annotations
 

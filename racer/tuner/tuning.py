@@ -16,6 +16,7 @@ from racer.racing.loop import best
 from racer.results.tuning import Origin
 from racer.seeding import seed_for
 from racer.tuner.final import FinalStage, is_needed, kept
+from racer.tuner.finish import Finish
 from racer.tuner.match import Match
 from racer.tuner.opening import FINALISTS, SMALL, Opening, to_explore
 from racer.tuner.proposals import Child, Proposals
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
     from racer.tuner.schedule import Schedule
 
 _HOPELESS = 2  # races in which every evaluation fails, before the tuning is given up
-_LARGE = 1_500  # evaluations, from which on noise sets the pace
+_LARGE = 1_500  # evaluations, from which on noise sets the pace, and some are kept ..
+_RESERVED = 0.05  # .. so many of all, for the finish
 
 Flow = Generator[Asked, Any, None]
 
@@ -73,12 +75,21 @@ class Tuning:
         for phase, budget in enumerate(self.ledger.plan.rules.budgets):
             self.ledger.budget, self.ledger.verified = budget, None
             small = self._small_budget() if phase == 0 else None
-            yield from self._race_series(phase) if small is None else self._open(small)
+            yield from self._find_elites(phase) if small is None else self._open(small)
             yield from self._select()
             yield from self._spend_rest()
             yield from self._evaluate_held_out()
         self.ended = self._why_over()
         self._note(RaceEnded(self.ended, eliminated=()))
+
+    def _find_elites(self, phase: int) -> Flow:
+        """Find the elites of a phase: by races in series, then among all candidates."""
+        replaced = yield from self._explore(phase)
+        yield from self._race_series(phase, replaced)
+        was_exact = self.ledger.plan.is_exact
+        yield from self._finish()
+        if self.ledger.plan.is_exact and not was_exact:  # has turned out just now
+            yield from self._race_series(phase, replaced)
 
     def _spend_rest(self) -> Flow:
         """Evaluate the elites, in their final order, with what is left of the budget."""
@@ -140,9 +151,12 @@ class Tuning:
         is_unforeseen = ledger.budget.ends_unforeseen(ledger.evaluations + 1)
         return is_unforeseen and not self.evidence and self.best is None
 
-    def _race_series(self, phase: int) -> Flow:
-        """Race the elites and new candidates again and again while the budget pays for a race."""
-        ledger, replaced = self.ledger, (yield from self._explore(phase))
+    def _race_series(self, phase: int, replaced: int) -> Flow:
+        """Race the elites and new candidates again and again while the budget pays for a race.
+
+        So many of the first phase's races have been `replaced`.
+        """
+        ledger = self.ledger
         self._begun = len(self.races) if phase else -replaced
         while (proposed := self._proposed(phase, left := self._left_for_races())) is not None:
             used, spent = ledger.evaluations, ledger.known.spent
@@ -246,7 +260,24 @@ class Tuning:
         left = self.ledger.left()
         if left is None:
             return None
-        return max(left - again - kept(self.ledger, self.ledger.evaluations + left), 0)
+        total = self.ledger.evaluations + left
+        reserved = round(_RESERVED * total) if self._is_large_and_noisy(left) else 0
+        return max(left - again - max(reserved, kept(self.ledger, total)), 0)
+
+    def _finish(self) -> Flow:
+        """Choose the elites among all candidates, with what the races leave, where there is noise."""
+        ledger = self.ledger
+        is_open = self.best is not None and len(self.elites) > 1
+        if not (is_open and ledger.plan.is_noisy) or is_needed(ledger):
+            return
+        used, finish = ledger.evaluations, Finish(ledger, self._ranking.expected_best_first)
+        yield from finish.run(self.elites)
+        some = dict.fromkeys((*ledger.finalists, *self.elites))
+        known = tuple(c for c in some if c not in ledger.rejected)
+        self.elites = known[: len(self.elites)]
+        self.best = self.elites[0] if self.elites else None
+        if ledger.evaluations > used:
+            self._complete("selection", finish.n_candidates, len(self.elites), 0, Ended.BUDGET)
 
     def _is_large_and_noisy(self, left: int | None) -> bool:
         """Return whether this and what is left make a large budget, and luck may decide a race."""
@@ -394,7 +425,7 @@ class Tuning:
         return stay[:survivors]
 
     def _complete(self, kind: Kind, candidates: int, alive: int, blocks: int, ended: str) -> None:
-        """Announce the end of a race."""
+        """Announce the end of a race, or of the finish."""
         ledger = self.ledger
         event = RaceCompleted(
             len(self.races),

@@ -361,6 +361,6 @@ def test_a_function_around_a_program_cannot_make_a_cost_of_its_timeout():
 def test_an_answer_that_is_late_is_a_timeout(ago, status):
     line = json.dumps({"status": "ok", "value": 1e9, "message": "", "attempts": 1, "worker": ""})
     child = SimpleNamespace(line=lambda seconds: line.encode(), status=None, pid=os.getpid())
-    start = time.monotonic() - ago
+    start = time.monotonic() - ago  # the clock by which it is measured; nobody waits
     watched = _Watched(child, racer.Limits(50.0), start, (0, 0), set(), 0.0, None)
     assert watched.look().status == status

@@ -6,6 +6,7 @@ import math
 import re
 import statistics
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -32,6 +33,7 @@ from racer import (
 )
 from racer.deciders import BayesianBest, BayesianFriedman
 from racer.tuner import CandidatesAdded, RaceCompleted
+from racer.tuner import tuning as tuning_module
 from racer.tuner.schedule import Schedule
 
 KEEN = BayesianFriedman(pair_strength=0.0)  # races that end early leave more to new candidates
@@ -230,6 +232,27 @@ def test_what_is_left_goes_to_a_race_among_the_elites(tuning):
     assert last.candidates == len(before[-1].elites)
     assert set(result.elites) == set(before[-1].elites)
     assert result.shared_blocks >= 5
+
+
+def test_with_noise_the_rest_goes_to_those_that_the_model_expects_to_be_the_best(tuning):
+    """Also to candidates that a race has eliminated; all of them are known about as well."""
+    came_back = 0
+    for seed in range(4):
+        result, steps = run(tuning, budget=700, seed=seed)
+        *_, last, finish = result.completed_races
+        assert (last.kind, finish.kind) == ("race", "selection")
+        assert last.evaluations < 700 == finish.evaluations == result.evaluations
+        assert finish.candidates == 2 * finish.alive == 2 * len(last.elites)
+        assert finish.elites == result.elites
+        came_back += len(set(result.elites) - set(last.elites))
+        seen = [len(result.known.of(c)) for c in range(len(result.configs))]
+        rest = [cell for step in steps for cell in step][last.evaluations :]
+        assert len({cell.candidate for cell in rest}) <= 2 * len(last.elites)
+        late = [seen[cell.candidate] for cell in rest[len(rest) // 2 + 1 :]]
+        assert max(late) - min(late) <= 1
+        second = {cell.candidate for cell in rest[-(len(rest) // 2) :]}
+        assert second == set(finish.elites)
+    assert came_back > 0
 
 
 @pytest.mark.parametrize("decider", [BayesianBest(), "f-race"], ids=short)
@@ -558,3 +581,21 @@ def test_candidates_that_cannot_be_told_apart_take_one_place_among_the_elites():
     assert max(elites.count("flat") for elites in kinds) == 1
     assert sum("inert" in config for config in result.configs) < 0.4 * len(result.configs)
     assert abs(result.best["x"] - 0.137) < 0.005
+
+
+def test_who_was_lucky_in_a_large_tuning_is_evaluated_again(monkeypatch):
+    def evaluate(config, instance, seed):
+        rng = np.random.default_rng([seed, int(1e6 * config["x"])])
+        return (5 * config["x"] - 2) ** 2 + rng.standard_t(1.5)
+
+    def found():
+        return tune(Space({"x": Real(0, 1)}), evaluate, range(20), budget=1500, seed=1)
+
+    again = found()
+    monkeypatch.setattr(tuning_module, "_LARGE", 2000)
+    plain = found()
+    assert again.evaluations == plain.evaluations == 1500
+    # what is left after the last race: the answer rests on more blocks than its race had
+    races = [[race for race in r.completed_races if race.kind == "race"] for r in (plain, again)]
+    left = [1500 - of_one[-1].evaluations for of_one in races]
+    assert left[0] < 16 < 60 < left[1] <= 80
