@@ -289,7 +289,8 @@ def ablation(
 
     Step by step, each time the change that gains most. Evaluations are recorded in a store
     of its own (run.ablation.db beside run.db), so that the same command goes on with it, and
-    racer report shows it. For an objective that is a Python function, use racer.ablation.
+    racer report shows it from there. For an objective that is a Python function, use
+    racer.ablation.
     """
     from racer.run.ablation import ablation as run  # noqa: PLC0415  (a second)
 

@@ -238,7 +238,8 @@ def _long(frame: pd.DataFrame, found: Columns, given: Columns, *, levels: Sequen
     if found.data_set is None:
         folds = f", such as data_set={found.fold!r}" if found.fold else ""
         raise ScoresError(
-            f"no column of data sets among {', '.join(frame.columns)}: name it, data_set=..{folds}"
+            f"no column of data sets among {', '.join(frame.columns)}: name it, data_set=..{folds}; "
+            "independent samples have none: scipy.stats.kruskal compares these"
             if repeats(frame, [str(found.algorithm)])
             else f"each value of column {found.algorithm!r} has one score: give scores on several data "
             "sets, items or folds, and a column that names these"

@@ -159,7 +159,9 @@ def entries(handles: Iterable[Artist]) -> dict[str, list[Any]]:
 
 
 def legend_beside(ax: Axes, title: str, handles: Sequence[Artist]) -> None:
-    """Put a legend beside the axes, the last drawn on top."""
+    """Put a legend beside the axes, the last drawn on top; none without handles."""
+    if not handles:
+        return
     ax.legend(
         **entries(handles[::-1]),
         loc="upper left",

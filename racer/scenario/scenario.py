@@ -191,6 +191,10 @@ class Scenario:
         path = self.settings.get("space")
         if not path:
             raise SettingError("no parameters are named: give space = .., a parameter file")
+        if path.endswith(".pcs"):
+            raise SettingError(
+                f"space = {path!r}: give ConfigSpace's JSON; docs/space_files.md says how"
+            )
         is_json = path.endswith(".json")
         if is_json:
             if self.settings.get("forbidden"):

@@ -189,8 +189,6 @@ def _facts(comparison: ComparisonData) -> list[str]:
 
 def _likeliest(comparison: ComparisonData) -> list[str]:
     """Return a sentence where P(best), as it is shown, has another order than the method."""
-    if "probability_best" not in comparison.ranking:
-        return []
     chances = comparison.ranking["probability_best"].tolist()
     shown = [f"{chance:.2f}" for chance in chances]
     if shown == sorted(shown, reverse=True):

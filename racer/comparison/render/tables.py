@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 HEADS = {
     "mean_rank": "mean rank",
-    "relative_effect": "relative effect",
     "probability_best": "P(best)",
-    "probability_largest": "P(largest effect)",
     "expected_rank": "expected rank",
     "top_1": "P(top 1)",
     "top_2": "P(top 2)",
@@ -44,7 +42,6 @@ HEADS = {
 _PROBABILITIES = {
     *(
         "probability_best",
-        "probability_largest",
         "p_value",
         "probability",
         "probability_worse",
@@ -84,7 +81,7 @@ def figures(values: Sequence[float], among: Iterable[float] | None = None) -> li
 
 def as_grid(frame: pd.DataFrame) -> Grid:
     """Return a frame as a table; numbers stand on the right."""
-    decimals = {"probability_best": 2, "probability_largest": 2, **frame.attrs.get(DECIMALS, {})}
+    decimals = {"probability_best": 2, **frame.attrs.get(DECIMALS, {})}
     columns = [
         figures(column.tolist())
         if name in _IN_UNITS and is_numeric(column)
