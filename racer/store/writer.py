@@ -15,6 +15,7 @@ from filelock import FileLock, Timeout
 
 from racer._files import as_path, written
 from racer.errors import StoreError, warn
+from racer.evaluate.command.process import DeferredSignals
 from racer.store import schema
 from racer.store.begun import mark_as_begun, was_begun_here
 from racer.store.jsonable import dumps
@@ -201,8 +202,9 @@ class Store:
                 [*self._unwritten, (_COUNTED, (*self._head, None, None))],
                 [],
             )
-            self._write(statements)
-            self._written = self._head
+            with DeferredSignals():  # no interrupt between a commit and the note of it
+                self._write(statements)
+                self._written = self._head
         self._is_due_at, self._unwritten_seconds = _clock() + _TOGETHER, 0.0
 
     def finish(self, result: str | None = None) -> None:

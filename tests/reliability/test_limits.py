@@ -185,7 +185,8 @@ def test_too_much_memory_costs_its_own_cell(tmp_path, n_jobs):
     outcomes = outcomes_of(
         hostile(tmp_path), list(GREEDY), n_jobs=n_jobs, timeout=600, memory=200 * MB
     )
-    assert not [pid for pid in noted(tmp_path) if alive(pid)]
+    # one that was killed may still give back its memory
+    assert wait_for(lambda: not [pid for pid in noted(tmp_path) if alive(pid)])
     check(outcomes, GREEDY)
     held = [int(o.message.split()[1]) for o in outcomes.values() if o.status == "memory"]
     assert all(200 * MB < bytes_held < 700 * MB for bytes_held in held)
