@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racer._checks import flag, whole
+from racer._checks import flag, is_one_of, whole
 from racer._entry import entry
 from racer.core.arguments import Instances
 from racer.core.events import BlockCompleted
@@ -215,7 +215,7 @@ def _named(programs: Any, baseline: str | None) -> dict[str, Program]:
         raise SettingError("give two programs or more, each once or with names: {name: program}")
     if baseline is None:
         return named
-    if baseline not in [*named] or len(named) > 2:
+    if not is_one_of(baseline, [*named]) or len(named) > 2:
         raise SettingError(f"baseline={baseline!r}: give the name of one of two programs")
     return {baseline: named[baseline], **named}
 
