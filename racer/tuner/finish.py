@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 from racer.racing.asktell import Asked
 from racer.tuner.ledger import AT_ONCE
+from racer.tuner.ranking import RECENT
+from racer.tuner.rest import ahead
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
-    from racer.evaluate.outcome import Cell
     from racer.racing.asktell import Flow
     from racer.tuner.ledger import Ledger, Pairs
 
     Ranked = Callable[[Sequence[int]], tuple[int, ...]]
 
 _ROUNDS = (2, 1)  # for each elite so many candidates, in equal parts of the rest
-_RECENT = 500  # candidates that are looked at, beside the elites
 
 
 class Finish:
@@ -49,7 +49,7 @@ class Finish:
                 now, later = ledger.affordable(pairs[:AT_ONCE]), pairs[AT_ONCE:]
                 if not now:
                     return
-                yield Asked(partial(ledger.cells_of, now), partial(self._ahead, later))
+                yield Asked(partial(ledger.cells_of, now), partial(ahead, ledger, some, later))
                 for _, block in now:
                     ledger.use(block)
                 if ledger.is_free(spent):
@@ -59,7 +59,7 @@ class Finish:
     def _first(self, elites: Sequence[int]) -> tuple[int, ...]:
         """Return the elites and the latest, in order."""
         everyone = range(len(self._ledger.configs))
-        return self._best((*{*elites, *everyone[-_RECENT:]},))
+        return self._best((*{*elites, *everyone[-RECENT:]},))
 
     def _best(self, candidates: Sequence[int]) -> tuple[int, ...]:
         """Return those that succeeded, the best expected first."""
@@ -89,9 +89,3 @@ class Finish:
             known[candidate].add(block)
             pairs.append((candidate, block))
         return pairs
-
-    def _ahead(self, pairs: Pairs) -> Iterator[list[Cell]]:
-        """Yield the cells after those of now, then those on held-out instances."""
-        for first in range(0, len(pairs), AT_ONCE):
-            yield self._ledger.cells_of(pairs[first : first + AT_ONCE])
-        yield from self._ledger.all_held_out(self._ledger.finalists)

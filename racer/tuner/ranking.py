@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _FEW = 8  # candidates that do not fail: with fewer, costs are learnt from all
 _COMPARED = 100  # candidates of a race among which copies are looked for
-_RECENT = 500  # candidates that are learnt from, beside those still in
+RECENT = 500  # candidates that are learnt from, beside those still in
 
 
 class Outlook(NamedTuple):
@@ -107,7 +107,7 @@ class Ranking:
     def _about(self, candidates: Sequence[int]) -> list[int]:
         """Return the candidates that are learnt from: the latest, and some."""
         ledger = self._ledger
-        recent = range(max(len(ledger.configs) - _RECENT, 0), len(ledger.configs))
+        recent = range(max(len(ledger.configs) - RECENT, 0), len(ledger.configs))
         return sorted({*candidates, *(c for c in recent if ledger.known.of(c))})
 
     @property

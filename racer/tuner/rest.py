@@ -27,7 +27,7 @@ def spend(ledger: Ledger, elites: Sequence[int], *, evenly: bool) -> Flow:
             now, spent = ledger.affordable(pairs[: min(n, left)]), ledger.known.spent
             if not now or (evenly and len(now) < n):
                 break
-            yield Asked(partial(ledger.cells_of, now), partial(_ahead, ledger, elites, pairs[n:]))
+            yield Asked(partial(ledger.cells_of, now), partial(ahead, ledger, elites, pairs[n:]))
             ledger.use(now[-1][1])
             if ledger.is_free(spent):
                 break
@@ -42,7 +42,7 @@ def _unseen(ledger: Ledger, group: Sequence[int], left: int) -> Pairs:
     return [*pairs][: max(left, len(some))]
 
 
-def _ahead(ledger: Ledger, elites: Sequence[int], pairs: Pairs) -> Iterator[list[Cell]]:
+def ahead(ledger: Ledger, elites: Sequence[int], pairs: Pairs) -> Iterator[list[Cell]]:
     """Yield the cells after those of now: of the same candidates, then on held-out instances."""
     for pair in pairs:
         yield ledger.cells_of([pair])
