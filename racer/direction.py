@@ -64,7 +64,7 @@ GOALS = ("min", "max", "minimize", "maximize")
 
 
 def maximizes(goal: Any) -> bool:
-    """Return whether larger is better; SettingError for what is no direction."""
+    """Return whether larger scores are better; SettingError for a value that is no direction."""
     choice(goal, "goal", GOALS)
     return str(goal).startswith("max")
 

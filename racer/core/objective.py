@@ -316,7 +316,7 @@ _DIRECTED = {"min": "minimised", "max": "maximised"}
 def _names(
     kind: str, given: Any, limits: Mapping[str, Any], example: str
 ) -> tuple[Mapping[str, Metric] | None, tuple[str, ...]]:
-    """Return the metrics, and the names of those that decide, the one that is raced for first."""
+    """Return the metrics, and the names of the deciding metrics, the raced one first."""
     metrics = _checked_metrics(given) if isinstance(given, Mapping) else None
     first = given if metrics is None else next((n for n in metrics if n not in limits), None)
     alone = not limits and (kind == "Within" or metrics is None)

@@ -223,7 +223,7 @@ class _Watched(NamedTuple):
             outcome = parse(line, seconds)
             return replace(outcome, seconds=seconds) if outcome.status == "timeout" else outcome
         if line is not None or self.child.status is None:
-            # an answer that is late may be that of a function which catches its timeout
+            # a late answer may come from a function that catches its own timeout
             return self._exceeded(seconds)
         how = self.child.how()
         memory = math.inf if self.limits.memory is None else self.limits.memory
