@@ -323,7 +323,7 @@ def classes(modules):
 
 
 def test_no_class_of_the_engine_has_too_many_attributes(classes):
-    assert {"State", "Race", "Tuner", "Ledger", "Store"} <= set(classes)
+    assert {"State", "Race", "Tuner", "History", "Store"} <= set(classes)
     for name, (node, bases) in classes.items():
         inherited = set().union(*(own_attributes(classes[b][0]) for b in bases if b in classes))
         assert len(own_attributes(node) | inherited) <= MOST_ATTRIBUTES, name

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from racer.cli.answer import NO_BEST, is_watched, reported, say
+from racer.cli.output import NO_BEST, is_watched, reported, say
 
 
 def share(text: str) -> float:

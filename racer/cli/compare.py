@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from racer._files import written
-from racer.cli.answer import Refused, in_terminal, reported, say
+from racer.cli.output import Refused, in_terminal, reported, say
 from racer.comparison.columns import Columns
 from racer.comparison.data import KINDS, Decisions, LocalRope, Method, Named, Posthoc
 from racer.errors import RacerError, ScoresError

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from racer._files import write_text
-from racer.cli.answer import NAME, NO_BEST, is_watched, json_of, refused_as, reported, say
+from racer.cli.output import NAME, NO_BEST, is_watched, json_of, refused_as, reported, say
 from racer.cli.scenarios import WithCommand
 
 _CODES = {"passes": 0, "worse": 1, "undecided": NO_BEST}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from racer.cli.answer import (
+from racer.cli.output import (
     answer_width,
     forms,
     give,

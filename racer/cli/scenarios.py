@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from racer._checks import instead, read_json
-from racer.cli.answer import (
+from racer.cli.output import (
     FOLDER,
     NAME,
     Growing,

@@ -12,7 +12,7 @@ import click
 
 from racer._checks import read_json
 from racer._files import SQLITE, beginning
-from racer.cli.answer import (
+from racer.cli.output import (
     FILE,
     NAME,
     Whole,

@@ -10,7 +10,7 @@ import numpy as np
 from racer._checks import check_fraction
 from racer.deciders.decider import Blocks, Scheduled, Setting, Verdict
 from racer.deciders.parts.several import Sought, required_goal, verdict_on_one
-from racer.stats._bets import Known, MeanBets, difference_bounds
+from racer.stats._bets import ExactBets, MeanBets, difference_bounds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 class _State:
     goal: Goal
     sought: Sought
-    over: list[MeanBets | Known]  # one per constraint: cost - limit
-    under: list[MeanBets | Known]  # limit - cost
-    pairs: list[MeanBets | Known]  # cost i - cost j
+    over: list[MeanBets | ExactBets]  # one per constraint: cost - limit
+    under: list[MeanBets | ExactBets]  # limit - cost
+    pairs: list[MeanBets | ExactBets]  # cost i - cost j
 
     def keep(self, candidates: NDArray[np.intp]) -> None:
         kept = self.sought.keep(candidates)
@@ -48,7 +48,11 @@ class _State:
         """Compare exact means with limits (d,), and candidates with each other."""
         for d, means in enumerate(self.sought.means.T[1:]):
             over, under, pairs = self.over[d], self.under[d], self.pairs[d]
-            if isinstance(over, Known) and isinstance(under, Known) and isinstance(pairs, Known):
+            if (
+                isinstance(over, ExactBets)
+                and isinstance(under, ExactBets)
+                and isinstance(pairs, ExactBets)
+            ):
                 over.compare(means, limits[d])
                 under.compare(limits[d], means)
                 pairs.compare(means[:, None], means[None, :])
@@ -104,14 +108,14 @@ class ConstrainedRace(Scheduled):
 
     def start(self, setting: Setting) -> _State:
         goal, m = required_goal(setting, "constrained"), setting.n_candidates
-        over: list[MeanBets | Known] = []
-        under: list[MeanBets | Known] = []
-        pairs: list[MeanBets | Known] = []
+        over: list[MeanBets | ExactBets] = []
+        under: list[MeanBets | ExactBets] = []
+        pairs: list[MeanBets | ExactBets] = []
         for limit, bounds, exact in zip(goal.limits, goal.bounds[1:], goal.exact[1:], strict=True):
             if exact:
-                over.append(Known((0.0,), (False,)))
-                under.append(Known((0.0,), (True,)))
-                pairs.append(Known((0.0,), (False,)))
+                over.append(ExactBets((0.0,), (False,)))
+                under.append(ExactBets((0.0,), (True,)))
+                pairs.append(ExactBets((0.0,), (False,)))
                 continue
             beyond = short = None
             if bounds is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from racer._checks import check_fraction
 from racer.deciders.decider import Blocks, Scheduled, Setting, Verdict
 from racer.deciders.parts.several import Sought, required_goal, verdict_on_one
-from racer.stats._bets import Known, MeanBets, difference_bounds
+from racer.stats._bets import ExactBets, MeanBets, difference_bounds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +26,7 @@ _FAR, _NEAR, _WORSE = range(3)  # the nulls of a metric with a tolerance
 class _State:
     goal: Goal
     sought: Sought
-    pairs: list[MeanBets | Known]  # one per metric with a tolerance: cost i - cost j
+    pairs: list[MeanBets | ExactBets]  # one per metric with a tolerance: cost i - cost j
 
     def keep(self, candidates: NDArray[np.intp]) -> None:
         kept = self.sought.keep(candidates)
@@ -93,11 +93,11 @@ class WithinRace(Scheduled):
 
     def start(self, setting: Setting) -> _State:
         goal, m = required_goal(setting, "within"), setting.n_candidates
-        pairs: list[MeanBets | Known] = []
+        pairs: list[MeanBets | ExactBets] = []
         for limit, bounds, exact in zip(goal.limits, goal.bounds[1:], goal.exact[1:], strict=True):
             nulls = (limit, -limit, 0.0)
             if exact:
-                pairs.append(Known(nulls, (False, True, False)))
+                pairs.append(ExactBets(nulls, (False, True, False)))
                 continue
             possible = difference_bounds(bounds)
             pairs.append(MeanBets((m, m), nulls, bounds=possible, n_blocks=setting.n_blocks))
@@ -111,7 +111,7 @@ class WithinRace(Scheduled):
                 if isinstance(bets, MeanBets):
                     bets.add(column[:, None] - column[None, :])
         for bets, column in zip(state.pairs, state.sought.means.T[1:], strict=True):
-            if isinstance(bets, Known):
+            if isinstance(bets, ExactBets):
                 bets.compare(column[:, None], column[None, :])
         far = np.stack([bets.log_e(_FAR) for bets in state.pairs])
         far = np.logaddexp.reduce(far, axis=0) - np.log(len(state.pairs))

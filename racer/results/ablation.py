@@ -16,7 +16,7 @@ from racer.plots import bars
 from racer.plots._canvas import empty
 from racer.render.sections import Drawing, Grid, Section, number, parameters
 from racer.results.base import AnyResult, mean_on
-from racer.results.likeness import likeness
+from racer.results.covariance import covariances
 from racer.results.posterior import as_compared
 from racer.stats.best import best_posterior, plausible
 
@@ -143,7 +143,7 @@ class AblationResult(AnyResult):
         costs[is_shared, one], costs[is_shared, other] = pair.T
         some = plausible(costs, np.isin(everyone, [one, other]))
         costs, at = costs[:, some], np.flatnonzero(np.isin(some, [one, other]))
-        kernels = likeness(self.space, self.configs)(some.tolist(), costs)
+        kernels = covariances(self.space, self.configs)(some.tolist(), costs)
         found = best_posterior(costs, measure=measure, covariances=kernels, among=at)
         return float(found.probability_best[np.searchsorted(some, other)])
 

@@ -19,7 +19,7 @@ from racer.results import page, pictures, summary
 from racer.results.ablation import AblationResult
 from racer.results.base import Result
 from racer.results.baseline import Improvement, improvement, verdict_of_default
-from racer.results.likeness import likeness
+from racer.results.covariance import covariances
 from racer.results.posterior import goes_by_means, likeliest
 from racer.results.scores import scores_frame
 
@@ -189,7 +189,7 @@ class TuneResult(Result):
 
     @property
     def _covariances(self) -> Covariances:
-        return likeness(self.space, self.configs)
+        return covariances(self.space, self.configs)
 
     @cached_property
     def compared(self) -> tuple[int, ...]:

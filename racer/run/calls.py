@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from racer.space.space import Space
     from racer.tuner.plan import Search
 
-    Known = Result | str | PathLike[str]  # an earlier result, or its store
+    Earlier = Result | str | PathLike[str]  # an earlier result, or its store
 
 __all__ = ["race", "tune"]
 
@@ -170,7 +170,7 @@ def tune(
     evaluate: Objective,
     instances: Sequence[Any] | Instances | None = None,
     *,
-    initial: Sequence[Mapping[str, Any] | Known] | Known = (),
+    initial: Sequence[Mapping[str, Any] | Earlier] | Earlier = (),
     search: Search | None = None,
     budget: int | Budget | Sequence[int | Budget] | None = None,
     goal: Goal = "min",

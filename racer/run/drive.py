@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from racer.run.progress import Progress
     from racer.store.writer import Store
 
-    Known = Callable[[Cell], Outcome | None]  # an outcome that was made elsewhere
+    Lookup = Callable[[Cell], Outcome | None]  # an outcome that was made elsewhere
 
 R = TypeVar("R", bound=ContestResult)
 
@@ -313,7 +313,7 @@ class Feed(Generic[R]):
     workers: Pool
     ahead: Ahead = "auto"
     prefetched: Prefetched | None = None
-    known: Known = nothing
+    known: Lookup = nothing
     accept: Callable[[Cell, Outcome], bool] = field(init=False)
     stopping: Callable[[], bool] = field(init=False)
     may_prefetch: bool = False

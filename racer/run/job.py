@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from racer.evaluate.limits.limits import Limits
     from racer.evaluate.objective import Objective
     from racer.evaluate.workers import Pool
-    from racer.run.drive import Known
+    from racer.run.drive import Lookup
     from racer.run.progress import Progress
 
 R = TypeVar("R", bound=ContestResult)
@@ -57,7 +57,7 @@ class Job:
     progress: bool | None = None
     callbacks: Sequence[Callback] = ()
     employ: Callable[[Contest[Any]], Pool] | None = None
-    known: Known = nothing
+    known: Lookup = nothing
     rehearses: bool = True
 
     def run(self, kind: Kind, given: Mapping[str, Any]) -> Any:

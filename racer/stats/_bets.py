@@ -24,7 +24,7 @@ _LARGEST = 1e150  # of a value without bounds: squares and their sums hold
 _CLOSE = 1e-6  # of the width of the bounds: nearer to the least value a null is hardly possible
 
 
-class Known:
+class ExactBets:
     """Differences that are known exactly, and so whether they are beyond each of some nulls.
 
     `closed`: for each null, whether its boundary counts as beyond. The boundary is as wide as a tie

@@ -12,9 +12,9 @@ from racer._files import as_path
 from racer.core.events import Ended
 from racer.errors import RacerError, StoreError
 from racer.space.stored import not_kept
-from racer.store.begun import was_begun_here
 from racer.store.contest import contest_from_store, decode_setting, has_prices
 from racer.store.jsonable import is_plain
+from racer.store.provenance import was_begun_here
 from racer.store.reader import open_to_read, sense_made_of
 from racer.store.replay import Recorder, replay
 from racer.store.result import is_result_of, result_in
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     AnyResult = RaceResult | TuneResult | AblationResult
 
 
-__all__ = ["Recorded", "Report", "check_store", "load", "load_record"]
+__all__ = ["Report", "StoredResult", "check_store", "load", "load_record"]
 
 
-class Recorded(NamedTuple):
+class StoredResult(NamedTuple):
     """A result, and the settings of the race, those decoded that JSON can hold.
 
     `is_ours`: this user began it.
@@ -83,7 +83,7 @@ def load(store: str | PathLike[str]) -> AnyResult:
     return load_record(store).result
 
 
-def load_record(store: str | PathLike[str]) -> Recorded:
+def load_record(store: str | PathLike[str]) -> StoredResult:
     """Return what `load` does, and the recorded settings."""
     with open_to_read(as_path(store, "store")) as reader, sense_made_of(reader.path):
         setup = reader.setup
@@ -100,7 +100,7 @@ def load_record(store: str | PathLike[str]) -> Recorded:
         how = {name: settings[name] for name in names if name in settings}
         how |= {"workers": _n_workers(reader, settings), "store": reader.path}
         is_ours = was_begun_here(reader.digest)
-    return Recorded(replace(result, provenance=how), settings, is_ours)
+    return StoredResult(replace(result, provenance=how), settings, is_ours)
 
 
 def _n_workers(reader: Reader, settings: dict[str, Any]) -> int | None:

@@ -17,8 +17,8 @@ from racer._files import as_path, written
 from racer.errors import StoreError, warn
 from racer.evaluate.command.process import DeferredSignals
 from racer.store import schema
-from racer.store.begun import mark_as_begun, was_begun_here
 from racer.store.jsonable import dumps
+from racer.store.provenance import mark_as_begun, was_begun_here
 from racer.store.reader import (
     NO_DIGEST,
     OtherStoreError,

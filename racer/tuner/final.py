@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from racer.racing.asktell import Flow
-    from racer.tuner.ledger import Ledger, Pairs
+    from racer.tuner.history import History, Pairs
     from racer.tuner.ranking import Ranking
 
 _KEPT = 0.15  # of the budget, where somebody failed who succeeded elsewhere
@@ -24,15 +24,15 @@ _ROUNDS = 12  # so many of the rest are asked for at once
 _AT_ONCE = 4  # evaluations of the leader, before it is looked at again
 
 
-def kept(ledger: Ledger, total: int) -> int:
+def kept(history: History, total: int) -> int:
     """Return how many of `total` evaluations the final stage needs now."""
-    return round(_KEPT * total) if is_needed(ledger) else 0
+    return round(_KEPT * total) if is_needed(history) else 0
 
 
-def is_needed(ledger: Ledger) -> bool:
+def is_needed(history: History) -> bool:
     """Whether somebody failed who succeeded elsewhere; not for several metrics, or run times."""
-    rules = ledger.plan.rules
-    return rules.goal is None and rules.runtime is None and ledger.lost.is_partial
+    rules = history.plan.rules
+    return rules.goal is None and rules.runtime is None and history.lost.is_partial
 
 
 class FinalStage:
@@ -43,15 +43,15 @@ class FinalStage:
     it, the most doubtful first. Who stands is returned. `order` has it and the others, best first.
     """
 
-    def __init__(self, ledger: Ledger, ranking: Ranking, elites: Sequence[int]) -> None:
-        self._ledger, self._ranking = ledger, ranking
-        self._rng = rng_for(ledger.plan.seed, "final")
+    def __init__(self, history: History, ranking: Ranking, elites: Sequence[int]) -> None:
+        self._history, self._ranking = history, ranking
+        self._rng = rng_for(history.plan.seed, "final")
         self._some = {*elites}
         self.order: tuple[int, ...] = tuple(elites)
 
     @property
     def _room(self) -> int:
-        return self._ledger.left() or 0
+        return self._history.left() or 0
 
     def run(self) -> Flow:
         """Yield cells until a leader has stood, and the rest of the budget is spent."""
@@ -63,11 +63,11 @@ class FinalStage:
             else:
                 leader = self._pool[self._lead] if leader is None else leader
                 pairs = self._verify(self._pool.index(leader)) or self._challenge()
-            if not (pairs := self._ledger.affordable(pairs[: self._room])):
+            if not (pairs := self._history.affordable(pairs[: self._room])):
                 break
-            used = self._ledger.evaluations
-            yield from _evaluate(self._ledger, pairs)
-            if self._ledger.evaluations == used:
+            used = self._history.evaluations
+            yield from _evaluate(self._history, pairs)
+            if self._history.evaluations == used:
                 break
             self._some.update(candidate for candidate, _ in pairs)
             self._look()
@@ -77,9 +77,9 @@ class FinalStage:
 
     def _look(self) -> None:
         """Look at all candidates that succeeded: expected costs, failures, and both."""
-        ledger = self._ledger
-        good = (c for c in range(len(ledger.configs)) if c not in ledger.rejected)
-        self._pool = [c for c in good if ledger.known.mean(c) is not None]
+        history = self._history
+        good = (c for c in range(len(history.configs)) if c not in history.rejected)
+        self._pool = [c for c in good if history.known.mean(c) is not None]
         if not self._pool:
             return
         found = self._ranking.outlook(self._pool)
@@ -103,8 +103,8 @@ class FinalStage:
     def _new(self, k: int, taken: Pairs = ()) -> list[int]:
         """Return a block of each instance that is new to a candidate, the most doubtful first."""
         candidate = self._pool[k]
-        blocks = {*self._ledger.known.of(candidate), *(b for c, b in taken if c == candidate)}
-        place, used = self._ledger.plan.stream.instance_or_block, self._ledger.blocks_used
+        blocks = {*self._history.known.of(candidate), *(b for c, b in taken if c == candidate)}
+        place, used = self._history.plan.stream.instance_or_block, self._history.blocks_used
         seen = {place(b) for b in blocks}
         some = [b for b in range(self._failing.shape[1]) if place(b) not in seen]
         risk = self._failing[k].round(3)
@@ -112,15 +112,15 @@ class FinalStage:
 
     def _doubt(self, k: int, taken: Pairs) -> Pairs:
         """Return the cell on which a candidate most probably fails, if that is worth it."""
-        place, blocks = self._ledger.plan.stream.instance_or_block, self._new(k, taken)[:1]
+        place, blocks = self._history.plan.stream.instance_or_block, self._new(k, taken)[:1]
         return [(self._pool[k], b) for b in blocks if self._failing[k, place(b)] > _RISK]
 
     def _shared(self, k: int, taken: Pairs) -> Pairs:
         """Return the next cell of a comparison with the leader: what it has seen, or new to both."""
-        known, candidate = self._ledger.known, self._pool[k]
+        known, candidate = self._history.known, self._pool[k]
         seen = {*known.of(candidate), *(b for c, b in taken if c == candidate)}
         of_leader = known.of(self._pool[self._lead])
-        length = self._ledger.plan.stream.length
+        length = self._history.plan.stream.length
         most = len(seen) + len(of_leader) + 1
         new = range(most if length is None else min(most, length))
         blocks = (b for b in (*sorted(of_leader), *new) if b not in seen)
@@ -152,7 +152,7 @@ class FinalStage:
         return [(self._pool[k], block) for block in self._new(k)[:n]]
 
 
-def _evaluate(ledger: Ledger, pairs: Pairs) -> Flow:
-    yield Asked(partial(ledger.cells_of, pairs))
+def _evaluate(history: History, pairs: Pairs) -> Flow:
+    yield Asked(partial(history.cells_of, pairs))
     for _, block in pairs:
-        ledger.use(block)
+        history.use(block)

@@ -7,15 +7,15 @@ from itertools import chain, count
 from typing import TYPE_CHECKING
 
 from racer.racing.asktell import Asked
-from racer.tuner.ledger import AT_ONCE
+from racer.tuner.history import AT_ONCE
+from racer.tuner.leftover import ahead
 from racer.tuner.ranking import RECENT
-from racer.tuner.rest import ahead
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from racer.racing.asktell import Flow
-    from racer.tuner.ledger import Ledger, Pairs
+    from racer.tuner.history import History, Pairs
 
     Ranked = Callable[[Sequence[int]], tuple[int, ...]]
 
@@ -26,58 +26,58 @@ class Finish:
     """Halve the candidates that the model expects to be the best, also of those eliminated.
 
     A race eliminates some by few blocks, and its elites may have been lucky on theirs. `ranked`
-    puts candidates in order, the best expected first. `ledger.finalists` are the last ones, in order.
+    puts candidates in order, the best expected first. `history.finalists` are the last ones, in order.
     """
 
-    def __init__(self, ledger: Ledger, ranked: Ranked) -> None:
+    def __init__(self, history: History, ranked: Ranked) -> None:
         self.n_candidates = 0
-        self._ledger, self._ranked = ledger, ranked
+        self._history, self._ranked = history, ranked
 
     def run(self, elites: Sequence[int]) -> Flow:
         """Yield cells until the budget is spent."""
-        ledger = self._ledger
+        history = self._history
         some = self._first(elites)
         for at, size in enumerate(_ROUNDS):
-            until = ledger.evaluations + -(-(ledger.left() or 0) // (len(_ROUNDS) - at))
+            until = history.evaluations + -(-(history.left() or 0) // (len(_ROUNDS) - at))
             some = some if at == 0 else self._best(some)
-            some = ledger.finalists = some[: size * len(elites)]
+            some = history.finalists = some[: size * len(elites)]
             self.n_candidates = self.n_candidates or len(some)
-            while (room := min(until - ledger.evaluations, ledger.left() or 0)) > 0:
-                if ledger.plan.is_exact:  # as has turned out on the way
+            while (room := min(until - history.evaluations, history.left() or 0)) > 0:
+                if history.plan.is_exact:  # as has turned out on the way
                     return
-                pairs, spent = self._next(room), ledger.known.spent
-                now, later = ledger.affordable(pairs[:AT_ONCE]), pairs[AT_ONCE:]
+                pairs, spent = self._next(room), history.known.spent
+                now, later = history.affordable(pairs[:AT_ONCE]), pairs[AT_ONCE:]
                 if not now:
                     return
-                yield Asked(partial(ledger.cells_of, now), partial(ahead, ledger, some, later))
+                yield Asked(partial(history.cells_of, now), partial(ahead, history, some, later))
                 for _, block in now:
-                    ledger.use(block)
-                if ledger.is_free(spent):
+                    history.use(block)
+                if history.is_free(spent):
                     return
-        ledger.finalists = self._best(some)
+        history.finalists = self._best(some)
 
     def _first(self, elites: Sequence[int]) -> tuple[int, ...]:
         """Return the elites and the latest, in order."""
-        everyone = range(len(self._ledger.configs))
+        everyone = range(len(self._history.configs))
         return self._best((*{*elites, *everyone[-RECENT:]},))
 
     def _best(self, candidates: Sequence[int]) -> tuple[int, ...]:
         """Return those that succeeded, the best expected first."""
-        known, rejected = self._ledger.known, self._ledger.rejected
+        known, rejected = self._history.known, self._history.rejected
         some = [c for c in candidates if c not in rejected and known.mean(c) is not None]
         return self._ranked(sorted(some))
 
     def _next(self, room: int) -> Pairs:
         """Return the next cells: candidates with the fewest blocks, on blocks that most have seen."""
-        ledger = self._ledger
+        history = self._history
         known = {
-            c: {*ledger.known.of(c)} for c in self._ledger.finalists if c not in ledger.rejected
+            c: {*history.known.of(c)} for c in self._history.finalists if c not in history.rejected
         }
-        seen = [0] * ledger.blocks_used
-        for candidate in range(len(ledger.configs)):
-            for block in ledger.known.of(candidate):
+        seen = [0] * history.blocks_used
+        for candidate in range(len(history.configs)):
+            for block in history.known.of(candidate):
                 seen[block] += 1
-        usable = [b for b, n in enumerate(seen) if n and ledger.known.is_usable(b)]
+        usable = [b for b, n in enumerate(seen) if n and history.known.is_usable(b)]
         order = sorted(usable, key=lambda block: -seen[block])
         blocks = {
             c: chain([b for b in order if b not in known[c]], count(len(seen))) for c in known

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
     from typing import Any
 
-    from racer.tuner.ledger import Ledger
+    from racer.tuner.history import History
 
     Candidates = Sequence[int]
 
@@ -55,12 +55,12 @@ class Opening:
 
     def __init__(
         self,
-        ledger: Ledger,
+        history: History,
         draw: Callable[[int, Candidates, float], object],
         ranked: Callable[[Candidates], tuple[int, ...]],
         kept: Callable[[int], int],
     ) -> None:
-        self._ledger, self._draw, self._ranked = ledger, draw, ranked
+        self._history, self._draw, self._ranked = history, draw, ranked
         self._kept = kept
         self._seen = 1  # blocks, by the best candidate
         self._until = 0  # evaluations
@@ -73,7 +73,7 @@ class Opening:
         given is among the finalists.
         """
         elites = yield from self.explore(total, finalists)
-        given = [c for c in elites if c < len(self._ledger.plan.initial)][:1]
+        given = [c for c in elites if c < len(self._history.plan.initial)][:1]
         order = dict.fromkeys((*elites[: max(finalists - 1, 1)], *given, *elites))
         return tuple(c for c in order if self._is_good(c))
 
@@ -83,10 +83,10 @@ class Opening:
         Return the candidates that succeeded somewhere, best first. With no finalists, `total` is
         spent.
         """
-        ledger = self._ledger
+        history = self._history
         design = max(round(_DESIGN * total), 2)
         self._draw(design, (), 1.0)
-        batch: Candidates = range(len(ledger.configs))
+        batch: Candidates = range(len(history.configs))
         if len(batch) < 2:
             return ()
         self._until = max(total - self._reserve(total, finalists), len(batch))
@@ -101,13 +101,13 @@ class Opening:
                 yield from self._find_success(design)
             if (room := self._room) <= 0 or (turn >= _HOPELESS and not elites):
                 break
-            first, turn = len(ledger.configs), turn + 1
+            first, turn = len(history.configs), turn + 1
             reliability = self._reliability()
             clarity = _LEAST_CLARITY + (1.0 - _LEAST_CLARITY) * reliability
             reserve = self._reserve(total, finalists, 1.0 - reliability)
             self._until = max(total - reserve, first)
             self._draw(min(size, room), elites[:_CENTRES], clarity)
-            batch = range(first, len(ledger.configs))
+            batch = range(first, len(history.configs))
         return elites
 
     def _reserve(self, total: int, finalists: int, noise: float = 0.0) -> int:
@@ -117,7 +117,7 @@ class Opening:
         """
         if not finalists:
             return 0
-        plan = self._ledger.plan
+        plan = self._history.plan
         share = 1.0 - _SHARE + _NOISY * noise
         reserve = max(round(share * total), 2 * (plan.first_test - 1))
         length = plan.stream.length
@@ -128,34 +128,34 @@ class Opening:
     @property
     def _room(self) -> int:
         """How many evaluations may be asked for; one while the budget is in unknown seconds."""
-        left = self._ledger.left()
-        return min(self._until - self._ledger.evaluations, 1 if left is None else left)
+        left = self._history.left()
+        return min(self._until - self._history.evaluations, 1 if left is None else left)
 
     def _is_good(self, candidate: int) -> bool:
         """Return True if a candidate succeeded somewhere, and was rejected nowhere."""
-        ledger = self._ledger
-        return candidate not in ledger.rejected and ledger.known.mean(candidate) is not None
+        history = self._history
+        return candidate not in history.rejected and history.known.mean(candidate) is not None
 
     def _best(self) -> tuple[int, ...]:
         """Return the candidates that succeeded somewhere, the best expected first."""
-        some = list(filter(self._is_good, range(len(self._ledger.configs))))
+        some = list(filter(self._is_good, range(len(self._history.configs))))
         return self._ranked(some) if some else ()
 
     def _climb(self, batch: Candidates, turn: int) -> Generator[Asked, Any, None]:
         """Evaluate a batch on one block after the other, the better half of it each time."""
-        ledger = self._ledger
+        history = self._history
         blocks = min(self._seen, self._most_blocks)
-        sign = -1.0 if ledger.plan.rules.maximize else 1.0
+        sign = -1.0 if history.plan.rules.maximize else 1.0
         for block in self._hardest_first([(turn + at) % blocks for at in range(blocks)]):
             yield from self._evaluate(batch, block)
-            told = [(ledger.known.of(c).get(block), c) for c in batch if c not in ledger.rejected]
+            told = [(history.known.of(c).get(block), c) for c in batch if c not in history.rejected]
             costs = [(o.value is None, sign * (o.value or 0.0), c) for o, c in told if o]
             batch = [c for _, _, c in sorted(costs)[: len(batch) // 2]]
 
     def _hardest_first(self, blocks: Sequence[int]) -> list[int]:
         """Put the blocks first on which many fail, of those that succeed on another one."""
-        known = self._ledger.known
-        good = [known.of(c) for c in range(len(self._ledger.configs)) if self._is_good(c)]
+        known = self._history.known
+        good = [known.of(c) for c in range(len(self._history.configs)) if self._is_good(c)]
 
         def is_hard(block: int) -> bool:
             told = [column[block].value for column in good if block in column]
@@ -168,7 +168,7 @@ class Opening:
 
         While that is not known, a candidate that fails there is no worse than others.
         """
-        known = self._ledger.known
+        known = self._history.known
         for block in range(self._seen):
             others = [c for c in range(design) if self._is_good(c) and block not in known.of(c)]
             for candidate in others[:_TRIES]:
@@ -183,11 +183,11 @@ class Opening:
 
         That shows also whether an instance used again brings anything new, where that is not known.
         """
-        ledger = self._ledger
-        known = ledger.known.of(best)
+        history = self._history
+        known = history.known.of(best)
         blocks = self._hardest_first(range(min(self._seen, self._most_blocks)))
         missing = [block for block in blocks if block not in known]
-        if not missing and self._seen < self._most_blocks + ledger.repeats.is_open:
+        if not missing and self._seen < self._most_blocks + history.repeats.is_open:
             missing = [self._seen]
             self._seen += 1
         for block in missing:
@@ -195,28 +195,28 @@ class Opening:
 
     def _evaluate(self, candidates: Candidates, block: int) -> Generator[Asked, Any, None]:
         """Yield the cells of candidates on a block, as many as there is room for."""
-        ledger = self._ledger
-        cells = ledger.cells(candidates, block, ledger.limit)
+        history = self._history
+        cells = history.cells(candidates, block, history.limit)
         while cells and (room := self._room) > 0:
-            now = cells[: room if ledger.prices is None else 1]
-            if not ledger.affords([cell.candidate for cell in now], block):
+            now = cells[: room if history.prices is None else 1]
+            if not history.affords([cell.candidate for cell in now], block):
                 self._until = 0  # the money is spent
                 return
             yield Asked(partial(list, now))
-            ledger.use(block)
+            history.use(block)
             cells = cells[len(now) :]
 
     @property
     def _most_blocks(self) -> int:
         """How many blocks there are, or, until it is known whether more bring news, instances."""
-        repeats = self._ledger.repeats
-        used_once = self._ledger.plan.is_exact or repeats.is_open
+        repeats = self._history.repeats
+        used_once = self._history.plan.is_exact or repeats.is_open
         return repeats.n_instances if used_once else sys.maxsize
 
     def _reliability(self) -> float:
         """Return the part of the variance of costs within blocks that is not noise, from 0 to 1."""
-        everyone = range(len(self._ledger.configs))
-        costs = self._ledger.known.all_costs(everyone, self._ledger.plan.stream.instance)
+        everyone = range(len(self._history.configs))
+        costs = self._history.known.all_costs(everyone, self._history.plan.stream.instance)
         known = np.isfinite(costs)
         costs = np.where(known, costs, np.nan)[:, known.sum(axis=0) > 1]
         if costs.shape[1] < 2:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from racer.deciders.decider import Goal
     from racer.space.sampling import Net
     from racer.space.space import Space
-    from racer.tuner.ledger import Lost
+    from racer.tuner.history import Lost
 
 _MANY = 300  # candidates: from here on, half of the children are wide
 _LOOKS = 30  # points of a branch at which its lower bound is looked for

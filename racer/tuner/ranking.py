@@ -9,7 +9,7 @@ import numpy as np
 from racer.core.table import with_success
 from racer.model.effects import effects
 from racer.model.failing import FAR, sure
-from racer.results.likeness import likeness
+from racer.results.covariance import covariances
 from racer.results.metrics import Metrics
 from racer.results.posterior import goes_by_means, likeliest, n_blocks_of, posterior_of
 from racer.results.tuning import compared
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from racer.stats.best import BestPosterior
-    from racer.tuner.ledger import Ledger
+    from racer.tuner.history import History
     from racer.tuner.proposals import Proposals
 
 _FEW = 8  # candidates that do not fail: with fewer, costs are learnt from all
@@ -41,20 +41,20 @@ class Outlook(NamedTuple):
 
 
 class Ranking:
-    """Candidates in order, by all outcomes in a ledger; the model of `proposals` learns from them.
+    """Candidates in order, by all outcomes in a history; the model of `proposals` learns from them.
 
     With `by_block` it learns costs in units of each block, else in one unit.
     """
 
-    def __init__(self, ledger: Ledger, proposals: Proposals, *, by_block: bool) -> None:
-        self._ledger, self._proposals, self._by_block = ledger, proposals, by_block
+    def __init__(self, history: History, proposals: Proposals, *, by_block: bool) -> None:
+        self._history, self._proposals, self._by_block = history, proposals, by_block
 
     def expected_best_first(self, candidates: Sequence[int]) -> tuple[int, ...]:
         """Order candidates by the model's expectation after all outcomes."""
-        ledger, aim = self._ledger, self._ledger.plan.rules.aim
+        history, aim = self._history, self._history.plan.rules.aim
         if aim is not None and aim.goal is not None:
-            about, instance = self._about(candidates), ledger.plan.stream.instance
-            tables = aim.tables(ledger.known, aim.deciding).values()
+            about, instance = self._about(candidates), history.plan.stream.instance
+            tables = aim.tables(history.known, aim.deciding).values()
             costs = np.array([t.all_costs(about, instance) for t in tables])
             of = np.array(about), costs, candidates, self._length
             return self._proposals.learn_metrics(*of)
@@ -68,13 +68,13 @@ class Ranking:
         Costs are learnt from those that fail on the fewest instances alone: in the unit of those
         that fail, who may be far better, all others are equally far behind.
         """
-        ledger, about = self._ledger, self._about(candidates)
-        instance, runtime = ledger.plan.stream.instance, ledger.plan.rules.runtime
-        costs = ledger.known.all_costs(about, instance)
+        history, about = self._history, self._about(candidates)
+        instance, runtime = history.plan.stream.instance, history.plan.rules.runtime
+        costs = history.known.all_costs(about, instance)
         if runtime is not None:
             costs = np.where(np.isinf(costs), np.inf, runtime.as_costs(costs))
         failing, chance = self._failing(about)
-        if (penalty := ledger.lost.penalty) is not None:
+        if (penalty := history.lost.penalty) is not None:
             costs = np.where(costs == penalty, np.inf, costs)
         fails = sure(failing)
         good = np.isfinite(costs).any(axis=0)
@@ -97,7 +97,7 @@ class Ranking:
         """Return those that stay, but copies of others behind the best of those eliminated last."""
         latest = list(gone)[: max(_COMPARED - len(stay), 0)]
         some = sorted([*stay, *latest])
-        costs = self._ledger.known.all_costs(some, self._ledger.plan.stream.instance)
+        costs = self._history.known.all_costs(some, self._history.plan.stream.instance)
         copies = self._proposals.note_copies(some, costs)
         found = copies.distinct(stay)
         if len(found) < min(n, len(stay)) and latest:
@@ -106,31 +106,31 @@ class Ranking:
 
     def _about(self, candidates: Sequence[int]) -> list[int]:
         """Return the candidates that are learnt from: the latest, and some."""
-        ledger = self._ledger
-        recent = range(max(len(ledger.configs) - RECENT, 0), len(ledger.configs))
-        return sorted({*candidates, *(c for c in recent if ledger.known.of(c))})
+        history = self._history
+        recent = range(max(len(history.configs) - RECENT, 0), len(history.configs))
+        return sorted({*candidates, *(c for c in recent if history.known.of(c))})
 
     @property
     def _length(self) -> int | None:
         """How many blocks there are that somebody may solve; None: without end."""
-        length, known = self._ledger.plan.stream.length, self._ledger.known
+        length, known = self._history.plan.stream.length, self._history.known
         if length is None:
             return None
-        return length - sum(not known.is_usable(b) for b in range(self._ledger.blocks_used))
+        return length - sum(not known.is_usable(b) for b in range(self._history.blocks_used))
 
     def _failing(self, about: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return how probably candidates fail, (k, instances or blocks), and its price (k,)."""
-        lost = self._ledger.lost
+        lost = self._history.lost
         if not lost.failed.any():
             return np.zeros((len(about), lost.n_places)), np.zeros(len(about))
         return self._proposals.failing(about, lost)
 
     def fastest_first(self, elites: tuple[int, ...]) -> tuple[int, ...]:
         """Order elites by the criterion of run times, if that is the cost, on their common blocks."""
-        runtime = self._ledger.plan.rules.runtime
+        runtime = self._history.plan.rules.runtime
         if runtime is None or len(elites) < 2:
             return elites
-        times = with_success(self._ledger.known.costs(elites))
+        times = with_success(self._history.known.costs(elites))
         if not len(times):
             return elites
         order = runtime.as_costs(times).mean(axis=0).argsort(kind="stable")
@@ -138,17 +138,17 @@ class Ranking:
 
     def favourite(self, elites: Sequence[int], leader: int) -> int:
         """Return the candidate with the largest probability to be the best, as the result does."""
-        ledger = self._ledger
-        some = compared(ledger.known, len(ledger.configs), elites, ledger.plan.stream)
+        history = self._history
+        some = compared(history.known, len(history.configs), elites, history.plan.stream)
         return likeliest(self._posterior(some), leader)
 
     def _posterior(self, among: Collection[int]) -> BestPosterior:
         """Return the posterior of the best among some."""
-        ledger, plan = self._ledger, self._ledger.plan
-        known, n, rules = ledger.known, len(ledger.configs), plan.rules
+        history, plan = self._history, self._history.plan
+        known, n, rules = history.known, len(history.configs), plan.rules
         if rules.aim is not None and rules.goal is not None:
             metrics = Metrics(rules.aim, known, n, n_blocks_of(known, plan.stream))
             return metrics.posterior(rules.goal, among)
         by_means = goes_by_means(rules, is_exact=plan.is_exact)
-        some = (likeness(plan.space, ledger.configs), among)
+        some = (covariances(plan.space, history.configs), among)
         return posterior_of(known, n, plan.stream, rules, 0.0, *some, by_means=by_means)

@@ -23,7 +23,7 @@ from racer.racing.loop import too_short
 from racer.results.tuning import TuneResult
 from racer.space.space import Space
 from racer.tuner.elsewhere import Elsewhere
-from racer.tuner.ledger import Ledger
+from racer.tuner.history import History
 from racer.tuner.plan import Plan, Search
 from racer.tuner.proposals import SAMPLING
 from racer.tuner.tuning import Tuning
@@ -155,8 +155,8 @@ class Tuner(AskTell):
         )
         self._check_search()
         self._check_budget()
-        self._ledger = Ledger(self._plan)
-        self._tuning = Tuning(self._ledger, self._notes.append)
+        self._history = History(self._plan)
+        self._tuning = Tuning(self._history, self._notes.append)
         self._elsewhere = Elsewhere(space, self.instances, self.rules)
 
     @property
@@ -222,7 +222,7 @@ class Tuner(AskTell):
     @property
     def configs(self) -> tuple[dict[str, Any], ...]:
         """All candidates so far, by number."""
-        return tuple(self._ledger.configs)
+        return tuple(self._history.configs)
 
     @property
     def alive(self) -> Collection[int]:
@@ -232,13 +232,13 @@ class Tuner(AskTell):
     @property
     def n_blocks(self) -> int:
         """How many blocks have been used."""
-        return self._ledger.blocks_used
+        return self._history.blocks_used
 
     @property
     def race_blocks(self) -> int:
         """How many blocks of the current race are complete."""
-        match = self._tuning.match
-        return 0 if match is None else match.state.block
+        current = self._tuning.current
+        return 0 if current is None else current.state.block
 
     @property
     def ended(self) -> Ended | None:
@@ -271,23 +271,23 @@ class Tuner(AskTell):
 
     def result(self) -> TuneResult:
         """Return the result of a tuning that has ended, or the state of one."""
-        tuning, ledger = self._tuning, self._ledger
-        known, tests = ledger.known.copy(), ledger.tests.copy()
+        tuning, history = self._tuning, self._history
+        known, tests = history.known.copy(), history.tests.copy()
         pending = self._asked.add_told(
-            known, tests=tests, repeats=ledger.repeats, prices=ledger.prices
+            known, tests=tests, repeats=history.repeats, prices=history.prices
         )
         return TuneResult(
             configs=self.configs,
             leader=tuning.best,
-            is_verified=ledger.verified is not None,
+            is_verified=history.verified is not None,
             survivors=tuning.elites,
             ended=tuning.ended or Ended.INTERRUPTED,
-            evaluations=ledger.evaluations + len(pending),
-            seconds=ledger.seconds + math.fsum(outcome.seconds for outcome in pending),
+            evaluations=history.evaluations + len(pending),
+            seconds=history.seconds + math.fsum(outcome.seconds for outcome in pending),
             spent=known.spent,
             seed=self.seed,
             known=known,
-            stream=ledger.plan.stream,
+            stream=history.plan.stream,
             _eliminations=tuple(tuning.eliminations),
             _evidence=tuple(tuning.evidence),
             rules=self.rules,
@@ -307,12 +307,12 @@ class Tuner(AskTell):
         room = math.inf if budget is None else budget - self.least_budget
         initial = elsewhere.added_to(self._plan.initial, room)
         self._plan = replace(self._plan, initial=initial)
-        self._ledger = Ledger(self._plan)
-        self._tuning = Tuning(self._ledger, self._notes.append)
+        self._history = History(self._plan)
+        self._tuning = Tuning(self._history, self._notes.append)
 
     def _flow(self) -> Flow:
         self._begin_with(self._elsewhere)
-        ledger, flow = self._ledger, self._tuning.run()
+        history, flow = self._history, self._tuning.run()
         outcomes: Any = None
         while True:
             self._tuning.is_watched = bool(self._callbacks)
@@ -326,16 +326,16 @@ class Tuner(AskTell):
                 made = {key: self._counted(asked.by_key[key], one) for key, one in known.items()}
                 asked.told |= made
                 outcomes = [*made.values()] if len(made) == len(cells) else (yield asked)
-            is_open = ledger.repeats.is_open
-            ledger.record(cells, outcomes)
-            if is_open and ledger.repeats.found:
-                ledger.use_once()
-                self._notes.append(ledger.repeats.message)
+            is_open = history.repeats.is_open
+            history.record(cells, outcomes)
+            if is_open and history.repeats.found:
+                history.use_once()
+                self._notes.append(history.repeats.message)
         if self._tuning.fell_short:
-            n, due = ledger.evaluations, ledger.plan.first_test
+            n, due = history.evaluations, history.plan.first_test
             after = f"{n} evaluations, before the first test of a race ({due} blocks)"
             rest = "configuration", "a lower first_test"
-            self._notes.append(too_short(self.rules, ledger.budget, after, *rest))
+            self._notes.append(too_short(self.rules, history.budget, after, *rest))
 
 
 def _with_defaults(given: dict[str, Any]) -> Rules:

@@ -17,11 +17,11 @@ from racer.results.tuning import Origin
 from racer.seeding import seed_for
 from racer.tuner.final import FinalStage, is_needed, kept
 from racer.tuner.finish import Finish
-from racer.tuner.match import Match
+from racer.tuner.leftover import spend
 from racer.tuner.opening import FINALISTS, SMALL, Opening, to_explore
 from racer.tuner.proposals import Child, Proposals
+from racer.tuner.race import TunerRace
 from racer.tuner.ranking import Ranking
-from racer.tuner.rest import spend
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from racer.core.table import Row
     from racer.evaluate.outcome import Outcome
     from racer.racing.state import Evidence
-    from racer.tuner.ledger import Ledger
-    from racer.tuner.match import Blocks, Kind
+    from racer.tuner.history import History
+    from racer.tuner.race import Blocks, RaceKind
     from racer.tuner.schedule import Schedule
 
 _HOPELESS = 2  # races in which every evaluation fails, before the tuning is given up
@@ -53,10 +53,10 @@ class Proposed(NamedTuple):
 class Tuning:
     """The races of a tuning, one after the other; events and warnings go to `note`."""
 
-    def __init__(self, ledger: Ledger, note: Callable[[Any], object]) -> None:
-        self.ledger = ledger
+    def __init__(self, history: History, note: Callable[[Any], object]) -> None:
+        self.history = history
         self.is_watched = False
-        self.match: Match | None = None
+        self.current: TunerRace | None = None
         self.origins: list[Origin] = []
         self.races: list[RaceCompleted] = []
         self.eliminations: list[Elimination] = []
@@ -66,14 +66,14 @@ class Tuning:
         self.ended: Ended | None = None
         self._note = note
         self._begun = 0  # the number of the first race of this phase
-        self._proposals = Proposals(ledger.plan.space, ledger.plan.seed, ledger.plan.rules.goal)
+        self._proposals = Proposals(history.plan.space, history.plan.seed, history.plan.rules.goal)
         self._has_difference = False
         self._is_exhausted = False  # the space: no new candidate was found
 
     def run(self) -> Flow:
         """Yield the cells that are needed until the tuning is over."""
-        for phase, budget in enumerate(self.ledger.plan.rules.budgets):
-            self.ledger.budget, self.ledger.verified = budget, None
+        for phase, budget in enumerate(self.history.plan.rules.budgets):
+            self.history.budget, self.history.verified = budget, None
             small = self._small_budget() if phase == 0 else None
             yield from self._find_elites(phase) if small is None else self._open(small)
             yield from self._select()
@@ -86,59 +86,59 @@ class Tuning:
         """Find the elites of a phase: by races in series, then among all candidates."""
         replaced = yield from self._explore(phase)
         yield from self._race_series(phase, replaced)
-        was_exact = self.ledger.plan.is_exact
+        was_exact = self.history.plan.is_exact
         yield from self._finish()
-        if self.ledger.plan.is_exact and not was_exact:  # has turned out just now
+        if self.history.plan.is_exact and not was_exact:  # has turned out just now
             yield from self._race_series(phase, replaced)
 
     def _spend_rest(self) -> Flow:
         """Evaluate the elites, in their final order, with what is left of the budget."""
-        ledger = self.ledger
+        history = self.history
         self.elites = self._ranking.fastest_first(self.elites)
         self.best = None if self.best is None else self.elites[0]
-        if ledger.plan.rules.is_front:
-            yield from spend(ledger, self.elites, evenly=True)
-        yield from spend(ledger, self.elites, evenly=False)
+        if history.plan.rules.is_front:
+            yield from spend(history, self.elites, evenly=True)
+        yield from spend(history, self.elites, evenly=False)
         self._drop_rejected()
-        if len(ledger.configs) == 1:
+        if len(history.configs) == 1:
             self.best, self.elites = 0, (0,)
 
     def _evaluate_held_out(self) -> Flow:
         """Evaluate the elites, and others that are compared with them, on held-out instances."""
-        ledger = self.ledger
-        tested = ledger.finalists = self._tested()
-        for index in range(len(ledger.plan.test_instances)):
-            cells = partial(ledger.held_out, index, tested)
-            yield Asked(cells, partial(ledger.all_held_out, tested, index + 1))
+        history = self.history
+        tested = history.finalists = self._tested()
+        for index in range(len(history.plan.test_instances)):
+            cells = partial(history.held_out, index, tested)
+            yield Asked(cells, partial(history.all_held_out, tested, index + 1))
 
     @property
     def _ranking(self) -> Ranking:
         """The order of candidates by all outcomes so far."""
-        has_one_unit = self.ledger.plan.is_exact or self._is_large_and_noisy(self.ledger.left())
-        return Ranking(self.ledger, self._proposals, by_block=not has_one_unit)
+        has_one_unit = self.history.plan.is_exact or self._is_large_and_noisy(self.history.left())
+        return Ranking(self.history, self._proposals, by_block=not has_one_unit)
 
     def _tested(self) -> tuple[int, ...]:
         """Return the elites, the best candidate, and the default, each once."""
-        plan = self.ledger.plan
+        plan = self.history.plan
         if not plan.test_instances or (self.best is None and not self.elites):
             return self.elites
         chosen, most = self.elites, plan.search.test_elites
         if self.best is not None and not plan.rules.is_front:
-            found = self.ledger.verified
+            found = self.history.verified
             if found is None:
                 found = self._ranking.favourite(self.elites, self.best)
             chosen = (*chosen, found) if most is None else (found, *chosen)
         chosen = tuple(dict.fromkeys(chosen))[:most]
-        if plan.space.default is not None and 0 not in self.ledger.rejected:
+        if plan.space.default is not None and 0 not in self.history.rejected:
             chosen = (*chosen, 0)
         return tuple(dict.fromkeys(chosen))
 
     @property
     def alive(self) -> set[int]:
         """The candidates of which more may be asked: where none succeeds, also of those eliminated."""
-        if self.match is None:
-            return {*range(len(self.ledger.configs))} - self.ledger.rejected
-        return {*self.elites, *self.match.entrants, *self.ledger.finalists}
+        if self.current is None:
+            return {*range(len(self.history.configs))} - self.history.rejected
+        return {*self.elites, *self.current.entrants, *self.history.finalists}
 
     @property
     def fell_short(self) -> bool:
@@ -147,8 +147,8 @@ class Tuning:
 
     def _is_too_short(self) -> bool:
         """Return whether seconds or money, unlike evaluations not known before, did for no test."""
-        ledger = self.ledger
-        is_unforeseen = ledger.budget.ends_unforeseen(ledger.evaluations + 1)
+        history = self.history
+        is_unforeseen = history.budget.ends_unforeseen(history.evaluations + 1)
         return is_unforeseen and not self.evidence and self.best is None
 
     def _race_series(self, phase: int, replaced: int) -> Flow:
@@ -156,21 +156,21 @@ class Tuning:
 
         So many of the first phase's races have been `replaced`.
         """
-        ledger = self.ledger
+        history = self.history
         self._begun = len(self.races) if phase else -replaced
         while (proposed := self._proposed(phase, left := self._left_for_races())) is not None:
-            used, spent = ledger.evaluations, ledger.known.spent
+            used, spent = history.evaluations, history.known.spent
             yield from self._race("race", proposed)
-            if left is not None and proposed.cells >= left and ledger.evaluations == used:
+            if left is not None and proposed.cells >= left and history.evaluations == used:
                 break  # all that is left does not pay for a block
-            if ledger.is_free(spent):
+            if history.is_free(spent):
                 break  # nor does the money, or they are free and there is no end to them
-            if len(self.races) >= _HOPELESS and not ledger.known.n_usable:
+            if len(self.races) >= _HOPELESS and not history.known.n_usable:
                 break
 
     def _proposed(self, phase: int, left: int | None) -> Proposed | None:
         """Propose a race; None if what is left pays for none, or no new candidate was found."""
-        ledger, race = self.ledger, len(self.races) - self._begun
+        history, race = self.history, len(self.races) - self._begun
         if left is None and self.races:
             self._note(
                 "all evaluations took 0 seconds, or cost nothing, by their outcomes, and the "
@@ -180,16 +180,16 @@ class Tuning:
             return None
         if left is None:  # a small race finds out what an evaluation costs
             self._begun, race = self._begun + 1, 0
-            schedule = ledger.plan.schedule(None)
+            schedule = history.plan.schedule(None)
             cells = schedule.least(0)
         else:
-            schedule = ledger.plan.schedule(ledger.evaluations + left)
+            schedule = history.plan.schedule(history.evaluations + left)
             is_first = race == phase == 0
             part = schedule.first_part(left) if is_first else schedule.part(race, left)
             cells = max(part, schedule.least(race))
             if cells > left:
                 return None
-        if not ledger.configs:
+        if not history.configs:
             cells = max(cells, self._price_of_initial(schedule, left))
         is_anew = not self.elites or (race == 0 and phase == 0)
         entrants = self._propose(race, schedule, cells, anew=is_anew)
@@ -199,7 +199,7 @@ class Tuning:
 
     def _small_budget(self) -> int | None:
         """Return the evaluations of a budget that is too small for races in series; else None."""
-        plan, evaluations = self.ledger.plan, self.ledger.budget.evaluations
+        plan, evaluations = self.history.plan, self.history.budget.evaluations
         if evaluations is None or plan.rules.goal is not None:
             return None
         least = plan.schedule(None).minimum
@@ -211,7 +211,7 @@ class Tuning:
 
         Return how many races that replaces.
         """
-        plan, total = self.ledger.plan, self.ledger.budget.evaluations
+        plan, total = self.history.plan, self.history.budget.evaluations
         if phase or total is None or not plan.is_noisy:
             return 0
         always = [name for name in plan.space.free if name not in plan.space.conditions]
@@ -220,102 +220,102 @@ class Tuning:
         schedule = plan.schedule(total)
         found = yield from self._opening.explore(part, 0)
         self._note_opening()
-        self.elites = tuple(c for c in found if c not in self.ledger.rejected)[: schedule.elites]
+        self.elites = tuple(c for c in found if c not in self.history.rejected)[: schedule.elites]
         return max(round(schedule.races * part / total), 1)
 
     @property
     def _opening(self) -> Opening:
-        ranked, needed = self._ranking.expected_best_first, partial(kept, self.ledger)
-        return Opening(self.ledger, self._draw, ranked, needed)
+        ranked, needed = self._ranking.expected_best_first, partial(kept, self.history)
+        return Opening(self.history, self._draw, ranked, needed)
 
     def _open(self, evaluations: int) -> Flow:
         """Find the elites with few evaluations of many candidates, without races."""
-        ledger, finalists = self.ledger, self.ledger.plan.search.elites or FINALISTS
+        history, finalists = self.history, self.history.plan.search.elites or FINALISTS
         found = yield from self._opening.run(evaluations, finalists)
         self._note_opening()
-        self._has_difference = bool(found) and not ledger.is_all_equal
+        self._has_difference = bool(found) and not history.is_all_equal
         self.elites = found[:finalists]
         self.best = found[0] if self._has_difference else None
-        left = ledger.left() or 0
-        entrants = found[: left // ledger.plan.first_test]
+        left = history.left() or 0
+        entrants = found[: left // history.plan.first_test]
         if self._is_exhausted and len(entrants) > finalists:  # there is nobody else
             yield from self._race("race", Proposed(entrants, left, finalists))
 
     def _note_opening(self) -> None:
         """Note which candidates were rejected without a race, and on which blocks all failed."""
-        ledger = self.ledger
-        self.eliminations += [Elimination.of_rejected(0, c) for c in sorted(ledger.rejected)]
-        for block in sorted(ledger.known.set_aside):
-            rows = [row for row in ledger.known.rows if row.block == block]
+        history = self.history
+        self.eliminations += [Elimination.of_rejected(0, c) for c in sorted(history.rejected)]
+        for block in sorted(history.known.set_aside):
+            rows = [row for row in history.known.rows if row.block == block]
             if not any(row.is_usable for row in rows):  # and it does not only repeat another
                 self._note_set_aside(block, [o for row in rows for o in row.outcomes()])
 
     def _left_for_races(self) -> int | None:
         """Return how many evaluations are left beside those of elites that were capped."""
         again = sum(
-            outcome.status == "capped" and outcome.value != self.ledger.limit
+            outcome.status == "capped" and outcome.value != self.history.limit
             for candidate in self.elites
-            for outcome in self.ledger.known.of(candidate).values()
+            for outcome in self.history.known.of(candidate).values()
         )
-        left = self.ledger.left()
+        left = self.history.left()
         if left is None:
             return None
-        total = self.ledger.evaluations + left
+        total = self.history.evaluations + left
         reserved = round(_RESERVED * total) if self._is_large_and_noisy(left) else 0
-        return max(left - again - max(reserved, kept(self.ledger, total)), 0)
+        return max(left - again - max(reserved, kept(self.history, total)), 0)
 
     def _finish(self) -> Flow:
         """Choose the elites among all candidates, with what the races leave, where there is noise."""
-        ledger = self.ledger
+        history = self.history
         is_open = self.best is not None and len(self.elites) > 1
-        if not (is_open and ledger.plan.is_noisy) or is_needed(ledger):
+        if not (is_open and history.plan.is_noisy) or is_needed(history):
             return
-        used, finish = ledger.evaluations, Finish(ledger, self._ranking.expected_best_first)
+        used, finish = history.evaluations, Finish(history, self._ranking.expected_best_first)
         yield from finish.run(self.elites)
-        some = dict.fromkeys((*ledger.finalists, *self.elites))
-        known = tuple(c for c in some if c not in ledger.rejected)
+        some = dict.fromkeys((*history.finalists, *self.elites))
+        known = tuple(c for c in some if c not in history.rejected)
         self.elites = known[: len(self.elites)]
         self.best = self.elites[0] if self.elites else None
-        if ledger.evaluations > used:
+        if history.evaluations > used:
             self._complete("selection", finish.n_candidates, len(self.elites), 0, Ended.BUDGET)
 
     def _is_large_and_noisy(self, left: int | None) -> bool:
         """Return whether this and what is left make a large budget, and luck may decide a race."""
-        is_large = left is not None and self.ledger.evaluations + left >= _LARGE
-        return is_large and self.ledger.plan.is_noisy
+        is_large = left is not None and self.history.evaluations + left >= _LARGE
+        return is_large and self.history.plan.is_noisy
 
     def _price_of_initial(self, schedule: Schedule, left: int | None) -> int:
         """Return the need of the initial candidates: the first test, and more if it can be paid."""
-        n, first_test = len(self.ledger.plan.initial), self.ledger.plan.first_test
+        n, first_test = len(self.history.plan.initial), self.history.plan.first_test
         usual = n * schedule.blocks(0)
         return usual if left is None else max(min(usual, left), n * first_test)
 
     def _propose(self, race: int, schedule: Schedule, cells: int, *, anew: bool) -> tuple[int, ...]:
         """Return the entrants of a race: the elites, and new candidates that cells pay for."""
-        ledger, first = self.ledger, len(self.ledger.configs)
+        history, first = self.history, len(self.history.configs)
         wanted = schedule.new_ones(race, cells, known=len(self.elites))
         self._draw(wanted, self.elites, None if anew else 1.0)
-        return (*self.elites, *range(first, len(ledger.configs)))
+        return (*self.elites, *range(first, len(history.configs)))
 
     def _draw(self, wanted: int, elites: Sequence[int], clarity: float | None) -> None:
         """Add candidates around the elites, or, without a clarity, from the whole space."""
-        ledger, number = self.ledger, len(self.races)
-        plan, first = ledger.plan, len(ledger.configs)
+        history, number = self.history, len(self.races)
+        plan, first = history.plan, len(history.configs)
         stream = number or first
-        if not ledger.configs:
+        if not history.configs:
             self._add(number, [Child(config, None) for config in plan.initial], initial=True)
             wanted = max(wanted - len(plan.initial), 0)
         if clarity is None or not elites:
-            known = elites or range(len(ledger.configs))
+            known = elites or range(len(history.configs))
             children = self._proposals.everywhere(wanted, stream, known)
         else:
             self._proposals.is_raced = bool(self.races)
             about = (elites, wanted, stream, clarity)
-            remaining, is_noisy = self._remaining, self._is_large_and_noisy(ledger.left())
+            remaining, is_noisy = self._remaining, self._is_large_and_noisy(history.left())
             children = self._proposals.around(*about, remaining=remaining, at_pace=is_noisy)
         self._add(number, children)
-        self._is_exhausted = len(ledger.configs) == first
-        if len(ledger.configs) == 1 < plan.space.size and plan.space.repair is None:
+        self._is_exhausted = len(history.configs) == first
+        if len(history.configs) == 1 < plan.space.size and plan.space.repair is None:
             self._note(
                 "only one configuration that is allowed was found: if there are more, narrow "
                 "the ranges to where they are, or give some by initial="
@@ -324,7 +324,7 @@ class Tuning:
     def _add(self, race: int, children: Sequence[Child], *, initial: bool = False) -> None:
         if not children:
             return
-        configs = self.ledger.configs
+        configs = self.history.configs
         first = len(configs)
         for child in children:
             self._proposals.take(child.config)
@@ -335,19 +335,19 @@ class Tuning:
             CandidatesAdded(race, first=first, configs=tuple(configs[first:]), parents=parents)
         )
 
-    def _race(self, kind: Kind, race: Proposed) -> Flow:
+    def _race(self, kind: RaceKind, race: Proposed) -> Flow:
         """Race candidates, then choose the elites among those left."""
-        ledger, entrants, number = self.ledger, race.entrants, len(self.races)
+        history, entrants, number = self.history, race.entrants, len(self.races)
         if kind == "race":
-            blocks = race_blocks(ledger, number, entrants)
+            blocks = race_blocks(history, number, entrants)
         else:
             # without more candidates half of what is left is better spent on knowing all elites
-            left = (ledger.left() or 0) if self._is_exhausted else 0
-            blocks = selection_blocks(ledger, entrants, left // (2 * len(entrants)))
+            left = (history.left() or 0) if self._is_exhausted else 0
+            blocks = selection_blocks(history, entrants, left // (2 * len(entrants)))
         some = (kind, entrants, self._rules(number, race), blocks)
-        match = self.match = Match(ledger, *some, cells=race.cells, elites=self.elites)
-        ended = yield from match.run(partial(self._report, match))
-        self._keep(match, ended, race.survivors)
+        current = self.current = TunerRace(history, *some, cells=race.cells, elites=self.elites)
+        ended = yield from current.run(partial(self._report, current))
+        self._keep(current, ended, race.survivors)
 
     def _rules(self, number: int, race: Proposed) -> Rules:
         """Return the rules of a race.
@@ -355,7 +355,7 @@ class Tuning:
         Its budget is more than can be paid for, as the race ends before: with the held-out cells, as
         deciders that plan by the budget have always received.
         """
-        plan, known, tests = self.ledger.plan, self.ledger.known, self.ledger.tests
+        plan, known, tests = self.history.plan, self.history.known, self.history.tests
         entrants = race.entrants
         seen = sum(len(known.of(c)) + len(tests.of(c)) for c in entrants)
         most = max(round(race.stretch * race.cells) + seen, len(entrants) * plan.first_test)
@@ -368,11 +368,11 @@ class Tuning:
             min_survivors=min(race.survivors, len(entrants) - 1),
         )
 
-    def _report(self, match: Match, eliminated: tuple[Elimination, ...], row: Row) -> None:
+    def _report(self, current: TunerRace, eliminated: tuple[Elimination, ...], row: Row) -> None:
         """Count a complete block of a race as used, and report it."""
-        self.ledger.use(row.block)
+        self.history.use(row.block)
         if self.is_watched:
-            self._note(match.event(eliminated, row, self._steps))
+            self._note(current.event(eliminated, row, self._steps))
         if not row.is_usable:
             self._note_set_aside(row.block, row.outcomes())
 
@@ -382,51 +382,53 @@ class Tuning:
     @property
     def _remaining(self) -> float:
         """The fraction of the budget that is left for new races; 1 while that is not known."""
-        left = self.ledger.left()
+        left = self.history.left()
         if left is None:
             return 1.0
-        return max(left, 1) / max(self.ledger.evaluations + left, 1)
+        return max(left, 1) / max(self.history.evaluations + left, 1)
 
     @property
     def _steps(self) -> int:
         """How many blocks the races so far have had."""
         return sum(race.blocks for race in self.races)
 
-    def _keep(self, match: Match, ended: str, survivors: int) -> None:
+    def _keep(self, current: TunerRace, ended: str, survivors: int) -> None:
         """Choose the elites of a race that is over, and announce its end."""
-        state, entrants, steps = match.state, match.entrants, self._steps
-        self.elites = self._elites_after(match, ended, survivors)
+        state, entrants, steps = current.state, current.entrants, self._steps
+        self.elites = self._elites_after(current, ended, survivors)
         self._has_difference = self._has_difference or best(state, state.ranked) is not None
-        is_answer = len(self.elites) == 1 or not self.ledger.plan.rules.is_front
+        is_answer = len(self.elites) == 1 or not self.history.plan.rules.is_front
         self.best = self.elites[0] if self.elites and self._has_difference and is_answer else None
-        self._complete(match.kind, len(entrants), len(match.alive), state.block, ended)
+        self._complete(current.kind, len(entrants), len(current.alive), state.block, ended)
         self.evidence += [(steps + block, evidence) for block, evidence in state.evidence]
         self.eliminations += [e.renumbered(entrants, steps) for e in state.eliminations]
 
-    def _elites_after(self, match: Match, ended: str, survivors: int) -> tuple[int, ...]:
+    def _elites_after(self, current: TunerRace, ended: str, survivors: int) -> tuple[int, ...]:
         """Return the elites that a race leaves: the best of those still in."""
-        alive, entrants, rules = match.alive, match.entrants, self.ledger.plan.rules
-        rejected, known, ranking = self.ledger.rejected, self.ledger.known, self._ranking
+        alive, entrants, rules = current.alive, current.entrants, self.history.plan.rules
+        rejected, known, ranking = self.history.rejected, self.history.known, self._ranking
         succeeded = {c for c in entrants if known.mean(c) is not None and c not in rejected}
         if ended == Ended.ALL_FAILED or not succeeded:
             return tuple(c for c in self.elites if c in succeeded)
-        is_race = match.kind == "race" and not self.ledger.lost.is_partial
+        is_race = current.kind == "race" and not self.history.lost.is_partial
         others = [] if is_race else [c for c in entrants if c not in alive]
         ranked = [c for c in ranking.expected_best_first([*alive, *others]) if c in succeeded]
         # a race eliminates by single failures, and keeps who fails where all that are left do
-        stay = tuple(c for c in ranked if c in alive or match.kind == "race")
+        stay = tuple(c for c in ranked if c in alive or current.kind == "race")
         if not stay:  # a candidate that never succeeded is not an elite
             stay = ranking.expected_best_first(sorted(succeeded))
-        if match.kind == "selection":
+        if current.kind == "selection":
             return (*stay, *(c for c in ranked if c in others))
         if rules.runtime is None and not rules.is_front:  # caps are ties
-            gone = [entrants[e.candidate] for e in reversed(match.state.eliminations)]
+            gone = [entrants[e.candidate] for e in reversed(current.state.eliminations)]
             stay = ranking.distinct(stay, [c for c in gone if c in succeeded], survivors)
         return stay[:survivors]
 
-    def _complete(self, kind: Kind, candidates: int, alive: int, blocks: int, ended: str) -> None:
+    def _complete(
+        self, kind: RaceKind, candidates: int, alive: int, blocks: int, ended: str
+    ) -> None:
         """Announce the end of a race, or of the finish."""
-        ledger = self.ledger
+        history = self.history
         event = RaceCompleted(
             len(self.races),
             kind=kind,
@@ -434,11 +436,11 @@ class Tuning:
             alive=alive,
             blocks=blocks,
             best=self.best,
-            best_mean=None if self.best is None else ledger.known.mean(self.best),
+            best_mean=None if self.best is None else history.known.mean(self.best),
             elites=self.elites,
-            evaluations=ledger.evaluations,
-            seconds=ledger.seconds,
-            left=ledger.left(),
+            evaluations=history.evaluations,
+            seconds=history.seconds,
+            left=history.left(),
             ended=ended,
         )
         self.races.append(event)
@@ -446,29 +448,29 @@ class Tuning:
 
     def _select(self) -> Flow:
         """Find out who is returned: where nobody fails by a race, else by the final stage."""
-        ledger = self.ledger
-        is_open = self.best is not None and ledger.left() is not None
-        if not (is_open and is_needed(ledger)):
+        history = self.history
+        is_open = self.best is not None and history.left() is not None
+        if not (is_open and is_needed(history)):
             yield from self._select_by_race()
-        if is_open and is_needed(ledger):  # which that race may have made it
-            stage = FinalStage(ledger, self._ranking, self.elites)
+        if is_open and is_needed(history):  # which that race may have made it
+            stage = FinalStage(history, self._ranking, self.elites)
             yield from stage.run()
             self.elites = stage.order[: max(len(self.elites), 1)]
             self.best = self.elites[0] if self.elites else None
-            ledger.verified = self.best
+            history.verified = self.best
 
     def _select_by_race(self) -> Flow:
         """Race the elites against each other with the rest, if it pays for a first test."""
-        left = self.ledger.left()
+        left = self.history.left()
         if len(self.elites) < 2 or left is None or left < len(self.elites):
             return
-        if self.ledger.plan.rules.is_front:
+        if self.history.plan.rules.is_front:
             return
         yield from self._race("selection", Proposed(self.elites, left, 1))
 
     def _drop_rejected(self) -> None:
         """Remove the candidates that were rejected after the last race from the elites."""
-        rejected = self.ledger.rejected
+        rejected = self.history.rejected
         self.eliminations += [
             Elimination.of_rejected(self._steps, c) for c in self.elites if c in rejected
         ]
@@ -477,46 +479,46 @@ class Tuning:
             self.best = self.elites[0] if self.elites else None
 
     def _why_over(self) -> Ended:
-        known = self.ledger.known
-        if len(self.ledger.configs) == 1:
+        known = self.history.known
+        if len(self.history.configs) == 1:
             return Ended.ONE_CANDIDATE
-        if self.ledger.evaluations and not known.n_usable:
+        if self.history.evaluations and not known.n_usable:
             return Ended.ALL_FAILED
-        all_equal = self.ledger.evaluations and self.best is None and self.ledger.is_all_equal
+        all_equal = self.history.evaluations and self.best is None and self.history.is_all_equal
         if all_equal and not self._is_too_short():
             return Ended.ALL_EQUAL
-        nothing_new = self.ledger.plan.is_exact and self._is_exhausted
-        return Ended.INSTANCES if nothing_new and self.ledger.left() != 0 else Ended.BUDGET
+        nothing_new = self.history.plan.is_exact and self._is_exhausted
+        return Ended.INSTANCES if nothing_new and self.history.left() != 0 else Ended.BUDGET
 
 
-def race_blocks(ledger: Ledger, race: int, entrants: Sequence[int]) -> Blocks:
+def race_blocks(history: History, race: int, entrants: Sequence[int]) -> Blocks:
     """Return the blocks of a race, and until when each entrant is protected.
 
     A new block first, in which no elite has an advantage, then the old ones, in which elites are
     protected; blocks on which no candidate has succeeded come last.
     """
-    size = ledger.plan.stream.block_size
-    used = ledger.blocks_used - ledger.blocks_used % size  # in whole groups
-    new = ledger.new_blocks(used)
+    size = history.plan.stream.block_size
+    used = history.blocks_used - history.blocks_used % size  # in whole groups
+    new = history.new_blocks(used)
     first = list(islice(new, size))
-    groups, hopeless = ledger.whole_groups(ledger.plan.stream.old_ones(race, used))
+    groups, hopeless = history.whole_groups(history.plan.stream.old_ones(race, used))
     early = [*first, *chain(*groups)]
     until = []
     for candidate in entrants:
-        known = ledger.known.of(candidate)
+        known = history.known.of(candidate)
         until.append(max((at + 1 for at, block in enumerate(early) if block in known), default=0))
     return chain(early, new, sorted(hopeless)), until
 
 
-def selection_blocks(ledger: Ledger, entrants: Sequence[int], shared: int) -> Blocks:
+def selection_blocks(history: History, entrants: Sequence[int], shared: int) -> Blocks:
     """Return the blocks of the last race, those that all know first.
 
     All entrants are protected on these, and on `shared` more.
     """
-    size = ledger.plan.stream.block_size
-    used = ledger.blocks_used - ledger.blocks_used % size
-    common = {b for b in ledger.known.common(entrants) if ledger.known.is_usable(b)}
-    groups, hopeless = ledger.whole_groups(range(used))
+    size = history.plan.stream.block_size
+    used = history.blocks_used - history.blocks_used % size
+    common = {b for b in history.known.common(entrants) if history.known.is_usable(b)}
+    groups, hopeless = history.whole_groups(range(used))
     groups.sort(key=lambda group: not common.issuperset(group))
-    blocks = chain(*groups, ledger.new_blocks(used), hopeless)
+    blocks = chain(*groups, history.new_blocks(used), hopeless)
     return blocks, [len(common) + shared] * len(entrants)

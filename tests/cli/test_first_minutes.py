@@ -43,7 +43,7 @@ def test_help_has_all_settings_in_groups_and_true_defaults(command):
 
 @pytest.mark.parametrize(("text", "number"), [("1e3", 1000), ("60", 60), ("2E1", 20)])
 def test_a_budget_may_be_written_with_an_exponent(text, number):
-    from racer.cli.answer import Whole
+    from racer.cli.output import Whole
 
     assert Whole(1).convert(text, None, None) == number
     assert racer.Budget.of(float(text)) == racer.Budget(evaluations=number)

@@ -14,7 +14,7 @@ from typed import program
 from typed import typed as said
 
 import racer
-from racer.cli.answer import confirm, give, in_terminal
+from racer.cli.output import confirm, give, in_terminal
 from racer.space.irace.table import read_configurations
 from racer.store.load import load_record
 

@@ -9,7 +9,7 @@ from racer.deciders import BayesianFront, Blocks, FrontRace, Goal, Setting
 from racer.deciders.constrained import ConstrainedRace
 from racer.deciders.within import WithinRace
 from racer.racing.race import Race
-from racer.stats._bets import Known, MeanBets, difference_bounds
+from racer.stats._bets import ExactBets, MeanBets, difference_bounds
 
 NAMES = "abcde"
 
@@ -345,7 +345,7 @@ def test_one_huge_cost_leaves_the_others_within_the_constraints():
 @pytest.mark.parametrize("other", [1.0, 1e11, np.inf])
 def test_what_is_known_exactly_is_on_a_limit_but_for_rounding_of_its_own(other):
     costs, limit = np.array([0.1 + 0.2, 0.4, 0.3, 0.2, other]), np.array(0.3)
-    over, under = Known((0.0,), (False,)), Known((0.0,), (True,))
+    over, under = ExactBets((0.0,), (False,)), ExactBets((0.0,), (True,))
     over.compare(costs, limit)
     under.compare(limit, costs)
     is_over = [False, True, False, False, True]

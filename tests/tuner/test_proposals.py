@@ -10,7 +10,7 @@ from racer import Categorical, Integer, Real, Space
 from racer.model.effects import Effects
 from racer.tuner import drafts as drawing
 from racer.tuner import proposals as module
-from racer.tuner.ledger import Lost
+from racer.tuner.history import Lost
 from racer.tuner.proposals import WIDEST, Proposals
 
 LAWS = settings(max_examples=20, deadline=None, derandomize=True)

@@ -7,8 +7,8 @@ import time
 
 import click
 
-from racer.cli.answer import reported, say
 from racer.cli.demo import configurations, evaluate, problems
+from racer.cli.output import reported, say
 from racer.errors import RaceInterrupted
 from racer.run.calls import race
 

@@ -1,4 +1,4 @@
-"""The ledger of a tuning: evaluated cells, the blocks in use, and the budget that is left."""
+"""The history of a tuning: evaluated cells, the blocks in use, and the budget that is left."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Lost(NamedTuple):
         return not set(self.candidates[self.failed]).isdisjoint(self.candidates[~self.failed])
 
 
-class Ledger:
+class History:
     """Outcomes of all races by block and candidate, in one table; and the rest of the budget."""
 
     def __init__(self, plan: Plan) -> None:

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from racer.core.rules import Rules
     from racer.core.runtime import Runtime
     from racer.evaluate.outcome import Cell
-    from racer.tuner.ledger import Ledger
+    from racer.tuner.history import History
 
-Kind = Literal["race", "selection"]
+RaceKind = Literal["race", "selection"]
 Blocks = tuple[Iterator[int], Sequence[int]]  # in order; until when each entrant is protected
 
 
-class Match:
+class TunerRace:
     """A race among `entrants`, which takes their outcomes from what is `known`.
 
     A "race" is among elites and new candidates; the "selection", among elites, evaluates up to
@@ -41,8 +41,8 @@ class Match:
 
     def __init__(
         self,
-        ledger: Ledger,
-        kind: Kind,
+        history: History,
+        kind: RaceKind,
         entrants: Sequence[int],
         rules: Rules,
         blocks: Blocks,
@@ -56,18 +56,18 @@ class Match:
         self.entrants: tuple[int, ...] = tuple(entrants)
         self.rules: Rules = replace(rules, decider=protected(rules.decider, until))
         self._blocks: list[int] = []  # complete ones, in their order
-        self._ledger = ledger
+        self._history = history
         self._cells = cells
-        self._order = Order(order, ledger.plan.stream.instance)
+        self._order = Order(order, history.plan.stream.instance)
         self.state: State = State.new(
             self.rules,
             len(entrants),
-            n_instances=ledger.plan.stream.n_instances,
-            n_blocks=ledger.plan.stream.length,
+            n_instances=history.plan.stream.n_instances,
+            n_blocks=history.plan.stream.length,
         )
-        self._withheld = Withheld(ledger.repeats)
+        self._withheld = Withheld(history.repeats)
         leaders = [i for i, c in enumerate(entrants) if c in elites and kind == "race"]
-        self._caps = None if runtime is None else MatchCaps(runtime, self.state, leaders)
+        self._caps = None if runtime is None else TunerCaps(runtime, self.state, leaders)
         self._idle = Idle(max(until), is_patient=kind != "race" or rules.decider.ends_itself)
 
     @property
@@ -87,10 +87,12 @@ class Match:
         self, report: Callable[[tuple[Elimination, ...], Row], object]
     ) -> Generator[Asked, Any, str]:
         """Yield the cells that are not known until the race is over; return why."""
-        ledger, row = self._ledger, None
+        history, row = self._history, None
 
         def complete(eliminated: tuple[Elimination, ...], row: Row) -> None:
-            self._idle.note(self.state, is_withheld=ledger.repeats.holds(row.block), out=eliminated)
+            self._idle.note(
+                self.state, is_withheld=history.repeats.holds(row.block), out=eliminated
+            )
             report(eliminated, row)
 
         flow = race(
@@ -103,19 +105,19 @@ class Match:
             if self._idle.is_over(self.state, self.rules):
                 return "no-elimination"
             cap, coming = self._caps_of(block)
-            missing = ledger.missing(self.alive, block, cap)
-            while len(missing) > 1 and ledger.left() is None:  # one tells the price of the others
-                if not ledger.affords(missing[:1], block):
+            missing = history.missing(self.alive, block, cap)
+            while len(missing) > 1 and history.left() is None:  # one tells the price of the others
+                if not history.affords(missing[:1], block):
                     return "budget"
-                yield Asked(partial(ledger.cells, missing[:1], block, cap))
+                yield Asked(partial(history.cells, missing[:1], block, cap))
                 self._cells, missing = self._cells - 1, missing[1:]
-            is_paid = ledger.pays(len(missing)) and ledger.affords(missing, block)
+            is_paid = history.pays(len(missing)) and history.affords(missing, block)
             if len(missing) > self._cells or not is_paid:
                 return "budget"
             self._cells -= len(missing)
             if missing:
                 later = partial(self._later, block, len(missing))
-                yield Asked(partial(ledger.cells, missing, block, cap), later)
+                yield Asked(partial(history.cells, missing, block, cap), later)
             if self._withheld.is_in_vain:  # each instance is used once from here on
                 self._withheld.discard(self.state, self._order)
                 row = None
@@ -129,7 +131,7 @@ class Match:
 
     def _row(self, block: int, cap: float | None, coming: float | None) -> Row:
         """Return known outcomes of the remaining entrants on a block, under its cap."""
-        told = [self._ledger.known.of(c)[block] for c in self.alive]
+        told = [self._history.known.of(c)[block] for c in self.alive]
         if self._caps is not None:
             told = [bounded(outcome, cap) or outcome for outcome in told]
             self._caps.coming = coming
@@ -141,7 +143,7 @@ class Match:
 
         Where elites are known, the first is at least their worst time: they are not run again.
         """
-        runtime, known = self.rules.runtime, self._ledger.known
+        runtime, known = self.rules.runtime, self._history.known
         if runtime is None or self._caps is None:
             return None, None
         if self.kind == "selection" or not self._caps.has_leaders(self.rules.first_test):
@@ -182,39 +184,39 @@ class Match:
         Then likely cells of the next race: its first group of blocks, which is new, of the elites to
         be.
         """
-        ledger, cells = self._ledger, self._cells
-        size = ledger.plan.stream.block_size
-        spent, used = 0, max(ledger.blocks_used, block + 1)
+        history, cells = self._history, self._cells
+        size = history.plan.stream.block_size
+        spent, used = 0, max(history.blocks_used, block + 1)
         for later, ranked in self._expected():
             cap = self._cap_ahead(later)
-            missing = ledger.missing(ranked, later, cap if self.kind == "selection" else None)
+            missing = history.missing(ranked, later, cap if self.kind == "selection" else None)
             spent += len(missing)
-            if not ledger.pays(asked + spent):
+            if not history.pays(asked + spent):
                 return
             if spent > cells:
                 spent -= len(missing)
                 break
             used = max(used, later + 1)
-            yield ledger.cells(missing, later, cap)
+            yield history.cells(missing, later, cap)
         elites = self.ranked[: self.rules.min_survivors]
         if self.kind == "selection":
-            yield from ledger.all_held_out(self.entrants)
-        elif ledger.pays(asked + spent + len(elites) * size):
-            for new in islice(ledger.new_blocks(used - used % size), size):
-                yield ledger.cells(elites, new, self._cap_ahead(new))
+            yield from history.all_held_out(self.entrants)
+        elif history.pays(asked + spent + len(elites) * size):
+            for new in islice(history.new_blocks(used - used % size), size):
+                yield history.cells(elites, new, self._cap_ahead(new))
 
     def event(self, eliminated: tuple[Elimination, ...], row: Row, first: int) -> BlockCompleted:
         """Return the event of a complete block, in the numbers of the tuning."""
-        ledger, told = self._ledger, Table() if self._caps is None else self._caps.told
+        history, told = self._history, Table() if self._caps is None else self._caps.told
         event = completed(
             self.state,
             row,
             eliminated,
             best=leader(self.state, self.rules.runtime, told),
             mean=self._mean,
-            evaluations=ledger.evaluations,
-            seconds=ledger.seconds,
-            spent=ledger.known.spent,
+            evaluations=history.evaluations,
+            seconds=history.seconds,
+            spent=history.known.spent,
         )
         return event.renumbered(self.entrants, first)
 
@@ -222,7 +224,7 @@ class Match:
         """Return the mean value of an entrant on the blocks of this race."""
         if self._caps is not None:
             return self._caps.told.mean(position)
-        known = self._ledger.known.of(self.entrants[position])
+        known = self._history.known.of(self.entrants[position])
         values = [v for block in self._blocks if (v := known[block].value) is not None]
         return mean_of(values) if values else None
 
@@ -250,7 +252,7 @@ class Idle:
         return is_idle and state.block >= self.protected_until and not self._is_patient
 
 
-class MatchCaps:
+class TunerCaps:
     """Caps that the times of the elites make; nothing is evaluated again.
 
     `coming` is the cap of a block that is new to all; `told` holds the outcomes shown to the race,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _KERNELS = 6  # of the Gaussian process, the likeliest
 
 
-def likeness(space: Space, configs: Sequence[dict[str, Any]]) -> Covariances:
+def covariances(space: Space, configs: Sequence[dict[str, Any]]) -> Covariances:
     """Return how alike configurations are by what is known of some: of a Gaussian process."""
     from racer.model.surrogate import Surrogate  # noqa: PLC0415  (snapshots of a race need none)
 

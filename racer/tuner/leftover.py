@@ -6,45 +6,45 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from racer.racing.asktell import Asked
-from racer.tuner.ledger import AT_ONCE
+from racer.tuner.history import AT_ONCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from racer.evaluate.outcome import Cell
     from racer.racing.asktell import Flow
-    from racer.tuner.ledger import Ledger, Pairs
+    from racer.tuner.history import History, Pairs
 
 
-def spend(ledger: Ledger, elites: Sequence[int], *, evenly: bool) -> Flow:
+def spend(history: History, elites: Sequence[int], *, evenly: bool) -> Flow:
     """Evaluate the best, then the next best, or all `evenly`, on unseen blocks.
 
     Those rejected no further; evenly, a block is paid for as a whole.
     """
     for group in [elites] if evenly else [[candidate] for candidate in elites]:
-        while (left := ledger.left() or 0) and (pairs := _unseen(ledger, group, left)):
+        while (left := history.left() or 0) and (pairs := _unseen(history, group, left)):
             n = sum(block == pairs[0][1] for _, block in pairs) if evenly else AT_ONCE
-            now, spent = ledger.affordable(pairs[: min(n, left)]), ledger.known.spent
+            now, spent = history.affordable(pairs[: min(n, left)]), history.known.spent
             if not now or (evenly and len(now) < n):
                 break
-            yield Asked(partial(ledger.cells_of, now), partial(ahead, ledger, elites, pairs[n:]))
-            ledger.use(now[-1][1])
-            if ledger.is_free(spent):
+            yield Asked(partial(history.cells_of, now), partial(ahead, history, elites, pairs[n:]))
+            history.use(now[-1][1])
+            if history.is_free(spent):
                 break
 
 
-def _unseen(ledger: Ledger, group: Sequence[int], left: int) -> Pairs:
+def _unseen(history: History, group: Sequence[int], left: int) -> Pairs:
     """Return the pairs of a group's candidates with blocks that these have not seen, by block."""
-    some = {c: ledger.known.of(c) for c in group if c not in ledger.rejected}
-    length = ledger.plan.stream.length
+    some = {c: history.known.of(c) for c in group if c not in history.rejected}
+    length = history.plan.stream.length
     until = max(map(len, some.values()), default=0) + left if length is None else length
     pairs = ((c, block) for block in range(until) for c in some if block not in some[c])
     return [*pairs][: max(left, len(some))]
 
 
-def ahead(ledger: Ledger, elites: Sequence[int], pairs: Pairs) -> Iterator[list[Cell]]:
+def ahead(history: History, elites: Sequence[int], pairs: Pairs) -> Iterator[list[Cell]]:
     """Yield the cells after those of now: of the same candidates, then on held-out instances."""
     for pair in pairs:
-        yield ledger.cells_of([pair])
-    tested = [candidate for candidate in elites if candidate not in ledger.rejected]
-    yield from ledger.all_held_out(tested[: ledger.plan.search.test_elites])
+        yield history.cells_of([pair])
+    tested = [candidate for candidate in elites if candidate not in history.rejected]
+    yield from history.all_held_out(tested[: history.plan.search.test_elites])
