@@ -27,6 +27,17 @@ class Description(NamedTuple):
     parameters: tuple[str, ...] = ()
 
 
+class Words(NamedTuple):
+    """What a user calls an evaluation, and what a block and an instance of it."""
+
+    evaluation: str = "evaluation"
+    run: str = "run"
+    instance: str = "instance"
+
+
+RUNS, FOLDS = Words(), Words("fit", "fold", "fold")
+
+
 class Unused(NamedTuple):
     """Evaluations that were made and not needed."""
 

@@ -36,7 +36,7 @@ class Ended(StrEnum):
     >>> result.ended
     <Ended.DECIDED: 'decided'>
     >>> print(result.ended.message)
-    No other candidate is left in the race.
+    Decided: no other candidate is left.
     """
 
     DECIDED = "decided"
@@ -58,17 +58,17 @@ class Ended(StrEnum):
 
 
 _MESSAGES = {
-    Ended.DECIDED: "No other candidate is left in the race.",
-    Ended.BUDGET: "The budget cannot pay for another block.",
-    Ended.INSTANCES: "All instances have been used; a deterministic race uses each only once.",
-    Ended.UNDECIDED: "The rest of the budget and the instances cannot bring enough evidence for another drop.",
+    Ended.DECIDED: "Decided: no other candidate is left.",
+    Ended.BUDGET: "The budget is used.",
+    Ended.INSTANCES: "All instances are used.",
+    Ended.UNDECIDED: "What is left of the budget and the instances cannot eliminate another candidate.",
     Ended.SETTLED: "Nothing is open between the candidates that are left.",
-    Ended.ALL_EQUAL: "No block separated any two candidates, so there is no evidence for any of them.",
-    Ended.ALL_FAILED: "Every evaluation has failed, or every candidate somewhere in each group.",
-    Ended.ALL_REJECTED: "Every candidate that was left has been rejected.",
+    Ended.ALL_EQUAL: "No two candidates differed anywhere: there is no evidence for any of them.",
+    Ended.ALL_FAILED: "Every evaluation failed, or every candidate somewhere in each group.",
+    Ended.ALL_REJECTED: "Every candidate that was left was rejected.",
     Ended.ONE_CANDIDATE: "There was one candidate, so nothing was evaluated.",
     Ended.DEADLINE: "The deadline has passed.",
-    Ended.INTERRUPTED: "The race had not come to its end.",
+    Ended.INTERRUPTED: "Interrupted before its end.",
 }
 
 

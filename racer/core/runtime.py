@@ -167,9 +167,8 @@ class Runtime:
 
     @property
     def criterion(self) -> str:
-        """Name of the criterion for the best of the survivors."""
-        name = "mean rank" if self.by_ranks else self.score_name
-        return f"{name} on the blocks that all have seen"
+        """Name of the criterion for the best of the survivors, on the blocks that all have seen."""
+        return "mean rank" if self.by_ranks else self.score_name
 
     @property
     def by_ranks(self) -> bool:

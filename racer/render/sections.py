@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable  # noqa: TC003  (of a NamedTuple)
+from collections.abc import Callable, Mapping
 from itertools import compress
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racer._numerics import as_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
+
+_LARGE = 1e15  # a number from which on digits before the point are not worth their room
+_LINE = 60  # characters of a configuration in a line
+_LONG = 9  # characters of a number that nobody has typed
 
 
 class Bold(str):
@@ -89,9 +94,12 @@ class Section(NamedTuple):
 Piece = str | Grid | Drawing | Code | Section
 
 
-def number(value: float | None, digits: int = 6) -> str:
-    """Return a number with the given digits, "-" for none."""
-    return "-" if value is None or math.isnan(value) else f"{value:z.{digits}g}"
+def number(value: float | None, digits: int = 4) -> str:
+    """Return a number with the given digits, more before a decimal point; "-" for none."""
+    if value is None or math.isnan(value):
+        return "-"
+    whole = len(str(int(abs(value)))) if abs(value) < _LARGE else 0
+    return f"{value:z.{max(digits, whole)}g}"
 
 
 def parameters(config: Mapping[str, Any]) -> Grid:
@@ -100,10 +108,20 @@ def parameters(config: Mapping[str, Any]) -> Grid:
     return Grid.of(("parameter", "value"), rows, left="parameter value")
 
 
+def in_line(config: Any) -> str:
+    """Return a configuration in one short line."""
+    if not isinstance(config, Mapping):
+        return shorten(value_shown(config), _LINE, placeholder=" ..")
+    return shorten(
+        " ".join(f"{k}={value_shown(v)}" for k, v in config.items()), _LINE, placeholder=" .."
+    )
+
+
 def value_shown(value: Any) -> str:
     """Return a value as it is written: text without quotes, unless it would look like something else."""
     is_text = isinstance(value, str) and value.strip() == value and value != ""
-    return value if is_text and not _looks_else(value) else repr(as_plain(value))
+    shown = value if is_text and not _looks_else(value) else repr(as_plain(value))
+    return number(value, 5) if isinstance(value, float) and len(shown) > _LONG else shown
 
 
 def _looks_else(text: str) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from racer._checks import did_you_mean, is_whole, no_attribute
 from racer._numerics import mean_of, means_of
-from racer.core.contest import Unused
+from racer.core.contest import FOLDS, RUNS, Unused
 from racer.core.table import Table, with_success
 from racer.errors import CandidateError, SettingError
 from racer.failures import impute_no_nearer
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from racer.core.blocks import Stream
+    from racer.core.contest import Words
     from racer.core.events import Elimination, Ended
     from racer.core.rules import Rules
     from racer.results.posterior import Covariances
@@ -315,6 +316,11 @@ class Result(AnyResult, ABC):
                 dict(zip(leaders, ranks.mean(axis=0).tolist(), strict=True)) if len(ranks) else {}
             )
         return self._common_means[1]
+
+    @property
+    def _words(self) -> Words:
+        """The words of the door that the contest came through."""
+        return FOLDS if self.correlation else RUNS
 
     @cached_property
     def table(self) -> pd.DataFrame:

@@ -154,6 +154,8 @@ class RaceResult(Result):
         """The result in sentences."""
         return summary.verdict(self)
 
+    details = summary.details
+
     def _pieces(self) -> list[Piece]:
         return summary.printed(self)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from racer._checks import counted, shortened
 from racer._numerics import as_json, as_plain, related_probability, shown_probability
+from racer.core.events import Ended
 from racer.core.objective import Constrained, Within
 from racer.deciders.bayesian_friedman import agrees_with_posterior
 from racer.deciders.correlated_t import CorrelatedTRace
@@ -16,6 +17,7 @@ from racer.deciders.named import name_of
 from racer.deciders.signed_rank import SignedRankRace
 from racer.evaluate.command.command import on_common_code
 from racer.render.sections import Code, Grid, Section, number, parameters, value_shown
+from racer.render.text import as_text
 from racer.results.front import front_first, front_grid, listed, shown_means, verdict_of_front
 from racer.results.means import has_means, mean_scores, means_section
 
@@ -28,14 +30,14 @@ if TYPE_CHECKING:
 
 _MOST = 12  # survivors in a summary
 _SHORT = 24  # characters of a value that is no dict
+_BRIEF = 0.05  # seconds of evaluation that are not worth a word
 
 
 def summary(result: Result) -> list[Piece]:
     """Return the text of `print`: verdict, the best, the survivors, why it ended, the cost."""
     best: list[Piece] = [*result.verdict]
-    end = f"{result.ended.message} {cost(result)}"
     if not has_successes(result):
-        return [*best, end]
+        return [*best, cost(result)]
     if result.guess is not None:
         best.append(configuration(result.config(result.guess)))
     if len(result.leaders) > 1 or result.best_index is None or result.rules.aim is not None:
@@ -44,7 +46,7 @@ def summary(result: Result) -> list[Piece]:
         best += configurations(result, _MOST)
     if has_means(result) and len(result.configs) > 1:
         best.append(means_section(result))
-    return [*best, end]
+    return [*best, cost(result)]
 
 
 def has_successes(result: Result) -> bool:
@@ -69,14 +71,8 @@ def verdict(result: Result) -> tuple[str, ...]:
         return (f"No candidate can be called the best of {n}.{_guess(result)}",)
     if n == 1:
         return ("The only candidate is #0.",)
-    chance = result.probability_best[best]
-    chances = (
-        f"{'The best' if chance >= 0.5 else 'The likeliest best'} is #{best} of {n} candidates. P(best) "
-        f"{related_probability(chance)}: the posterior probability that {_question(result)} "
-        f"{_compared(result)}."
-    )
     parts = (
-        *(chances, _rivals(result), _gone_rivals(result), _eliminated_best(result)),
+        *(_standing(result), _gone_rivals(result), _eliminated_best(result)),
         _failing(result),
         *(() if result._metrics is None else result._metrics.notes),
         *(_unacceptable(result), _by_prior(result), _population(result)),
@@ -95,12 +91,38 @@ def _guess(result: Result) -> str:
     )
 
 
-def _compared(result: Result) -> str:
-    """Return the candidates of which the best is sought."""
-    n, some = len(result.configs), len(result.compared)
-    if some < n:
-        return f"of the {some} that were evaluated most often"
-    return f"of all {n}, those eliminated included"
+def _standing(result: Result) -> str:
+    """Return in a sentence which candidate is the best, how surely, and which others may be."""
+    best, n, compared = result.best_index, len(result.configs), len(result.compared)
+    chance = related_probability(result.probability_best[best or 0]).removeprefix("= ")
+    of = f"{n}" if compared == n else f"the {compared} candidates evaluated most often"
+    objective, runtime = result.rules.objective, result.rules.runtime
+    what = f"the best of {of}{'' if runtime is None else f' by {runtime.criterion}'}"
+    if isinstance(objective, Within | Constrained):
+        what = f"of {of} what {objective!r} asks for"
+    rivals = [f"#{c}" for c in result.credible_set if c != best]
+    if not rivals or _unacceptable(result):
+        return f"#{best} is {what} (probability {chance})."
+    others = f"{counted(len(rivals), 'other')} may be better (95 %): {shortened(rivals, _MOST)}."
+    if len(rivals) + 1 == compared:
+        others = "Any of the others may be better (95 %)."
+    return f"Best so far: #{best}, but not surely: probability {chance}. {others}"
+
+
+def details(result: Result) -> str:
+    """Return the result in sentences, with the definition of P(best) and the tests of the decider."""
+    compared, best = result.compared, result.best_index
+    parts = [*result.verdict]
+    if best is not None and len(compared) > 1:
+        among = "all candidates, those eliminated included"
+        if len(compared) < len(result.configs):
+            among = f"{shortened([f'#{c}' for c in compared], _MOST)}, evaluated most often"
+        parts.append(
+            f"The probability, P(best), is the posterior probability that {_question(result)} of "
+            f"{among}; with probability 0.95 the best is in the credible set: "
+            f"{shortened([f'#{c}' for c in result.credible_set], _MOST)}."
+        )
+    return as_text([*parts, cost(result), _tests(result)])
 
 
 def _population(result: Result) -> str:
@@ -119,47 +141,24 @@ def _population(result: Result) -> str:
         if rules.generalize is None and stream.length is None:
             return ""
         of_others = bool(rules.generalize)
-    setting = f"generalize={of_others}"
+    setting = f"generalize={not of_others}"
     if isinstance(rules.decider, MeanRace) and not rules.generalize:
         of_others = rules.decider.population
-        setting = f"MeanRace(population={of_others})"
-    if of_others:
-        return f"That is about {unit}s like these {n} ({setting})."
+        setting = f"MeanRace(population={not of_others})"
     which = f"these {n} {unit}s" if n > 1 else f"this one {unit}"
-    others = f"others like {'them' if n > 1 else 'it'}"
-    return f"That is about {which}, not about {others} ({setting})."
+    if of_others:
+        return f"This is about {unit}s like {which}. For {which} alone: {setting}."
+    return f"This is about {which}. For others like {'them' if n > 1 else 'it'}: {setting}."
 
 
 def _question(result: Result) -> str:
     """Return the criterion of the best."""
-    objective = result.rules.objective
+    objective, runtime = result.rules.objective, result.rules.runtime
     if isinstance(objective, Within | Constrained):
-        return f"it is what {objective!r} asks for"
-    return f"its {_criterion(result)} is the best"
-
-
-def _criterion(result: Result) -> str:
-    """Return the quantity that the best has the best of."""
-    runtime = result.rules.runtime
-    if runtime is not None:
-        return runtime.criterion
-    of = "" if result._by_means else ", in units of the spread within a block,"
-    return f"expected value{of}"
-
-
-def _rivals(result: Result) -> str:
-    """Return a sentence on others that may be the best."""
-    rivals = [f"#{c}" for c in result.credible_set if c != result.best_index]
-    if not rivals or _unacceptable(result):
-        return ""
-    held = related_probability(sum(result.probability_best[c] for c in result.credible_set))
-    if len(rivals) + 1 == len(result.compared):
-        return "It may be any of them: none is ruled out with probability 0.95."
-    one_of = "one of " if len(rivals) > 1 else ""
-    return (
-        f"With probability {held.removeprefix('= ')} it is that or {one_of}"
-        f"{shortened(rivals, _MOST)}."
-    )
+        return f"a candidate is what {objective!r} asks for"
+    unit = "" if result._by_means else ", in units of the spread within a block,"
+    what = f"expected value{unit}" if runtime is None else runtime.criterion
+    return f"the {what} of a candidate is the best"
 
 
 def _gone_rivals(result: Result) -> str:
@@ -171,7 +170,7 @@ def _gone_rivals(result: Result) -> str:
     listed = shortened([f"#{e.candidate}" for e in gone], _MOST)
     listed += " was eliminated" if len(gone) == 1 else " were eliminated"
     if not agrees_with_posterior(result.rules.decider):
-        return f"{listed} by the rule of {name_of(result.rules.decider)}: P(best) is another model."
+        return f"{listed} by {name_of(result.rules.decider)}, which asks another question than P(best)."
     if all(e.reason == "indistinguishable" for e in gone):
         return f"{listed} beside another that is as good."
     return f"{listed} earlier; given all outcomes, {'it is' if len(gone) == 1 else 'they are'} not ruled out."
@@ -187,13 +186,12 @@ def _eliminated_best(result: Result) -> str:
     rival = max(result.survivors, key=lambda c: chances[c], default=None)
     alike = rival is not None and round(chances[rival], 2) == round(chances[gone[-1].candidate], 2)
     likely = f"as likely the best as #{rival}" if alike else "the likeliest best nevertheless"
-    rule = differs = ""
+    rule = ""
     if not agrees_with_posterior(result.rules.decider):  # by P(best), as it was then
-        rule = f"by the rule of {name_of(result.rules.decider)}: "
-        differs = "P(best) is another model, and "
+        rule = f"by {name_of(result.rules.decider)}, which asks another question than P(best): "
     return (
-        f"#{best} was eliminated after block {gone[-1].block} ({rule}{why(gone[-1])}); {differs}given "
-        f"all outcomes, it is {likely}."
+        f"#{best} was eliminated after {result._words.run} {gone[-1].block + 1} "
+        f"({rule}{why(gone[-1])}); given all outcomes, it is {likely}."
     )
 
 
@@ -258,17 +256,17 @@ def survivors(result: Result, most: int | None = None) -> Grid:
     tables = {} if metrics is None else metrics.tables
     tables_tested = {} if metrics is None else metrics.held_out(result.held_out)
     value, *others = [*tables] or ["mean" if runtime is None else runtime.score_name]
-    blocks = counted(n_common, "common block" if runtime is None else "block")
+    runs = counted(n_common, f"common {result._words.run}")
     has_failed = runtime is None and any(result._run_times(c).failed for c in leaders)
     columns: list[tuple[str, Sequence[object]]] = [
         ("candidate", [f"#{c}, eliminated" if c in gone else f"#{c}" for c in chosen]),
         ("P(best)", [_chance_of(result, c) for c in chosen]),
         (
-            f"{value} on {blocks}{', failures imputed' * has_failed}",
+            f"{value} on {runs}{', failures imputed' * has_failed}",
             [number(means.get(c)) for c in chosen],
         ),
         *((name, shown_means(tables[name], leaders, chosen)) for name in others),
-        ("blocks", [len(result.known.of(c)) for c in chosen]),
+        (f"{result._words.run}s", [len(result.known.of(c)) for c in chosen]),
     ]
     if any(found.failed for found in times):
         columns.append(("failed", [found.failed for found in times]))
@@ -321,29 +319,38 @@ def configurations(result: Result, most: int = 6) -> list[Section]:
 
 
 def cost(result: Result) -> str:
-    """Return the cost, in a sentence."""
-    failed = len(result.known.failures)
-    failures = f", {failed} of them failed" if failed else ""
+    """Return why a contest ended, what it cost, and how to repeat it."""
+    budget, n, ended = result.rules.budgets[-1].evaluations, result.evaluations, result.ended
+    words = result._words
+    of = counted(n, words.evaluation)
+    if budget is not None and n < budget:
+        of = f"{n} of {counted(budget, words.evaluation)}"
+    first = {
+        Ended.DECIDED: f"Decided after {of}",
+        Ended.BUDGET: f"Budget used: {of}",
+        Ended.INSTANCES: f"All {words.instance}s used: {of}",
+    }.get(ended, f"{ended.message} {of}")
+    failed, unused = len(result.known.failures), result.unused
     capped = sum(o.status == "capped" for row in result.known.rows for o in row.others.values())
-    failures += f", {capped} stopped at a cap or the limit" if capped else ""
-    budget = result.rules.budgets[-1].evaluations
-    of = "" if budget is None else f" of a budget of {budget}"
-    if budget is not None and result.ended == "decided" and result.evaluations < budget:
-        other = budget - result.evaluations
-        needed = "needed" if len(result.credible_set) < 2 else "used"
-        of += f" (the other {other} {'was' if other == 1 else 'were'} not {needed})"
-    unused = result.unused
-    ahead = (
-        f", and {unused.cells} more ({number(unused.seconds, 4)} s) made ahead and not needed"
-        if unused.cells
-        else ""
-    )
-    time = f"{number(result.seconds, 4)} s of evaluation{ahead}; "
-    return (
-        f"{counted(result.evaluations, 'evaluation')}{of}{failures}, "
-        f"on {counted(len(result.known), 'block')}; "
-        f"{time if result.seconds or ahead else ''}{_spent(result)}seed {result.seed}."
-    )
+    parts = [
+        f"{failed} of them failed" * bool(failed),
+        f"{capped} stopped at a cap or the limit" * bool(capped),
+        _runs(result),
+        f"{number(result.seconds, 2)} s" * (result.seconds >= _BRIEF),
+        f"{unused.cells} more made ahead and not needed" * bool(unused.cells),
+        _spent(result),
+    ]
+    return f"{', '.join([first, *filter(None, parts)])}. Repeat with seed={result.seed}."
+
+
+def _runs(result: Result) -> str:
+    """Return on how many instances the longest runs were, and how often, if more than once."""
+    blocks, stream = {row.block for row in result.known.rows}, result.stream
+    if stream.n_instances is None:
+        return f"at most {len(blocks)} of each candidate"
+    n = len({stream.instance(block) for block in blocks})
+    often = "" if n == len(blocks) else f"in {len(blocks)} runs "
+    return f"{often}on {counted(n, result._words.instance)}"
 
 
 def _spent(result: Result) -> str:
@@ -354,10 +361,10 @@ def _spent(result: Result) -> str:
     text = f"{number(result.spent, 4)} spent" + ("" if limit is None else f" of {limit:g}")
     everyone = range(len(result.configs))
     if not result.known.common(everyone):  # they have not been in one race
-        return f"{text}; "
+        return text
     known = [[o.spend or 0.0 for o in result.known.of(c).values()] for c in everyone]
     full = len(result.known) * math.fsum(math.fsum(spend) / len(spend) for spend in known)
-    return f"{text} (all candidates on all of these blocks: about {number(full, 4)}); "
+    return f"{text} (every candidate on every instance: about {number(full)})"
 
 
 _RELATIONS = {

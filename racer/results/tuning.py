@@ -274,6 +274,8 @@ class TuneResult(Result):
         """By how much the best is better than the default; None without one, or if it is that."""
         return improvement(self, self.default_index)
 
+    details = summary.details
+
     def _pieces(self) -> list[Piece]:
         return summary.printed(self)
 

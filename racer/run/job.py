@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from racer._checks import flag
 from racer.core.budget import Budget
-from racer.core.contest import ContestResult
+from racer.core.contest import RUNS, ContestResult
 from racer.core.events import check_callbacks
 from racer.errors import RaceInterrupted, SettingError
 from racer.evaluate.batches import Batched
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from os import PathLike
 
-    from racer.core.contest import Contest, Kind
+    from racer.core.contest import Contest, Kind, Words
     from racer.core.events import Callback
     from racer.evaluate.limits.limits import Limits
     from racer.evaluate.objective import Objective
@@ -59,6 +59,7 @@ class Job:
     employ: Callable[[Contest[Any]], Pool] | None = None
     known: Lookup = nothing
     rehearses: bool = True
+    words: Words = RUNS
 
     def run(self, kind: Kind, given: Mapping[str, Any]) -> Any:
         """Run the contest of these arguments, or continue the one in the store.
@@ -90,6 +91,7 @@ class Job:
             from racer.run.progress import Progress  # noqa: PLC0415  (Rich, only where needed)
 
             display = Progress()
+            display.state.words = self.words
             display.hold()
             watchers.append(display)
         provenance = {"racer": VERSION, **described_objective(self.evaluate), **asdict(self.limits)}

@@ -7,7 +7,6 @@ import shlex
 import sys
 import threading
 import time
-from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self
 
@@ -16,10 +15,9 @@ from rich.live import Live
 from rich.text import Text
 
 from racer._checks import counted
-from racer.core.events import BlockCompleted, CandidatesAdded, RaceCompleted, RaceEnded
+from racer.core.events import BlockCompleted, RaceCompleted, RaceEnded
 from racer.errors import warn
 from racer.render.text import folded
-from racer.results.summary import why
 from racer.run.progress_state import ProgressState
 from racer.run.signals import notify
 
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from racer.core.contest import Contest
-    from racer.core.events import Elimination
     from racer.evaluate.outcome import Cell, Outcome
     from racer.run.deadline import Deadline
 
@@ -218,15 +215,12 @@ class Progress:
             return
         self.state.update(event)
         if isinstance(event, BlockCompleted | RaceEnded) and self.state.of.kind != "tuning":
-            for line in _left(event.eliminated):
+            for line in self.state.left_lines(event.eliminated):
                 self.line(line)
         if isinstance(event, RaceEnded):
-            self.line(event.ended.message)
+            self.line(self.state.ended)
         elif isinstance(event, RaceCompleted):
-            self.line(_race(event))
-        elif isinstance(event, CandidatesAdded) and event.race:
-            new = counted(len(event.configs), "new candidate")
-            self.line(f"race {event.race}: {new}, from #{event.first} on")
+            self.line(self.state.race_line(event))
         elif isinstance(event, BlockCompleted) and (
             (event.eliminated and self.state.of.kind != "tuning")
             or time.monotonic() - self._last >= _SILENT
@@ -248,33 +242,6 @@ class Progress:
             stamp = time.strftime("%Y-%m-%d %H:%M:%S")
             self.console.file.write(f"{stamp} {text}\n")
             self.console.file.flush()
-
-
-def _left(eliminated: tuple[Elimination, ...]) -> list[str]:
-    """Return a line for each candidate that left after a block, one for all if they are many."""
-    if len(eliminated) > 5:
-        reasons = Counter(drop.reason for drop in eliminated)
-        why = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
-        block = eliminated[0].block
-        return [f"block {block:>3}: dropped {len(eliminated)} candidates: {why}"]
-    return [_line(drop) for drop in eliminated]
-
-
-def _line(drop: Elimination) -> str:
-    if drop.reason == "rejected":
-        return f"block {drop.block:>3}: #{drop.candidate} was rejected"
-    return f"block {drop.block:>3}: dropped #{drop.candidate}, {why(drop)}"
-
-
-def _race(event: RaceCompleted) -> str:
-    """Return how a race of a tuning has ended."""
-    best = "no best" if event.best is None else f"best #{event.best}"
-    mean = "" if event.best_mean is None else f", its mean over all blocks {event.best_mean:.4g}"
-    of = "" if event.left is None else f" of {event.evaluations + event.left}"
-    return (
-        f"{event.kind} {event.race}: {event.alive} of {event.candidates} candidates left after "
-        f"{event.blocks} blocks ({event.ended}), {best}{mean}; {event.evaluations}{of} evaluations"
-    )
 
 
 def _notebook_cell() -> Callable[[str], None] | None:

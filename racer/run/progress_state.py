@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import counted, shortened
+from racer.core.contest import RUNS
 from racer.core.events import BlockCompleted, CandidatesAdded, RaceCompleted, RaceEnded
-from racer.results.base import Result
+from racer.render.sections import in_line
 from racer.results.front import FrontOfMeans
+from racer.results.summary import why
 from racer.results.tuning import TuneResult
 from racer.run.deadline import Deadline
 
@@ -17,11 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from racer.core.budget import Budget
-    from racer.core.contest import Contest, Kind
+    from racer.core.contest import Contest, Kind, Words
+    from racer.core.events import Elimination
     from racer.evaluate.outcome import Cell, Outcome
+    from racer.results.base import Result
 
 _NAMED = 2  # candidates of a front
 _WIDE = 76  # columns of the table
+_MANY = 5  # candidates that leave at once, a line each
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,7 @@ class ProgressState:
 
     def __init__(self, now: float) -> None:
         self.of: Subject = Subject()
+        self.words: Words = RUNS
         self.work: Work = Work()
         self.candidates = self.blocks = self.race = 0
         self.left = 0
@@ -65,7 +72,8 @@ class ProgressState:
         self.ended: str = ""
         self._begun = now
         self._completed = self._earlier = 0  # races of a tuning before this one, and their blocks
-        self._contest: Contest[Any] | None = None  # of run times: the best is chosen at the end
+        self._contest: Contest[Any] | None = None
+        self._sums: dict[int, list[float]] = {}  # values before the first test, which names a best
         self._means: FrontOfMeans | None = None
         self.front: tuple[int, ...] = ()  # of the means, in a race to the front
 
@@ -95,14 +103,13 @@ class ProgressState:
                 if block not in result.known.incomplete:  # its event brings all of them
                     means.add(candidate, outcome.metrics or {})
             self.front = means.members(contest.alive)
-        if rules.runtime is not None and isinstance(result, Result):
-            self._contest = contest
+        self._contest = contest
         what = f"race of {self.candidates} candidates" if contest.kind == "race" else contest.kind
-        known = f", {result.evaluations} evaluations known" if result.evaluations else ""
+        unit = f"{self.words.evaluation}s"
+        known = f", {result.evaluations} {unit} known" if result.evaluations else ""
         hands = "" if workers is None else f", {counted(workers, 'worker')}"
         self.of = Subject(
-            f"{what}: decider {type(rules.decider).__name__}, budget of {rules.budgets[-1]}, seed "
-            f"{rules.seed}{hands}{known}",
+            f"{what}: at most {str(rules.budgets[-1]).replace('evaluations', unit)}, seed {rules.seed}{hands}{known}",
             contest.kind,
             rules.budgets[-1],
             result.evaluations,
@@ -152,6 +159,7 @@ class ProgressState:
             self.race = self._completed
             self.blocks = max(self.blocks, event.block + 1 - self._earlier)
             self.left, self.best, self.mean = len(event.alive), event.best, event.best_mean
+            self._lead(event)
             self.candidates = max(self.candidates, len(event.alive) + len(event.eliminated))
             self.work.evaluations, self.work.seconds = event.evaluations, event.seconds
             self.work.spent = event.spent
@@ -168,11 +176,27 @@ class ProgressState:
             self._completed, self._earlier = event.race + 1, self._earlier + event.blocks
             if self._means is not None:
                 self._means.clear()
+            self._sums.clear()
             self.blocks = 0
         elif isinstance(event, RaceEnded):
-            self.ended = event.ended.message
-            if self._contest is not None:
-                self._take_best(self._contest.result())
+            self.ended = event.ended.message.replace("instances", f"{self.words.instance}s")
+            if self._contest is not None and self._contest.rules.runtime is not None:
+                self._take_best(self._contest.result())  # it is chosen at the end
+
+    def _lead(self, event: BlockCompleted) -> None:
+        """Take the best mean so far, while the decider names no best: not in a race to the front."""
+        if event.best is not None:
+            return
+        for candidate, value in zip(event.candidates, event.values, strict=True):
+            self._sums.setdefault(candidate, []).append(value)
+        if self._contest is None or self._contest.rules.is_front:
+            return
+        sign = -1.0 if self._contest.rules.is_more_better else 1.0
+        means = {c: sum(self._sums[c]) / len(self._sums[c]) for c in event.alive if c in self._sums}
+        known = [c for c, mean in means.items() if not math.isnan(mean)]
+        if known:
+            self.best = min(known, key=lambda c: sign * means[c])
+            self.mean = means[self.best]
 
     def to_go(self, now: float) -> float | None:
         """Return how many seconds are left at this rate, if the whole budget is used."""
@@ -193,26 +217,29 @@ class ProgressState:
         return found if found < math.inf else None
 
     def text(self, now: float, width: int = _WIDE) -> str:
-        """Return all of it as a table of four lines, of eight in a narrow terminal."""
+        """Return all of it as a table of at most five lines, of nine in a narrow terminal."""
         (label, best), mean = self._best(), self._mean()
         to_go, work = self.to_go(now), self.work
-        within = f"{work.told} of {work.asked} cells of it" if work.asked else "-"
+        within = f"{work.told} of {work.asked} {self.words.evaluation}s" if work.asked else "-"
         left = "-" if to_go is None else f"at most {readable(to_go)}"
-        rows = [
-            ("candidates left", f"{self.left} of {self.candidates}", "evaluations", self._spent()),
-            (label, best, "time used", readable(now - self._begun)),
-            (f"{self.of.mean_label} on common blocks", mean, "time left", left),
-            (
-                self._held_out() or self._where(),
-                within,
-                "workers busy",
-                f"{self._busy()}; {work.failures} failed",
-            ),
+        pairs = [
+            ("candidates left", f"{self.left} of {self.candidates}"),
+            (f"{self.words.evaluation}s", self._spent()),
+            (f"{self.of.mean_label} of the best", mean),
+            ("time used", readable(now - self._begun)),
+            (self._held_out()[2:] or self._where(), within),
+            ("time left", left),
+            ("failed", str(work.failures or "-")),
+            ("workers busy", self._busy()),
         ]
+        shown = [pair for pair in pairs if pair[1] != "-"]
+        last = [] if best == "-" else [f" {label:<23}{best}"]
         if width < _WIDE:
-            pairs = [pair for a, b, c, d in rows for pair in ((a, b), (c, d))]
-            return "\n".join(f"{name:<21} {value}" for name, value in pairs)
-        return "\n".join(f" {a:<23}{b:<19} {c:<13}{d}" for a, b, c, d in rows)
+            narrow = [f"{name:<21} {value}" for name, value in shown]
+            return "\n".join([*narrow, *(line[1:] for line in last)])
+        halves = zip(shown[::2], [*shown[1::2], ("", "")], strict=False)
+        table = [f" {a:<23}{b:<19} {c:<13}{d}".rstrip() for (a, b), (c, d) in halves]
+        return "\n".join([*table, *last])
 
     def _busy(self) -> str:
         workers = self.of.workers
@@ -223,23 +250,44 @@ class ProgressState:
 
     def line(self, now: float) -> str:
         """Return the most of it in a line."""
-        label, best = self._best()
-        leader = "" if best == "-" else f", {label} {best}"
-        if self.mean is not None and not self.front:
-            leader += f", {self.of.mean_label} {self._mean()}"
-        to_go, work = self.to_go(now), self.work
-        within = f"{counted(self.blocks, 'block')} done"
-        if self.of.kind == "ablation":
-            within = f"{work.told} of {work.asked} cells"
-        elif work.told < work.asked:
-            within = f"block {self._block()}, {work.told} of {work.asked} cells"
-        within = self._held_out() or within
-        left = f"; at most {readable(to_go)} left" if to_go else ""
-        failed = f", {work.failures} failed" if work.failures else ""
-        left_in = f"{counted(self.left, 'candidate')} left"
-        return (
-            f"{self._race()}{within}: {left_in}{leader}; {self._spent()} evaluations{failed}{left}"
+        (label, best), work = self._best(), self.work
+        within = "" if work.told >= work.asked else f", {work.told} of {work.asked} evaluated"
+        if self.of.kind != "ablation":
+            within = f", {self.words.run} {self._block() + 1}{within}"
+        left = f"{self.left} of {self.candidates} candidates left{self._held_out() or within}"
+        parts = [f"{self._spent()} {self.words.evaluation}s: {self._race()}{left}"]
+        if best != "-":
+            shown = (
+                "" if self.mean is None or self.front else f"{self.of.mean_label} {self._mean()}: "
+            )
+            parts.append(f"{label} {shown}{best}")
+        parts += [f"{work.failures} failed"] * bool(work.failures)
+        parts += [f"at most {readable(to_go)} left" for to_go in [self.to_go(now)] if to_go]
+        return "; ".join(parts)
+
+    def left_lines(self, eliminated: Sequence[Elimination]) -> list[str]:
+        """Return a line for each candidate that left after a run, one for all if they are many."""
+        if len(eliminated) > _MANY:
+            reasons = Counter(gone.reason for gone in eliminated)
+            counts = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
+            run = f"{self.words.run} {eliminated[0].block + 1}"
+            return [f"{run}: dropped {len(eliminated)} candidates: {counts}"]
+        return [
+            f"{self.words.run} {gone.block + 1}: dropped #{gone.candidate}, {why(gone)}"
+            for gone in eliminated
+        ]
+
+    def race_line(self, event: RaceCompleted) -> str:
+        """Return how a race of a tuning has ended."""
+        of = "" if event.left is None else f" of {event.evaluations + event.left}"
+        text = (
+            f"{event.evaluations}{of} {self.words.evaluation}s: {event.kind} {event.race} left {event.alive} of "
+            f"{event.candidates} candidates after {counted(event.blocks, self.words.run)}"
         )
+        if event.best is None:
+            return text
+        mean = "" if event.best_mean is None else f" {self.of.mean_label} {event.best_mean:.4g}:"
+        return f"{text}; best{mean} {self._named(event.best)}"
 
     def _race(self) -> str:
         """Return the number of the race of a tuning."""
@@ -248,11 +296,15 @@ class ProgressState:
     def _held_out(self) -> str:
         """Return which held-out instance is evaluated, if one is."""
         at = self.work.held_out
-        return f"held-out {at} of {self.of.n_held_out}" if at else ""
+        return f", held-out {at} of {self.of.n_held_out}" if at else ""
 
     def _where(self) -> str:
-        """Return the race and the block; of an ablation, which may evaluate several, neither."""
-        return "requested" if self.of.kind == "ablation" else f"{self._race()}block {self._block()}"
+        """Return the race and the run; of an ablation, which may evaluate several, neither."""
+        return (
+            "now"
+            if self.of.kind == "ablation"
+            else f"{self._race()}{self.words.run} {self._block() + 1}"
+        )
 
     def _block(self) -> int:
         """Return the number of the block that is evaluated, or of the last one."""
@@ -261,8 +313,13 @@ class ProgressState:
     def _best(self) -> tuple[str, str]:
         """Return the leader, and its meaning."""
         if not self.front:
-            return "best", "-" if self.best is None else f"#{self.best}"
+            return "best", "-" if self.best is None else self._named(self.best)
         return "front of means", shortened([f"#{c}" for c in self.front], _NAMED)
+
+    def _named(self, candidate: int) -> str:
+        """Return a configuration in a line, and its number."""
+        configs: Sequence[Any] = () if self._contest is None else self._contest.configs
+        return f"{in_line(configs[candidate])} (#{candidate})" if configs else f"#{candidate}"
 
     def _mean(self) -> str:
         return "-" if self.mean is None else f"{self.mean:.4g}"

@@ -25,6 +25,7 @@ from sklearn.utils import check_random_state
 from racer._checks import is_one_of, whole
 from racer._entry import own_mode
 from racer.core.budget import Budget
+from racer.core.contest import FOLDS
 from racer.core.pool import canonical_key
 from racer.core.rules import Rules
 from racer.deciders.correlated_t import CorrelatedTRace
@@ -222,6 +223,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
             progress=self._shows,
             employ=lambda contest: fits.employ(contest.configs),
             rehearses=False,
+            words=FOLDS,
         )
         with opened(self.store) as file:
             if file is not None:
