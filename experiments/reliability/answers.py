@@ -11,6 +11,7 @@ import pandas as pd
 import racer
 from racer._numerics import shown_probability
 from racer.comparison.data import Method
+from racer.render.sections import number
 
 __all__ = ["claims", "contradictions"]
 
@@ -25,35 +26,50 @@ def contradictions(result: Any) -> list[str]:
         return [] if is_alike and data["best_index"] is None else ["best of nothing"]
     chances, leaders = result.probability_best, result.leaders
     rows = re.findall(r"#(\d+)(?:, eliminated)? +([<>]?[01]\.\d\d) +(\S+)", str(result))
-    named = re.search(r"P\(best\) (?:= )?([<>]? ?[01]\.\d\d)", text)
-    rivals = re.search(r"With probability [> .\d]+ it is that or (?:one of )?([#\d, ]+)", text)
+    said = re.match(
+        r"(Best so far: )?#(\d+)(?:, but not surely:| is .*? \() ?probability ([<>]? ?[01]\.\d\d)",
+        text,
+    )
+    rivals = re.search(r"(\d+) others? may be better \(95 %\): ([#\d, ]+)", text)
     others = [c for c in result.credible_set if c != best]
     known = result.table.loc[result.known.common(leaders), [*leaders]].dropna(how="all")
     worst = known.min(axis=1) if result.rules.maximize else known.max(axis=1)
     means, failed = known.T.fillna(worst).T.mean(), known.isna().any()
     sign = -1.0 if result.rules.maximize else 1.0
     listed = {row["candidate"]: row["probability_best"] for row in data["survivors"]}
-    told = list(map(int, re.findall(r"#(\d+)", rivals[1]))) if rivals else []
+    told = list(map(int, re.findall(r"#(\d+)", rivals[2]))) if rivals else []
+    left = re.findall(r"((?:#\d+, )*#\d+)(?: and \d+ more)? (?:was|were) eliminated", text)
+    gone = {*map(int, re.findall(r"#(\d+)", " ".join(left)))}
+    dropped = {*result.eliminations["candidate"]}.difference(result.survivors)
+    is_any = "Any of the others may be better (95 %)" in text
+    unnamed = {*result.compared}.difference(told, [best])
     checks = {
         "chances do not sum to 1": abs(sum(chances.values()) - 1.0) < 1e-6,
         "another is more probable": chances[best] >= max(chances.values()) - 1e-6,
         "the set begins with another": result.credible_set[0] == leaders[0] == best,
-        "the text names another": text.startswith(
-            f"The {'best' if chances[best] >= 0.5 else 'likeliest best'} is #{best} of "
-        ),
-        "the text has another chance": named is not None
-        and named[1].replace(" ", "") == shown_probability(chances[best], 2),
+        "the text names another": said is not None and int(said[2]) == best,
+        "the text is surer than the set": said is not None and bool(said[1]) == bool(others),
+        "the text has another chance": said is not None
+        and said[3].replace(" ", "") == shown_probability(chances[best], 2),
         "the data name another": data["best_index"] == best == next(iter(listed)),
         "the data have other chances": all(abs(listed[c] - chances[c]) < 1e-9 for c in listed),
         "rivals are not of the set": told == others[: len(told)]
-        and bool(told) == (0 < len(others) < len(result.compared) - 1),
+        and (rivals is None or int(rivals[1]) == len(others))
+        and bool(told) == (len(others) > 0 and not is_any)
+        and is_any == (1 < len(others) == len(result.configs) - 1),
+        "one that is not named is likelier": min((chances[c] for c in told), default=1.0)
+        >= max((chances[c] for c in unnamed), default=0.0) - 1e-6,
+        "one that is named was not eliminated": gone <= dropped & {best, *others},
+        "one that was eliminated is not named": len(others) > 12
+        or not isinstance(result, racer.RaceResult)
+        or gone >= dropped & {*others},
         "rows are not in order": [c for c, _, _ in rows]
         == [str(c) for c in leaders if str(c) in {row[0] for row in rows}],
         "rows have other chances": all(
             shown == shown_probability(chances[int(c)], 2) for c, shown, _ in rows
         ),
         "means are of other blocks": all(
-            np.isclose(float(mean), means[int(c)], rtol=1e-5, atol=1e-6)
+            mean == number(means[int(c)])
             or (failed[int(c)] and sign * float(mean) > sign * means[int(c)])  # worse than each
             for c, _, mean in rows
             if mean != "-"

@@ -15,7 +15,7 @@ from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.mean import MeanRace
 from racer.deciders.named import name_of
 from racer.deciders.signed_rank import SignedRankRace
-from racer.evaluate.command.command import on_common_code
+from racer.evaluate.command.command import failing_code, on_common_code
 from racer.render.sections import Code, Grid, Section, number, parameters, value_shown
 from racer.render.text import as_text
 from racer.results.front import front_first, front_grid, listed, shown_means, verdict_of_front
@@ -65,6 +65,9 @@ def printed(result: Result) -> list[Piece]:
 def verdict(result: Result) -> tuple[str, ...]:
     """Return the result in plain sentences."""
     n, best = len(result.configs), result.best_index
+    if not has_successes(result):
+        of = counted(result.evaluations, result._words.evaluation)
+        return (f"Nothing succeeded in {of}: {failure_counts(result)}.",)
     if result.rules.is_front and n > 1:
         return verdict_of_front(result)
     if best is None:
@@ -104,7 +107,7 @@ def _standing(result: Result) -> str:
     if not rivals or _unacceptable(result):
         return f"#{best} is {what} (probability {chance})."
     others = f"{counted(len(rivals), 'other')} may be better (95 %): {shortened(rivals, _MOST)}."
-    if len(rivals) + 1 == compared:
+    if 1 < len(rivals) == n - 1:
         others = "Any of the others may be better (95 %)."
     return f"Best so far: #{best}, but not surely: probability {chance}. {others}"
 
@@ -116,9 +119,9 @@ def details(result: Result) -> str:
     if best is not None and len(compared) > 1:
         among = "all candidates, those eliminated included"
         if len(compared) < len(result.configs):
-            among = f"{shortened([f'#{c}' for c in compared], _MOST)}, evaluated most often"
+            among = f"{shortened([f'#{c}' for c in compared], _MOST)}, the candidates evaluated most often"
         parts.append(
-            f"The probability, P(best), is the posterior probability that {_question(result)} of "
+            f"The probability, P(best), is the posterior probability that {_question(result)} among "
             f"{among}; with probability 0.95 the best is in the credible set: "
             f"{shortened([f'#{c}' for c in result.credible_set], _MOST)}."
         )
@@ -145,9 +148,9 @@ def _population(result: Result) -> str:
     if isinstance(rules.decider, MeanRace) and not rules.generalize:
         of_others = rules.decider.population
         setting = f"MeanRace(population={not of_others})"
-    which = f"these {n} {unit}s" if n > 1 else f"this one {unit}"
     if of_others:
-        return f"This is about {unit}s like {which}. For {which} alone: {setting}."
+        return f"This is about {unit}s like these {n}. For these alone: {setting}."
+    which = f"these {n} {unit}s" if n > 1 else f"this one {unit}"
     return f"This is about {which}. For others like {'them' if n > 1 else 'it'}: {setting}."
 
 
@@ -329,11 +332,12 @@ def cost(result: Result) -> str:
         Ended.DECIDED: f"Decided after {of}",
         Ended.BUDGET: f"Budget used: {of}",
         Ended.INSTANCES: f"All {words.instance}s used: {of}",
+        Ended.ALL_FAILED: f"Stopped after {of}",
     }.get(ended, f"{ended.message} {of}")
     failed, unused = len(result.known.failures), result.unused
     capped = sum(o.status == "capped" for row in result.known.rows for o in row.others.values())
     parts = [
-        f"{failed} of them failed" * bool(failed),
+        f"{failed} of them failed" * (0 < failed < n),
         f"{capped} stopped at a cap or the limit" * bool(capped),
         _runs(result),
         f"{number(result.seconds, 2)} s" * (result.seconds >= _BRIEF),
@@ -431,9 +435,13 @@ def _chance(gone: Elimination) -> str:
 
 
 def failure_counts(result: Result) -> str:
-    """Return how many evaluations failed in which way."""
-    counts = Counter(failure.status for failure in result.known.failures)
-    return ", ".join(f"{count} {status}" for status, count in counts.most_common())
+    """Return how many evaluations failed in which way, those of programs by exit code."""
+    failures = ((f.status, failing_code(f.message)) for f in result.known.failures)
+    counts = Counter(
+        status.replace("timeout", "timed out") if code is None else f"ended with exit code {code}"
+        for status, code in failures
+    )
+    return ", ".join(f"{count} {way}" for way, count in counts.most_common())
 
 
 def failures(result: Result, where: str = "") -> Section:

@@ -91,7 +91,7 @@ class Job:
             from racer.run.progress import Progress  # noqa: PLC0415  (Rich, only where needed)
 
             display = Progress()
-            display.state.words = self.words
+            display.state.of = replace(display.state.of, words=self.words)
             display.hold()
             watchers.append(display)
         provenance = {"racer": VERSION, **described_objective(self.evaluate), **asdict(self.limits)}

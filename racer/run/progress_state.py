@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import counted, shortened
+from racer._numerics import mean_of
 from racer.core.contest import RUNS
 from racer.core.events import BlockCompleted, CandidatesAdded, RaceCompleted, RaceEnded
 from racer.render.sections import in_line
@@ -43,11 +44,12 @@ class Subject:
     mean_label: str = "mean"
     n_held_out: int = 0  # instances
     deadline: Deadline = field(default_factory=Deadline)
+    words: Words = RUNS
 
 
 @dataclass
 class Work:
-    """Evaluations, and the requested and finished cells of the current block."""
+    """Evaluations, their values before the first test, and the cells of the current block."""
 
     evaluations: int = 0
     failures: int = 0
@@ -56,6 +58,7 @@ class Work:
     told: int = 0
     spent: float | None = None
     held_out: int = 0  # the number of the held-out instance that is evaluated, from 1
+    values: dict[int, list[float]] = field(default_factory=dict)  # by candidate
 
 
 class ProgressState:
@@ -63,7 +66,6 @@ class ProgressState:
 
     def __init__(self, now: float) -> None:
         self.of: Subject = Subject()
-        self.words: Words = RUNS
         self.work: Work = Work()
         self.candidates = self.blocks = self.race = 0
         self.left = 0
@@ -73,7 +75,6 @@ class ProgressState:
         self._begun = now
         self._completed = self._earlier = 0  # races of a tuning before this one, and their blocks
         self._contest: Contest[Any] | None = None
-        self._sums: dict[int, list[float]] = {}  # values before the first test, which names a best
         self._means: FrontOfMeans | None = None
         self.front: tuple[int, ...] = ()  # of the means, in a race to the front
 
@@ -105,11 +106,12 @@ class ProgressState:
             self.front = means.members(contest.alive)
         self._contest = contest
         what = f"race of {self.candidates} candidates" if contest.kind == "race" else contest.kind
-        unit = f"{self.words.evaluation}s"
+        unit = f"{self.of.words.evaluation}s"
         known = f", {result.evaluations} {unit} known" if result.evaluations else ""
         hands = "" if workers is None else f", {counted(workers, 'worker')}"
         self.of = Subject(
-            f"{what}: at most {str(rules.budgets[-1]).replace('evaluations', unit)}, seed {rules.seed}{hands}{known}",
+            f"{what}: at most {str(rules.budgets[-1]).replace('evaluations', unit)}, "
+            f"seed {rules.seed}{hands}{known}",
             contest.kind,
             rules.budgets[-1],
             result.evaluations,
@@ -118,6 +120,7 @@ class ProgressState:
             "mean" if rules.runtime is None else rules.runtime.score_name,
             len(contest.description().test_instances),
             deadline or Deadline(),
+            self.of.words,
         )
 
     def watch(self, subject: Subject, evaluations: int) -> None:
@@ -176,23 +179,22 @@ class ProgressState:
             self._completed, self._earlier = event.race + 1, self._earlier + event.blocks
             if self._means is not None:
                 self._means.clear()
-            self._sums.clear()
+            self.work.values.clear()
             self.blocks = 0
         elif isinstance(event, RaceEnded):
-            self.ended = event.ended.message.replace("instances", f"{self.words.instance}s")
+            self.ended = event.ended.message.replace("instances", f"{self.of.words.instance}s")
             if self._contest is not None and self._contest.rules.runtime is not None:
                 self._take_best(self._contest.result())  # it is chosen at the end
 
     def _lead(self, event: BlockCompleted) -> None:
         """Take the best mean so far, while the decider names no best: not in a race to the front."""
-        if event.best is not None:
+        if event.best is not None or self._contest is None or self._contest.rules.is_front:
             return
+        values = self.work.values
         for candidate, value in zip(event.candidates, event.values, strict=True):
-            self._sums.setdefault(candidate, []).append(value)
-        if self._contest is None or self._contest.rules.is_front:
-            return
+            values.setdefault(candidate, []).append(value)
         sign = -1.0 if self._contest.rules.is_more_better else 1.0
-        means = {c: sum(self._sums[c]) / len(self._sums[c]) for c in event.alive if c in self._sums}
+        means = {c: mean_of(values[c]) for c in event.alive if c in values}
         known = [c for c, mean in means.items() if not math.isnan(mean)]
         if known:
             self.best = min(known, key=lambda c: sign * means[c])
@@ -220,11 +222,11 @@ class ProgressState:
         """Return all of it as a table of at most five lines, of nine in a narrow terminal."""
         (label, best), mean = self._best(), self._mean()
         to_go, work = self.to_go(now), self.work
-        within = f"{work.told} of {work.asked} {self.words.evaluation}s" if work.asked else "-"
+        within = f"{work.told} of {work.asked} {self.of.words.evaluation}s" if work.asked else "-"
         left = "-" if to_go is None else f"at most {readable(to_go)}"
         pairs = [
             ("candidates left", f"{self.left} of {self.candidates}"),
-            (f"{self.words.evaluation}s", self._spent()),
+            (f"{self.of.words.evaluation}s", self._spent()),
             (f"{self.of.mean_label} of the best", mean),
             ("time used", readable(now - self._begun)),
             (self._held_out()[2:] or self._where(), within),
@@ -245,17 +247,20 @@ class ProgressState:
         workers = self.of.workers
         busy = self.of.running()
         if workers is None:
-            return f"{busy} cells"
+            return f"{busy} running"
         return f"{1 if workers == 1 and not self.ended else min(busy, workers)} of {workers}"
 
     def line(self, now: float) -> str:
         """Return the most of it in a line."""
         (label, best), work = self._best(), self.work
-        within = "" if work.told >= work.asked else f", {work.told} of {work.asked} evaluated"
+        within = f"{work.told} of {work.asked} evaluated"
         if self.of.kind != "ablation":
-            within = f", {self.words.run} {self._block() + 1}{within}"
-        left = f"{self.left} of {self.candidates} candidates left{self._held_out() or within}"
-        parts = [f"{self._spent()} {self.words.evaluation}s: {self._race()}{left}"]
+            where = f", {self.of.words.run} {self._block() + 1}" + f", {within}" * (
+                work.told < work.asked
+            )
+            left = f"{self.left} of {self.candidates} candidates left"
+            within = f"{self._race()}{left}{self._held_out() or where}"
+        parts = [f"{self._spent()} {self.of.words.evaluation}s: {within}"]
         if best != "-":
             shown = (
                 "" if self.mean is None or self.front else f"{self.of.mean_label} {self._mean()}: "
@@ -270,10 +275,10 @@ class ProgressState:
         if len(eliminated) > _MANY:
             reasons = Counter(gone.reason for gone in eliminated)
             counts = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
-            run = f"{self.words.run} {eliminated[0].block + 1}"
+            run = f"{self.of.words.run} {eliminated[0].block + 1}"
             return [f"{run}: dropped {len(eliminated)} candidates: {counts}"]
         return [
-            f"{self.words.run} {gone.block + 1}: dropped #{gone.candidate}, {why(gone)}"
+            f"{self.of.words.run} {gone.block + 1}: dropped #{gone.candidate}, {why(gone)}"
             for gone in eliminated
         ]
 
@@ -281,8 +286,8 @@ class ProgressState:
         """Return how a race of a tuning has ended."""
         of = "" if event.left is None else f" of {event.evaluations + event.left}"
         text = (
-            f"{event.evaluations}{of} {self.words.evaluation}s: {event.kind} {event.race} left {event.alive} of "
-            f"{event.candidates} candidates after {counted(event.blocks, self.words.run)}"
+            f"{event.evaluations}{of} {self.of.words.evaluation}s: {event.kind} {event.race} left {event.alive} of "
+            f"{event.candidates} candidates after {counted(event.blocks, self.of.words.run)}"
         )
         if event.best is None:
             return text
@@ -303,7 +308,7 @@ class ProgressState:
         return (
             "now"
             if self.of.kind == "ablation"
-            else f"{self._race()}{self.words.run} {self._block() + 1}"
+            else f"{self._race()}{self.of.words.run} {self._block() + 1}"
         )
 
     def _block(self) -> int:

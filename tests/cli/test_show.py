@@ -63,12 +63,12 @@ def test_it_shows_without_running(store, log, runner):
     gone.rename(runner)
     result = racer.load(store)
     assert done.exit_code == 0, done.output
-    assert f"best is #{result.best_index} of" in done.stdout
+    assert f"Best so far: #{result.best_index}, " in done.stdout
     line = next(text for text in done.stdout.splitlines() if text.startswith(str(runner)))
     words = shlex.split(line)[:5]
     assert words[:4] == [str(runner), f"{result.best['x']}", "{instance}", "{seed}"]
     assert words[4] == f"--k={result.best['k']}"
-    for title in ("Elites", "held-out mean", "Races", "Eliminations", "30 evaluations", "seed 1."):
+    for title in ("Elites", "held-out mean", "Races", "Eliminations", "30 evaluations", "seed=1."):
         assert title in done.stdout
     assert not log.exists()
 

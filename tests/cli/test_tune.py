@@ -77,7 +77,7 @@ def test_without_a_scenario_a_program_after_two_dashes(folder):
     done = said(
         "tune", *words, "--", "sh", "-c", 'echo "$(($1 + 1))"', "-x", "{x}", "--k={k}", exits=0
     )
-    assert "The best is #" in done.stdout
+    assert re.match(r"(Best so far: )?#\d+", done.stdout)
     assert re.search(r"^ x +0$", done.stdout, re.MULTILINE)
     assert not (folder / "racer.db").exists()
 
@@ -133,7 +133,7 @@ def test_a_standard_error_that_cannot_be_written_changes_neither_answer_nor_exit
     expected = said(*words)
     assert "has no place for 'k'" in expected.stderr
     assert done.returncode == expected.exit_code
-    time = r"[\d.]+ s of evaluation"
+    time = r"[\d.]+ s\.\s+Repeat\s+with"  # where it is folded depends on its length
     assert re.sub(time, "", done.stdout) == re.sub(time, "", expected.stdout)
 
 

@@ -128,8 +128,8 @@ def test_a_job_that_fails_is_a_failed_evaluation(hydra_sweep_runner, tmp_path, c
     _, found = sweep(hydra_sweep_runner, task, ["+x=1,2", *settings(**FEW)], tmp_path)
     assert found.best_params == {"+x": "2"}
     text = " ".join(capsys.readouterr().out.split())
-    assert "evaluations of a budget of 4" in text
-    assert "s of evaluation" not in text  # Hydra tells no time of jobs
+    assert " of 4 evaluations, " in text
+    assert " s. Repeat" not in text  # Hydra tells no time of jobs
 
 
 def test_null_is_none(hydra_sweep_runner, tmp_path):

@@ -6,7 +6,7 @@ import pytest
 
 import racer
 
-LIKE, THESE = "(generalize=True).", "(generalize=False)."
+LIKE, THESE = "these alone: generalize=False.", "others like them: generalize=True."
 
 
 def evaluate(config, instance, seed):

@@ -54,7 +54,7 @@ def test_outcomes_of_a_block_that_is_not_complete_are_in_the_result():
     assert result.to_dict()["failures"] == 1
     assert [len(result.known.of(c)) for c in range(4)] == [3, 3, 2, 2]
     text = " ".join(str(result).split())
-    assert "10 evaluations of a budget of 60, 1 of them failed, on 3 blocks" in text
+    assert "10 of 60 evaluations, 1 of them failed, on 3 instances" in text
     assert "by 3 evaluations of it" in result.verdict[0]
 
 

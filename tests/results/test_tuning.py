@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from racer import CandidateError, Ended, Instances, Integer, Outcome, Runtime, Space, Tuner, tune
+from racer.render.sections import value_shown
 from racer.results.summary import race_table
 from racer.tuner import RaceCompleted
 
@@ -101,18 +102,14 @@ def test_clearly_worse_elites_can_be_told_from_the_best(tuning):
 
 def test_it_says_what_it_is(result):
     text = repr(result)
-    likely = (
-        "The likeliest best" if result.probability_best[result.best_index] < 0.5 else "The best"
-    )
-    assert text.startswith(f"{likely} is #{result.best_index} of {len(result.configs)} candidates")
+    assert text.startswith(f"Best so far: #{result.best_index}, but not surely: probability 0.")
     assert "P(best)" in text
-    assert f"the best of the {len(result.compared)} that were" in " ".join(text.split())
     for name, value in result.best.items():
-        assert re.search(rf"^ {name} +{value}$", text, re.MULTILINE)
+        assert re.search(rf"^ {name} +{value_shown(value)}$", text, re.MULTILINE)
     for elite in result.elites:
         assert re.search(rf" #{elite}\b", text)
-    assert result.ended.message in " ".join(text.split())
-    assert text.endswith("seed 4.")
+    assert "Budget used: 400 evaluations" in text
+    assert text.endswith("seed=4.")
     assert f'<td style="text-align:left">#{result.leaders[-1]}</td>' in result._repr_html_()
 
 
@@ -171,13 +168,7 @@ def test_the_largest_float_is_its_own_mean_on_held_out_instances():
     assert set(result.test_means.values()) == {1.0, most}
 
 
-@pytest.mark.parametrize(
-    ("par", "criterion"),
-    [
-        (10.0, "PAR10 on the blocks that all have seen"),
-        (None, "mean rank on the blocks that all have seen"),
-    ],
-)
+@pytest.mark.parametrize(("par", "criterion"), [(10.0, "PAR10"), (None, "mean rank")])
 def test_scores_of_run_times_are_what_their_label_says(par, criterion):
     space, runtime = Space({"x": Integer(0, 30)}), Runtime(40.0, par=par)
     tuner = Tuner.of(space, budget=26, seed=1, first_test=2, runtime=runtime)

@@ -221,14 +221,14 @@ def test_groups_of_one_instance_each_say_what_no_groups_say(generalize):
     alone = flat.race([0, 1], mixed, range(6), **how)
     assert result.probability_best == alone.probability_best
     assert (max(result.probability_best.values()) > 0.95) is not generalize
-    about = "groups like these 6" if generalize else "these 6 groups, not about others like them"
-    assert any(f"That is about {about}" in line for line in result.verdict)
+    about = "groups like these 6." if generalize else "these 6 groups. For others"
+    assert any(f"This is about {about}" in line for line in result.verdict)
 
 
 def test_the_claim_is_about_groups_if_these_are_ten():
     how = {"budget": 80, "seed": 1, "decider": "halving"}
     result = flat.race([0, 1], mixed, range(12), **how, groups=[item // 2 for item in range(12)])
-    assert "about these 6 groups, not about others" in "".join(result.verdict)
+    assert "about these 6 groups. For others" in "".join(result.verdict)
     known = {"known": result.known, "n_candidates": 2, "stream": result.stream}
     blocks = posterior_of(rules=result.rules, by_means=True, **known)
     others = posterior_of(rules=replace(result.rules, generalize=True), by_means=True, **known)

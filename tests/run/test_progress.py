@@ -42,12 +42,12 @@ def test_drops_go_to_standard_error_and_nothing_to_standard_output(capsys):
     assert [gone.candidate for gone in eliminated(result)] == [2, 1]
     stamps, lines = zip(*((line[:20], line[20:]) for line in shown.err.splitlines()), strict=True)
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ", stamp) for stamp in stamps)
-    timeless = [re.sub(r"at most [\d:]+", "at most 0:00:00", line) for line in lines]
+    timeless = [re.sub(r"at most \d:[\d:]+", "at most 0:00:00", line) for line in lines]
     assert timeless == [
-        "race of 3 candidates: decider BayesianFriedman, budget of 60 evaluations, seed 1, 1 worker",
-        "block   4: dropped #2, inferior to #0",
-        "block   4: dropped #1, inferior to #0",
-        "5 blocks done: 1 candidate left, best #0, mean 1; 15 of 60 evaluations; at most 0:00:00 left",
+        "race of 3 candidates: at most 60 evaluations, seed 1, 1 worker",
+        "run 5: dropped #2, inferior to #0",
+        "run 5: dropped #1, inferior to #0",
+        "15 of 60 evaluations: 1 of 3 candidates left, run 5; best mean 1: 1 (#0); at most 0:00:00 left",
         result.ended.message,
     ]
     assert "\x1b" not in shown.err
@@ -75,7 +75,7 @@ class OwnReason(Decider):
 )
 def test_the_reason_is_shown_with_the_measure_of_the_decider(capsys, decider, dropped):
     race(progress=True, decider=decider)
-    assert re.search(rf"block +\d+: dropped #2, {dropped}\n", capsys.readouterr().err)
+    assert re.search(rf"run \d+: dropped #2, {dropped}\n", capsys.readouterr().err)
 
 
 def test_what_is_shown_is_one_line_each_in_the_narrowest_terminal(monkeypatch, capsys):
@@ -87,7 +87,7 @@ def test_what_is_shown_is_one_line_each_in_the_narrowest_terminal(monkeypatch, c
 def test_indistinguishable_ones_are_called_so(capsys):
     flat.race([1, 2], lambda config, instance, seed: 0.0, budget=100, each_test=1, progress=True)
     shown = capsys.readouterr().err
-    assert re.search(r"block +28: dropped #1, indistinguishable from #0\n", shown)
+    assert re.search(r"run 29: dropped #1, indistinguishable from #0\n", shown)
 
 
 @pytest.fixture(name="clock")
@@ -113,16 +113,17 @@ def test_a_long_block_is_not_silent(capsys, clock):
     clock.step = 20.0
     racer.race(range(40), lambda c, i, s: c, budget=200, progress=True, seed=1)
     lines = [line[20:] for line in capsys.readouterr().err.splitlines()]
-    first = [line for line in lines if line.startswith("block 0, ")]
+    first = [line for line in lines if " run 1, " in line]
     assert len(first) > 30
-    assert first[0].startswith("block 0, 1 of 40 cells: 40 candidates left; 1 of 200")
+    said = "1 of 200 evaluations: 40 of 40 candidates left, run 1, 1 of 40 evaluated;"
+    assert first[0].startswith(said)
     assert re.search(r"; at most \d+:\d\d:\d\d left$", first[0])
 
 
 def test_many_that_leave_at_once_have_one_line(capsys):
     racer.race(range(40), lambda c, i, s: c, budget=2000, progress=True, seed=1, decider="f-race")
     shown = capsys.readouterr().err
-    assert re.search(r"block +\d+: dropped (\d+) candidates: \1 inferior\n", shown)
+    assert re.search(r"run \d+: dropped (\d+) candidates: \1 inferior\n", shown)
 
 
 def test_a_terminal_shows_from_the_beginning_where_the_race_stands():
@@ -140,9 +141,10 @@ def test_a_terminal_shows_from_the_beginning_where_the_race_stands():
     for said in (
         "candidates left        3 of 3",
         "evaluations  2 of 60",
-        "block 0                2 of 3 cells of it",
-        "workers busy 4 of 4; 1 failed",
-        "time left    at most 0:00:0",
+        "run 1        2 of 3 evaluations",
+        "workers busy           4 of 4",
+        "failed       1",
+        "time left              at most 0:00:0",
     ):
         assert said in text
     assert "candidates left" in console.file.getvalue()
@@ -174,8 +176,11 @@ def test_a_resumed_tuning_shows_the_blocks_and_the_pace_of_one_never_stopped(
     def look(self, outcome):
         told(self, outcome)
         late = self.state._begun + 3600.0  # the first evaluation came after an hour
-        place = re.match(r"race \d+, (block \d+|\d+ blocks?)", self.state.line(late))
-        seen.append((place[0], self.state.to_go(late)))
+        place = re.match(
+            r".* evaluations: (race \d+, )\d+ of \d+ candidates left, (run \d+)",
+            self.state.line(late),
+        )
+        seen.append((place[1] + place[2], self.state.to_go(late)))
 
     monkeypatch.setattr(Progress, "told", look)
     given = {"budget": 150, "seed": 1, "progress": True}
@@ -191,12 +196,12 @@ def test_a_resumed_tuning_shows_the_blocks_and_the_pace_of_one_never_stopped(
     assert 0.0 < resumed[0][1] < 60.0
 
 
-def test_an_ablation_counts_cells_not_blocks():
+def test_an_ablation_counts_evaluations_not_runs():
     state = ProgressState(0.0)
     state.of = Subject(kind="ablation")
     state.work.asked, state.work.told = 10, 4
-    assert state.line(0.0).startswith("4 of 10 cells: ")
-    assert "block" not in state.text(0.0).splitlines()[-1]
+    assert state.line(0.0) == "0 evaluations: 4 of 10 evaluated"
+    assert "run" not in state.text(0.0)
 
 
 def test_a_narrow_terminal_shows_evaluations_failures_and_time_too():
@@ -211,7 +216,7 @@ def test_a_narrow_terminal_shows_evaluations_failures_and_time_too():
     assert max(map(len, lines)) <= 40
     text = " ".join(" ".join(lines).split())
     assert "evaluations 1 of 60 " in text
-    assert "workers busy 1 of 1; 1 failed" in text
+    assert "failed 1 workers busy 1 of 1" in text
     assert "time left at most" in text
     assert text.endswith("will be finished and recorded")
 
@@ -221,7 +226,7 @@ def test_a_run_that_is_over_has_its_title_first(tmp_path, capsys, monkeypatch):
         racer.race([1, 2, 3], lambda c, i, s: c, budget=60, seed=1, store=path, progress=True)
         return [line[20:] for line in capsys.readouterr().err.splitlines()]
 
-    end = "No other candidate is left in the race."
+    end = "Decided: no other candidate is left."
     path = tmp_path / "replayed.db"
     assert again(path)[-1] == end
     title, *others = again(path)
@@ -249,7 +254,7 @@ def test_a_notebook_has_one_display_that_is_updated(monkeypatch, clock):
     clock.step = 0.01
     racer.race(range(20), lambda c, i, s: c, budget=200, progress=True, seed=1)
     assert len(shown) > 2
-    assert "block 0               " in shown[0][1]
+    assert "evaluations  0 of 200" in shown[0][1]
     assert "candidates left        1 of 20" in shown[-1][1]
     times = [at for at, _ in shown[:-1]]  # the last is at the end
     assert min(b - a for a, b in pairwise(times)) >= 0.25
@@ -385,8 +390,8 @@ def test_lines_are_broken_between_words_where_a_terminal_ends():
     race(callbacks=[Progress(console)])
     lines = [re.sub(r"\x1b\[.*?[a-zA-Z]", "", one) for one in console.file.getvalue().split("\n")]
     assert max(len(line.rstrip()) for line in lines) <= 40
-    assert "block   4: dropped #2, inferior to #0" in lines
-    assert "  #0, mean 1; 15 evaluations" in lines
+    assert "run 5: dropped #2, inferior to #0" in lines
+    assert "  run 5; best mean 1: #0" in lines
 
 
 def test_a_tunings_blocks_are_those_of_the_present_race():
@@ -418,8 +423,8 @@ def test_held_out_instances_have_a_counter_of_their_own():
     workers = workers_for(evaluate, (), ())
     drive(Feed(tuner, workers), display=Display(Console(file=io.StringIO())))
     held_out = [line for line in seen if "held-out" in line]
-    assert "held-out 1 of 3: " in held_out[0]
-    assert "held-out 3 of 3: " in held_out[-1]
+    assert "held-out 1 of 3" in held_out[0]
+    assert "held-out 3 of 3" in held_out[-1]
     assert all("60 of 60 evaluations" in line for line in held_out)
     assert max(int(line.split(" of 60 ")[0].split()[-1]) for line in seen) == 60
 

@@ -221,7 +221,8 @@ def test_verbose_shows_the_race_and_then_each_fit(search, capsys):
     said = capsys.readouterr()
     assert fitted.verbose == 1
     assert said.out == ""
-    assert "candidates left" in said.err or "new candidates" in said.err
+    assert " candidates" in said.err
+    assert " fits: " in said.err
     search(verbose=2).fit(X, Y)
     more = capsys.readouterr()
     assert more.out.count("[CV] END") == sum(fitted.cv_results_["race_folds"])
