@@ -127,19 +127,26 @@ def check_objective(evaluate: object, *, timed: bool = False) -> None:
             "evaluate is a coroutine function, and goal=Runtime(..) needs a process for each "
             "evaluation: give a plain function, or another goal"
         )
-    try:
-        signature = inspect.signature(seeded(evaluate))
-    except (TypeError, ValueError):  # some builtins have none
-        return
     more = {"bound": 1.0} if timed and takes_bound(evaluate) else {}
+    call = f"evaluate(config, instance, seed{', bound=..' if more else ''})"
+    if why := misfit(seeded(evaluate), call, 3, **more):
+        raise ObjectiveError(why)
+
+
+def misfit(function: Callable[..., Any], call: str, n: int, **more: float) -> str:
+    """Return why a function cannot be called with `n` arguments, as in `call`; "" if it can."""
     try:
-        signature.bind(None, None, 0, **more)
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # some builtins have none
+        return ""
+    try:
+        signature.bind(*[None] * n, **more)
     except TypeError as error:
-        call = f"evaluate(config, instance, seed{', bound=..' if more else ''})"
-        n, why = len(signature.parameters), str(error)
-        if n < 3 and not more:
-            why = f"it takes too few arguments, {n}"
-        raise ObjectiveError(f"evaluate{signature} cannot be called as {call}: {why}") from None
+        takes, why = len(signature.parameters), str(error)
+        if takes < n and not more:
+            why = f"it takes too few arguments, {takes}"
+        return f"{call.partition('(')[0]}{signature} cannot be called as {call}: {why}"
+    return ""
 
 
 @functools.cache

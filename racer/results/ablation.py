@@ -221,7 +221,7 @@ class AblationResult(AnyResult):
             return ("No gain is known.", *self._failures)
         names, gain, share, chance, _ = max(known, key=lambda row: row.gain)
         of = "" if math.isnan(share) else f", {share:z.0%} of the whole difference"
-        blocks = "one block" if self.blocks == 1 else f"{self.blocks} blocks"
+        blocks = counted(self.blocks, "run")
         helps = (
             "" if math.isnan(chance) else f"; it helps with probability {shown_probability(chance)}"
         )
@@ -268,7 +268,10 @@ class AblationResult(AnyResult):
         pieces: list[Piece] = [*self.verdict, Grid.of(head, rows, left="changed")]
         if not math.isnan(self.beats_target) and self.best is not None:
             pieces.append(Section(self._place_of_best, (parameters(self.best),)))
-        return [*pieces, f"{counted(self.evaluations, 'evaluation')}; seed {self.seed}."]
+        return [
+            *pieces,
+            f"{counted(self.evaluations, 'evaluation')}. Repeat with seed={self.seed}.",
+        ]
 
     def _section(self) -> Section:
         """Return the sentences of a report."""
@@ -306,7 +309,7 @@ class AblationResult(AnyResult):
         return bars(
             gains,
             [f"{i}. {', '.join(row.parameters)}" for i, row in enumerate(self._gains, 1)],
-            f"gain of the {self._mean_label} value on {self.blocks} blocks",
+            f"gain of the {self._mean_label} value on {self.blocks} runs",
             notes=notes,
             limits=(low - 0.03 * room, high + 0.42 * room),
             ax=ax,

@@ -15,6 +15,7 @@ from racer.deciders.parts.e_processes import median_interval
 from racer.render.escape import in_json
 from racer.render.notebook import Displayed
 from racer.render.sections import Grid, number
+from racer.results import summary
 from racer.results.gate import answer_of
 
 if TYPE_CHECKING:
@@ -179,11 +180,12 @@ class BenchResult(Displayed):
             f"{'CPU' if self.cpu else 'Wall'} time, and its ratio to that of {first.program}, between "
             f"low and high; any of this is wrong with probability {self._decider.alpha:g} at most"
         )
-        rounds, runs = counted(len(self.times), "round"), counted(self.race.evaluations, "run")
+        n, most = len(self.times), len(self.race.instances or ())
+        of = f"{n} of " * (n < most) + counted(most, "round")
         return [
             " ".join([said, *self.failures]),
             Grid.of([*self.table.columns], rows, "program verdict", title),
-            f"Ended: {self.ended} after {rounds}, {runs}; seed {self.race.seed}.",
+            f"{summary.end(self.race.ended, of, 'round')}. Repeat with seed={self.race.seed}.",
         ]
 
     def to_json(self) -> str:

@@ -9,6 +9,7 @@ from racer._checks import counted
 from racer._numerics import as_json
 from racer.render.notebook import Displayed
 from racer.render.sections import Grid, number
+from racer.results import summary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +96,9 @@ class DuelResult(Displayed):
         rows = [
             (name, number(chance, 2), str(met.get(name, 0))) for name, chance in chances.items()
         ]
-        votes = f"{counted(self.evaluations, 'vote')}; ended: {self.ended}; seed {self.seed}."
+        ended = {"items": "instances", "one player": "decided"}.get(self.ended, self.ended)
+        end = summary.end(ended, counted(self.evaluations, "vote"), "item")
+        votes = f"{end}. Repeat with seed={self.seed}."
         failed = (
             f" {counted(len(self.failures), 'call')} of the judge failed, first: {self.failures[0]}"
             if self.failures

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racer._checks import shortened
+from racer._checks import counted, shortened
 from racer._numerics import shown_probability
 from racer.render.sections import Grid, number
 from racer.results.base import means_with_failures
@@ -104,13 +104,12 @@ def front_grid(result: Result, most: int | None = None) -> Grid:
     ]
     for name, table in metrics.tables.items():
         columns.append((name, shown_means(table, order, chosen)))
-    columns.append(("blocks", [len(result.known.of(c)) for c in chosen]))
+    columns.append((f"{result._words.run}s", [len(result.known.of(c)) for c in chosen]))
     if any(failed.values()):
         columns.append(("failed", [failed[c] for c in chosen]))
     for name, table in metrics.held_out(result.held_out).items():
         columns.append((f"held-out {name}", [number(table.mean(c)) for c in chosen]))
     imputed = ", failures imputed" if any(failed.values()) else ""
-    title = (
-        f"Means are of the {result._common_means[0]} blocks that all of these have seen{imputed}."
-    )
+    runs = counted(result._common_means[0], f"common {result._words.run}")
+    title = f"Means are of {runs}{imputed}."
     return Grid.of_columns(columns, "candidate", title, n_more=len(order) - len(chosen))

@@ -15,6 +15,7 @@ from racer.render.escape import escape_markdown
 from racer.render.markup import markdown_table
 from racer.render.notebook import Displayed
 from racer.render.sections import Grid, number
+from racer.results import summary
 from racer.results.posterior import costs_shown
 from racer.stats._bets import difference_bounds, free_limits, mean_limits
 
@@ -156,12 +157,14 @@ class GateResult(Displayed):
             "worse": f"Worse by more than {margin}.",
             "undecided": f"Undecided: whether it is worse by more than {margin} is not known yet.",
         }[self.answer]
+        ended = self.race.ended if self.answer == "undecided" else "decided"
+        end = summary.end(ended, f"{self.evaluations} of {self.n_items} items", "item")
         head = ("score", "baseline", "change", "difference", f"{100 * self.level:g} % interval")
         shown = [*(number(mean, 4) for mean in self.means), f"{self.difference:+.3g}"]
         ends = f"{number(self.low, 3)} to {number(self.high, 3)}"
         notes = (
-            f"{self.better} items better, {self.worse} worse, {self.equal} equal; "
-            f"{counted(self.evaluations, 'evaluation')} of {self.n_items}; seed {self.seed}."
+            f"{self.better} items better, {self.worse} worse, {self.equal} equal. "
+            f"{end}. Repeat with seed={self.seed}."
         )
         if self.failures:
             notes += f" {counted(len(self.failures), 'item')} failed, and count as the worst score."

@@ -103,15 +103,12 @@ def means_section(result: Result, most: int | None = _MOST) -> Section:
         others = [None if row["candidate"] == best else row for row in shown]
         gaps = ["" if row is None else number(row["difference"], 3) for row in others]
         spans = ["" if row is None else _span(row, "difference_") for row in others]
-        columns += [(f"less #{best}", gaps), ("interval ", spans)]
+        columns += [(f"difference to #{best}", gaps), ("interval ", spans)]
     grid = Grid.of_columns(columns, left="candidate", n_more=len(found) - len(shown))
-    note = (
-        f"All intervals of a column hold at once with probability {_level(result):g}, at any time of "
-        "the race."
-    )
+    note = f"{100 * _level(result):g} % intervals, valid together and at any time."
     if result.instances is not None:
         calls = len(result.configs) * len(result.instances)
-        note += f" All candidates on all instances would have been {calls} evaluations."
+        note += f" Every candidate on every instance would have been {calls} evaluations."
     return Section("Mean scores", (grid, note))
 
 

@@ -89,9 +89,7 @@ def _guess(result: Result) -> str:
         return ""
     chance = related_probability(result.probability_best[result.guess])
     seen = counted(len(result.known.of(result.guess)), "evaluation")
-    return (
-        f" A guess, which no test supports, is #{result.guess}, by {seen} of it: P(best) {chance}."
-    )
+    return f" Best guess, without a test: #{result.guess} (P(best) {chance}, {seen})."
 
 
 def _standing(result: Result) -> str:
@@ -321,6 +319,15 @@ def configurations(result: Result, most: int = 6) -> list[Section]:
     return [Section(title, (Grid.of(head, rows, left="parameter"), *rest))]
 
 
+_ENDS = {
+    "decided": "Decided after",
+    "budget": "Budget used:",
+    "instances": "All {}s used:",
+    "all-failed": "Stopped after",
+    "interrupted": "Interrupted after",
+}
+
+
 def cost(result: Result) -> str:
     """Return why a contest ended, what it cost, and how to repeat it."""
     budget, n, ended = result.rules.budgets[-1].evaluations, result.evaluations, result.ended
@@ -328,12 +335,6 @@ def cost(result: Result) -> str:
     of = counted(n, words.evaluation)
     if budget is not None and n < budget:
         of = f"{n} of {counted(budget, words.evaluation)}"
-    first = {
-        Ended.DECIDED: f"Decided after {of}",
-        Ended.BUDGET: f"Budget used: {of}",
-        Ended.INSTANCES: f"All {words.instance}s used: {of}",
-        Ended.ALL_FAILED: f"Stopped after {of}",
-    }.get(ended, f"{ended.message} {of}")
     failed, unused = len(result.known.failures), result.unused
     capped = sum(o.status == "capped" for row in result.known.rows for o in row.others.values())
     parts = [
@@ -344,7 +345,14 @@ def cost(result: Result) -> str:
         f"{unused.cells} more made ahead and not needed" * bool(unused.cells),
         _spent(result),
     ]
+    first = end(ended, of, words.instance)
     return f"{', '.join([first, *filter(None, parts)])}. Repeat with seed={result.seed}."
+
+
+def end(ended: str, of: str, instance: str) -> str:
+    """Return why a contest ended, and after how many evaluations, rounds or votes."""
+    known = _ENDS.get(ended.replace(" ", "-"))
+    return f"{Ended(ended).message if known is None else known.format(instance)} {of}"
 
 
 def _runs(result: Result) -> str:
@@ -407,7 +415,7 @@ def eliminations(result: Result, latest: int = 10) -> Section:
     shown = eliminated[-latest:]
     columns: dict[str, list[Any]] = {
         "candidate": [f"#{gone.candidate}" for gone in shown],
-        "block": [gone.block for gone in shown],
+        result._words.run: [gone.block + 1 for gone in shown],
         "reason": [gone.reason for gone in shown],
         "against": [f"#{gone.against}" for gone in shown],
     }
@@ -459,7 +467,7 @@ def race_table(result: Result, races: Sequence[RaceCompleted]) -> Section:
     """Return the races of a tuning in a table."""
     is_over = races and result.ended not in {"deadline", "interrupted"}
     after = result.evaluations - races[-1].evaluations if is_over else 0
-    head = ("race", "kind", "candidates", "alive", "blocks", "best", "its mean", "ended")
+    head = ("race", "kind", "candidates", "left", f"{result._words.run}s", "best", "mean", "ended")
     rows = [
         (
             *(race.race, race.kind, race.candidates, race.alive, race.blocks),
@@ -468,8 +476,7 @@ def race_table(result: Result, races: Sequence[RaceCompleted]) -> Section:
         for race in races
     ]
     note = (
-        "Means of different races are not of the same blocks. Eliminations count the blocks of "
-        "all races."
+        "Means of different races are of different runs. Eliminations count the runs of all races."
     )
     if after:
         many = counted(after, "evaluation")

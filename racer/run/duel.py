@@ -17,7 +17,7 @@ from racer.comparison.votes import VOTES, of_votes
 from racer.core.pool import as_sequence
 from racer.errors import RaceInterrupted, ScoresError, SettingError
 from racer.evaluate.coroutines import event_loop
-from racer.evaluate.objective import describe, is_coroutine_function
+from racer.evaluate.objective import describe, is_coroutine_function, misfit
 from racer.results.duel import DuelResult
 from racer.seeding import check_seed, rng_for
 from racer.stats.best import BestPosterior
@@ -108,6 +108,9 @@ def duel(
     inputs = None if items is None else as_sequence(items, "items")
     if not callable(judge):
         raise SettingError(f"judge={judge!r}: give a function judge(a, b, item)")
+    call, n = ("judge(a, b) without items=", 2) if inputs is None else ("judge(a, b, item)", 3)
+    if why := misfit(judge, call, n):
+        raise SettingError(why)
     n_jobs = min(
         whole(n_jobs, "n_jobs", least=1), sys.maxsize if is_coroutine_function(judge) else 1
     )

@@ -94,7 +94,7 @@ class FirstBlock:
             subject = "it " if first.message.startswith(("returned", "gave")) else ""
             failed = f"where {names} is needed: {subject}".rstrip()
         raise ObjectiveError(
-            f"evaluate failed in all {n} evaluations of the first block (instance "
+            f"evaluate failed in all {n} evaluations of the first run (instance "
             f"{reprlib.repr(cell.instance)}), {failed} {first.message.strip()}; nothing "
             "of it is recorded: correct evaluate, or begin with another instance, then run again"
         )
@@ -201,13 +201,13 @@ def _may_be_right_or_wrong(values: Sequence[Any]) -> bool:
 
 
 def _evaluations(values: Sequence[Any], n_blocks: int) -> str:
-    return f"{len(values)} evaluations of the first {n_blocks} blocks"
+    return f"{len(values)} evaluations of the first {n_blocks} runs"
 
 
 def _warn_of_no_difference(values: Sequence[Any], n_blocks: int) -> None:
     same = len({*values}) == 1
-    what = f"{reprlib.repr(values[0])} in all" if same else "one value per block, in all"
-    warn(f"evaluate returned {what} {_evaluations(values, n_blocks)}: does it use config?")
+    what = reprlib.repr(values[0]) if same else "the same value for all candidates of a run"
+    warn(f"evaluate returned {what} in all {_evaluations(values, n_blocks)}: does it use config?")
 
 
 def _repeat(blocks: Sequence[dict[int, Any]]) -> bool:

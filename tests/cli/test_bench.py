@@ -102,7 +102,7 @@ def test_a_signal_kills_the_program_and_prints_what_is_known(tmp_path, name):
     finally:
         benched.kill()
     assert benched.returncode == 128 + getattr(signal, name)
-    assert "Ended: interrupted after 0 rounds" in out
+    assert "Interrupted after 0 of " in out
     assert not any(map(alive, map(int, pids.read_text().split())))
 
 
@@ -221,4 +221,4 @@ def test_ctrl_c_prints_what_is_known(monkeypatch):
 
     monkeypatch.setattr(racer.run.bench, "_runner", interrupted)
     done = run("2", "3", exits=130)
-    assert "interrupted after 3 rounds" in done.output
+    assert "Interrupted after 3 of " in done.output

@@ -55,7 +55,7 @@ def test_outcomes_of_a_block_that_is_not_complete_are_in_the_result():
     assert [len(result.known.of(c)) for c in range(4)] == [3, 3, 2, 2]
     text = " ".join(str(result).split())
     assert "10 of 60 evaluations, 1 of them failed, on 3 instances" in text
-    assert "by 3 evaluations of it" in result.verdict[0]
+    assert ", 3 evaluations)." in result.verdict[0]
 
 
 def test_they_count_in_the_probability_to_be_the_best_by_their_values_not_their_order():

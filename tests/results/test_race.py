@@ -79,7 +79,7 @@ def test_eliminations_have_a_row_each(result):
 def test_eliminations_by_the_posterior_have_no_second_probability(decided):
     assert list(decided.eliminations) == ["block", "candidate", "reason", "against"]
     assert set(decided.eliminations["candidate"]) == {1, 2}
-    assert eliminations(decided).pieces[1].head == ("candidate", "block", "reason", "against")
+    assert eliminations(decided).pieces[1].head == ("candidate", "run", "reason", "against")
 
 
 def test_failures_have_a_row_each(result):
@@ -252,7 +252,7 @@ def test_blocks_have_the_same_number_wherever_they_are_shown(result):
     gone = eliminated(result)[0]
     assert result.eliminations["block"].tolist() == [gone.block]
     (row,) = eliminations(result).pieces[1].rows
-    assert row[:2] == (f"#{gone.candidate}", str(gone.block))
+    assert row[:2] == (f"#{gone.candidate}", str(gone.block + 1))
     ax = result.plot()
     (mark,) = [line for line in ax.lines if line.get_label() == gone.reason]
     assert mark.get_xdata().tolist() == [gone.block + 0.5]  # the right edge of its last cell

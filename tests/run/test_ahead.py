@@ -406,7 +406,7 @@ def test_nothing_goes_ahead_before_the_first_success():
             )
 
     workers = Broken(16, 1)
-    with pytest.raises(racer.ObjectiveError, match="all 9 evaluations of the first block"):
+    with pytest.raises(racer.ObjectiveError, match="all 9 evaluations of the first run"):
         drive(Feed(CONTESTS["race"](), workers))
     assert len(workers.evaluated) == 9
 

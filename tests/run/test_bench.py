@@ -213,7 +213,7 @@ def test_ctrl_c_returns_what_is_known_of_whole_rounds(raced):
         raced(["a", "b"], measure, seed=1)
     result = stop.value.result
     assert (result.ended, len(result.times), result.race.evaluations) == ("interrupted", 3, 6)
-    assert "Ended: interrupted after 3 rounds" in str(result)
+    assert "Interrupted after 3 of " in str(result)
 
 
 def test_a_result_prints_and_is_plain_data(raced):

@@ -48,7 +48,8 @@ def test_nothing_begins_after_the_deadline(clock, seconds, tmp_path):
     assert (result.ended, result.evaluations) == (racer.Ended.DEADLINE, math.ceil(seconds))
     assert result.best is None
     assert result.guess == 0
-    guess = f"which no test supports, is #0, by {math.ceil(seconds / 5)} evaluation"
+    guess = f", {math.ceil(seconds / 5)} evaluation"
+    assert "Best guess, without a test: #0 (" in result.verdict[0]
     assert guess in result.verdict[0]
     assert "0.0" in str(result).split("Survivors")[0]  # its configuration
     whole = racer.resume(path, at(clock))

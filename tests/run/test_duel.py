@@ -137,6 +137,7 @@ def test_an_interrupt_keeps_the_votes():
         (["x", "x"], {}, "a name of its own"),
         (["x", "y"], {"votes": pd.DataFrame({"model_a": ["x"]})}, "no column"),
         (["x", "y"], {"budget": 0}, "budget"),
+        (["x", "y"], {"items": [1]}, "too few arguments, 2"),
     ],
 )
 def test_wrong_calls_are_refused(players, more, words):

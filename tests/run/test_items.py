@@ -393,7 +393,7 @@ def test_they_are_printed_and_in_the_data():
     result = raced()
     text = str(result)
     assert "Mean scores" in text
-    assert "hold at once with probability 0.95" in text
+    assert "95 % intervals, valid together" in text
     assert f"would have been {M * N} evaluations" in text
     rows = json.loads(json.dumps(result.to_dict()))["mean_scores"]
     assert [row["candidate"] for row in rows] == result.means.index.tolist()

@@ -48,9 +48,7 @@ def test_what_cannot_be_used_stops_at_the_first_block(name, kind, tmp_path):
         return answer
 
     given = {"instances": [7, 8], "budget": 100, "seed": 1, "store": tmp_path / "run.db"}
-    message = (
-        rf"first block \(instance [78]\), where a finite number is needed: it returned {shown}"
-    )
+    message = rf"first run \(instance [78]\), where a finite number is needed: it returned {shown}"
     run, what = (racer.race, FIVE) if kind == "race" else (racer.tune, SPACE)
     with pytest.raises(racer.ObjectiveError, match=message):
         run(what, evaluate, **given)
@@ -83,7 +81,7 @@ def test_a_first_block_that_is_requested_in_parts_is_a_rehearsal_too(budget, tmp
     def evaluate(config, instance, seed):
         calls.append(seed)
 
-    message = r"all \d evaluations of the first block .*: it returned a NoneType"
+    message = r"all \d evaluations of the first run .*: it returned a NoneType"
     with pytest.raises(racer.ObjectiveError, match=message):
         racer.tune(SPACE, evaluate, budget=budget, seed=1, store=tmp_path / "run.db")
     assert len(calls) > 2
@@ -123,7 +121,7 @@ def test_failures_of_a_first_block_in_parts_are_recorded_once_another_succeeds(b
 def test_blocks_that_an_ablation_requests_together_are_one_rehearsal(tmp_path):
     tuning = racer.tune(SPACE, lambda c, i, s: noisy(c, s), budget=60, seed=1)
     given = {"source": {"x": 0.5}, "target": {"x": 0.25}, "blocks": 4, "store": tmp_path / "run.db"}
-    with pytest.raises(racer.ObjectiveError, match="all 8 evaluations of the first block"):
+    with pytest.raises(racer.ObjectiveError, match="all 8 evaluations of the first run"):
         racer.ablation(tuning, lambda c, i, s: None, **given)
     result = racer.ablation(tuning, lambda c, i, s: noisy(c, s), **given)
     assert result.known.failures == []
@@ -132,7 +130,7 @@ def test_blocks_that_an_ablation_requests_together_are_one_rehearsal(tmp_path):
 def test_a_program_that_prints_no_number_stops_a_race():
     program = racer.Command([sys.executable, "-c", "print('done')", "{x}", "{instance}"])
     with pytest.raises(
-        racer.ObjectiveError, match=r"first block .*number is needed: the program exited"
+        racer.ObjectiveError, match=r"first run .*number is needed: the program exited"
     ):
         racer.race(FIVE[:2], program, [1, 2], budget=60)
 
@@ -144,7 +142,7 @@ def test_a_program_that_cannot_be_started_stops_a_race(first, tmp_path):
     script.write_text(f"{first}\necho 1\n")
     script.chmod(0o755)
     program = racer.Command([script, "{x}"])
-    message = r"all 2 evaluations of the first block .*, first: the program cannot be started \("
+    message = r"all 2 evaluations of the first run .*, first: the program cannot be started \("
     with pytest.raises(racer.ObjectiveError, match=message):
         racer.race(FIVE[:2], program, budget=60, store=tmp_path / "run.db")
     assert racer.load(tmp_path / "run.db").evaluations == 0
@@ -159,11 +157,13 @@ def test_one_number_is_enough_to_go_on():
 
 def test_constant_values_are_said_at_once():
     constant = [
-        "evaluate returned 0.25 in all 10 evaluations of the first 2 blocks: does it use config?"
+        "evaluate returned 0.25 in all 10 evaluations of the first 2 runs: does it use config?"
     ]
     assert warned(lambda c, i, s: 0.25) == constant
     (said,) = warned(lambda c, i, s: i * 3.5, instances=range(9), deterministic=True)
-    assert said.startswith("evaluate returned one value per block, in all 25 evaluations of")
+    assert said.startswith(
+        "evaluate returned the same value for all candidates of a run in all 25 evaluations of"
+    )
 
 
 def test_answers_that_are_right_by_chance_are_not_constant():
@@ -179,7 +179,9 @@ def test_equal_values_are_named_at_the_end_of_a_short_run():
         return [text for w in caught if (text := str(w.message)).startswith("evaluate ")]
 
     (text,) = tuned(lambda c, i, s: 1.0 * i + s % 7)
-    assert text.startswith("evaluate returned one value per block, in all 39 evaluations of the")
+    assert text.startswith(
+        "evaluate returned the same value for all candidates of a run in all 39 evaluations of the"
+    )
     for right in (1.0, 100.0):  # easy for all, or too difficult
         assert not tuned(lambda c, i, s, right=right: right * (i > 2))
         assert not tuned(lambda c, i, s, right=right: right)
@@ -192,7 +194,9 @@ def test_metrics_that_may_be_right_or_wrong_are_not_named():
     instances = {"instances": range(4), "deterministic": True, "first_test": 2}
     assert not warned(lambda c, i, s: {"error": 0.0, "price": i / 3}, **given, **instances)
     (text,) = warned(lambda c, i, s: {"error": i / 7, "price": i / 3}, **given, **instances)
-    assert text.startswith("evaluate returned one value per block, in all 20 evaluations")
+    assert text.startswith(
+        "evaluate returned the same value for all candidates of a run in all 20 evaluations"
+    )
 
 
 def test_an_ignored_seed_is_said_at_once():

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Draw = Callable[[Axes | None], Axes]
 
 _WIDTH = 80
+_LETTERS = "Algorithms that share a letter are not separated"
 _MOST_PAIRS, _FIRST = 1000, 30  # of more pairs so many are printed
 
 
@@ -65,10 +66,7 @@ def _has_letters(comparison: ComparisonData) -> bool:
 
 
 def _by_letters(comparison: ComparisonData) -> str:
-    return (
-        "Algorithms that share a letter are not separated, the others are; section 'pairs' has "
-        f"a row for each of the {len(comparison.pairs)} pairs, 'matrix' a table"
-    )
+    return f"{_LETTERS}. All {len(comparison.pairs)} pairs: `pairs`, or --with pairs"
 
 
 def _pairs(comparison: ComparisonData) -> list[str | Grid]:
@@ -141,7 +139,7 @@ def as_latex(comparison: ComparisonData, added: Iterable[AddedSection]) -> str:
     ranking += _likeliest(comparison)
     explained = [f"better: {comparison.meaning}", *comparison.explained]
     if _has_letters(comparison):
-        ranking += [_by_letters(comparison), *explained]
+        ranking += [_LETTERS, *explained]
         parts = [latex_table(_ranking(comparison), _sentences(ranking))]
     else:
         pairs = [f"Pairs of algorithms. {title}; {explained[0]}", *explained[1:]]

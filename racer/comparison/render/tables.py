@@ -36,7 +36,7 @@ HEADS = {
     "probability_worse": "P worse",
     "in_rope": "P in rope",
     "depends_on": "why",
-    "joint": "P all so far",
+    "joint": "P, this and all above",
     "next": "P next better",
 }
 _PROBABILITIES = {
