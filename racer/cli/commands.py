@@ -33,6 +33,11 @@ _COMMANDS = {
     "tune": "racer.cli.scenarios:tune",
 }
 
+_LEFT = {
+    "export": ": racer show STORE has the tables, with --csv FOLDER, and --json",
+    "watch": ": the shell has it, watch racer show STORE",
+}
+
 
 class _Commands(click.Group):
     """The commands, by name."""
@@ -99,7 +104,8 @@ class _Commands(click.Group):
         except click.UsageError as error:
             from racer._checks import did_you_mean  # noqa: PLC0415  (a second)
 
-            ctx.fail(error.format_message().rstrip(".") + did_you_mean(args[0], _COMMANDS))
+            instead = _LEFT.get(args[0]) or did_you_mean(args[0], _COMMANDS)
+            ctx.fail(error.format_message().rstrip(".") + instead)
 
 
 @click.group(

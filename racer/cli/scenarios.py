@@ -325,7 +325,7 @@ def answered(
         raise ObjectiveError(f"{error}{advice}") from error
     except OtherStoreError as error:
         names = '--store new.db, or store = "new.db" in the scenario'
-        raise StoreError(f"{error.in_scenario}: {names}") from error
+        raise StoreError(f"{error}: {names}") from error
     if (store := arguments.get("store")) is not None:
         path = shlex.quote(str(store))
         say(f"racer: recorded in {path}; racer show {path} shows it again", err=True)

@@ -112,7 +112,8 @@ def report(store: str, *, output: Path) -> None:
             with refused_as(output):
                 result.report(output, **more)
         except SettingError as error:
-            raise click.ClickException(f"{beside}: {error}; or move it elsewhere") from None
+            where = f"{beside}: {error}; or move it elsewhere" if more else str(error)
+            raise click.ClickException(where) from None
         say(output)
 
 
@@ -124,8 +125,7 @@ def _beside(store: str) -> Path:
 
 @click.command(short_help="Check that a store is sound.")
 @_store_here
-@click.option("--quick", is_flag=True, help="Compare checksums only; replay nothing.")
-def check(store: str, *, quick: bool) -> None:
+def check(store: str) -> None:
     """Check STORE, and show its contents and how to resume it.
 
     Without STORE: the only one in this folder.
@@ -136,7 +136,7 @@ def check(store: str, *, quick: bool) -> None:
     from racer.store.load import check_store  # noqa: PLC0415  (a second)
 
     with reported():
-        report = check_store(store, quick=quick)
+        report = check_store(store)
     if report.settings:
         for name, value in _lines(report):
             line = f"{name:<14} {value}"
@@ -156,9 +156,7 @@ def _lines(report: Report) -> list[tuple[str, str]]:
     by_status = ", ".join(f"{count} {status}" for status, count in most_first)
     lines = [
         ("kind", str(report.kind)),
-        ("candidates", str(report.candidates)),
-        ("instances", "none" if report.instances is None else str(report.instances)),
-        ("evaluations", f"{report.evaluations} ({by_status or 'none yet'})"),
+        ("evaluations", f"{report.statuses.total()} ({by_status or 'none yet'})"),
         ("seconds", f"{report.seconds:.6g}, summed over evaluations"),
     ]
     if report.failure:
@@ -168,8 +166,6 @@ def _lines(report: Report) -> list[tuple[str, str]]:
         config = f" {report.result.best}" if isinstance(report.result, TuneResult) else ""
         lines += [
             ("not needed", f"{report.result.unused.cells} of the evaluations, made ahead"),
-            ("blocks", str(report.blocks)),
-            ("still in", ", ".join(f"#{c}" for c in report.result.survivors)),
             ("best", "unknown" if best is None else f"#{best}{config}"),
         ]
     given = {n: value for n, value in report.settings.items() if value not in (None, [])}

@@ -325,7 +325,8 @@ class Feed(Generic[R]):
         blocks = auto if self.ahead == "auto" else self.ahead
         self._blocks = blocks if self.workers.takes_more else 0
         # `_reusable`: told as capped, but known up to a larger bound
-        self._prefetched, self._reusable, self._unused = self.prefetched or Prefetched.none()
+        none = Prefetched({}, {}, Unused())
+        self._prefetched, self._reusable, self._unused = self.prefetched or none
         self._running: dict[CellKey, Cell] = {}
         # of candidates that were eliminated: the end of a tuning may ask for them nevertheless
         self._kept: dict[CellKey, Outcome] = {}

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 _CHAINS = 64
 _WARM_UP, _ROUND, _MOST = 300, 250, 40  # sweeps, sweeps, rounds
-_THIN = 10  # sweeps between draws of the differences
+_THIN = (10, 50)  # sweeps between draws of the differences, at least and at most
+_CELLS = 1 << 9  # differences for a sweep more: draws of many data sets take much memory
 _ERROR = 0.004  # of a probability, below half of its second decimal
 _R_HAT = 1.02  # of 64 chains, split in two: as near to 1 as so short ones can be
 _UPPER = 1000.0  # bounds of standard deviations, in units of those of the data
@@ -397,13 +398,14 @@ def _sampled(chains: _Chains, rope: float) -> _Draws:
     states: list[_Floats] = []
     deltas: list[_Floats] = []
     sums, n, error, worst = np.zeros((3, _CHAINS, 3)), 0, math.inf, math.inf
+    thin = int(np.clip(chains.delta.size // _CELLS, *_THIN))
     total = np.zeros(chains.delta.shape[1])
     for _ in range(_MOST):
         for sweep in range(_ROUND):
             chains.sweep()
             states.append(np.hstack([chains.delta0, np.log(chains.sigma0), np.log(chains.nu)]))
             total += chains.delta.mean(axis=0)
-            if sweep % _THIN == 0:
+            if sweep % thin == 0:
                 deltas.append(chains.delta)
         sums += _counted(np.array(states[-_ROUND:]), rope).sum(axis=1)
         n += _ROUND

@@ -269,6 +269,7 @@ def signed_rank_test(
 
 
 _CELLS = 1 << 18  # weights at a time: what fits in the cache
+_ROWS = 1 << 11  # added up at a time
 IGNORANCE = (math.sqrt(17.0) - 3.0) / 2.0
 
 
@@ -402,7 +403,11 @@ def _weights(
     for start in range(0, draws, step):
         k = min(step, draws - start)
         weights[by_size, :k] = rng.standard_exponential((n, k), dtype=np.float32)
-        np.cumsum(weights[:, :k], axis=0, out=cumulative[1:, :k])
+        # some rows at a time, the last sum ahead of them: all rows do not fit in the cache
+        for row in range(0, n, _ROWS):
+            sums = cumulative[row : row + _ROWS + 1, :k]
+            sums[1:] = weights[row : row + _ROWS, :k]
+            np.cumsum(sums, axis=0, out=sums)
         yield weights[:, :k], cumulative[:, :k]
 
 

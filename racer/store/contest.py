@@ -19,7 +19,15 @@ from racer.evaluate.command.command import IDENTITY, Command
 from racer.evaluate.recorded import SCORES
 from racer.space.space import Space
 from racer.space.stored import not_kept
-from racer.store.jsonable import decode, encode, is_plain, qualified_name, same, shown_apart
+from racer.store.jsonable import (
+    decode,
+    encode,
+    is_plain,
+    left_class,
+    qualified_name,
+    same,
+    shown_apart,
+)
 from racer.store.reader import OtherStoreError, sense_made_of
 from racer.store.schema import (
     ARGUMENTS,
@@ -131,13 +139,8 @@ def _check_difference(path: str, name: str, old: Any, new: Any) -> None:
     if name in ("space", "runtime"):  # with a function for its utility
         with suppress(KeyError, TypeError, StopIteration):  # what is recorded is not a space
             name, new, old = _where_they_differ(name, new, old)
-    limits = [_fields(value).get("limit", value) for value in (new, old)]
-    raise OtherStoreError(
-        *(
-            f"{name} is {here}, but the race in {path!r} has {there}: give that, or"
-            for here, there in (shown_apart(new, old), shown_apart(*limits))
-        )
-    )
+    here, there = shown_apart(new, old)
+    raise OtherStoreError(f"{name} is {here}, but the race in {path!r} has {there}: give that, or")
 
 
 def _begun_without(path: str, name: str, shown: str = "") -> OtherStoreError:
@@ -304,7 +307,7 @@ def _recorded(reader: Reader, name: str, encoded: Any, numbered: bool) -> Any:
         prices: Any = reader.prices()
         found: Any = checked_prices(prices) if prices else ()
         return RecordedPrices(found)
-    value = decode_setting(reader.path, name, encoded)
+    value = decode_setting(reader, name, encoded)
     if name == "space":
         if (missing := not_kept(value)) is not None:
             raise StoreError(
@@ -315,28 +318,32 @@ def _recorded(reader: Reader, name: str, encoded: Any, numbered: bool) -> Any:
     return value or None if name == "test_instances" else value
 
 
-def decode_setting(path: str, name: str, encoded: Any) -> Any:
+def decode_setting(reader: Reader, name: str, encoded: Any) -> Any:
     """Return a recorded setting, decoded; StoreError if it was only described, or makes no sense."""
+    store = f"store {reader.path!r}"
+    if (cls := left_class(encoded)) is not None:
+        raise StoreError(
+            f"{store}: its {name} is a {cls}, which racer {VERSION} does not have: go on with racer "
+            f"{reader.setup.settings['racer']}, which began it, or begin another store"
+        )
     try:
         return decode(encoded)
     except ValueError as error:
-        with sense_made_of(path):
-            plain = is_plain(encoded)
-        if plain:
-            raise StoreError(
-                f"store {path!r}: its {name} cannot be rebuilt ({error}): it is damaged, or was "
-                f"written on another system; pass the same again, racer.resume(.., {argument(name)})"
-            ) from None
-        raise StoreError(
-            f"store {path!r} only describes its {name}, which JSON cannot hold: pass the same "
-            f"again, racer.resume(.., {argument(name)})"
-        ) from None
+        with sense_made_of(reader.path):
+            what = f"{store} only describes its {name}, which JSON cannot hold:"
+            if is_plain(encoded):
+                what = (
+                    f"{store}: its {name} cannot be rebuilt ({error}): it is damaged, or was "
+                    "written on another system;"
+                )
+        again = f"pass the same again, racer.resume(.., {argument(name)})"
+        raise StoreError(f"{what} {again}") from None
 
 
 def recorded_budgets(reader: Reader) -> tuple[Budget, ...]:
     """Return the budgets of a store; StoreError if they make no sense."""
     with sense_made_of(reader.path):
-        written = decode_setting(reader.path, "budget", reader.setup.settings["budget"])
+        written = decode_setting(reader, "budget", reader.setup.settings["budget"])
         try:
             return Budget.each(written)
         except BudgetError as error:
@@ -355,7 +362,7 @@ def may_grow_to(reader: Reader, budget: Budget) -> bool:
     if reader.setup.kind == "tuning" or is_used_up(reader):
         return True
     encoded = reader.setup.settings.get("decider")
-    decider = decode_setting(reader.path, "decider", encoded) if is_plain(encoded) else None
+    decider = decode_setting(reader, "decider", encoded) if is_plain(encoded) else None
     plans = not isinstance(decider, Decider) or decider.ends_itself
     return reader.ending() is None and not plans
 

@@ -38,14 +38,10 @@ _RECORDS: Mapping[str, type[Any]] = {
     for cls in (Budget, Runtime, GateRace, *_DECIDERS)
     if isinstance(cls, type) and is_dataclass(cls)
 }
+_NUMBERS = "float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64"
 _SCALARS: Mapping[str, type[np.generic]] = {
-    **{f"float{bits}": np.dtype(f"float{bits}").type for bits in (16, 32, 64)},
-    **{f"int{bits}": np.dtype(f"int{bits}").type for bits in (8, 16, 32, 64)},
-    **{f"uint{bits}": np.dtype(f"uint{bits}").type for bits in (8, 16, 32, 64)},
-    "bool": np.bool_,
-    "str": np.str_,
+    name: np.dtype(name).type for name in (*_NUMBERS.split(), "bool", "str")
 }
-_SCALAR_NAMES = {kind: name for name, kind in _SCALARS.items()}
 _PATHS: Mapping[str, type[PurePath]] = {
     cls.__name__: cls for cls in (PurePosixPath, PureWindowsPath, PosixPath, WindowsPath)
 }
@@ -113,7 +109,7 @@ def _record(value: Any) -> dict[str, Any]:
 
 
 def _numpy(value: np.generic) -> dict[str, Any]:
-    return {"!numpy": [_SCALAR_NAMES[type(value)], _encode(value.item())]}
+    return {"!numpy": [np.dtype(type(value)).name, _encode(value.item())]}
 
 
 _ENCODERS: Mapping[type, Callable[[Any], Any]] = {
@@ -147,6 +143,12 @@ def is_plain(encoded: Any) -> bool:
     if isinstance(encoded, dict):
         return not {"!object", "!array"} & encoded.keys() and all(map(is_plain, encoded.values()))
     return True
+
+
+def left_class(encoded: Any) -> str | None:
+    """Return the class of an encoded record that this version does not have, if it is one."""
+    name = encoded.get("!racer") if isinstance(encoded, dict) else None
+    return name if isinstance(name, str) and name.isidentifier() and name not in _RECORDS else None
 
 
 def decode(encoded: Any) -> Any:
@@ -191,12 +193,6 @@ _DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "!numpy": _scalar,
     "!path": lambda content: _PATHS[content[0]](*content[1:]),
 }
-
-
-def shown(encoded: Any) -> str:
-    """Return an encoded value as a message shows it."""
-    text = _whole(encoded)
-    return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + ".."
 
 
 def shown_apart(*encoded: Any) -> list[str]:

@@ -23,7 +23,7 @@ from racer.store.schema import FIRST_MESSAGE, STATUSES, VerdictRow
 if TYPE_CHECKING:
     from os import PathLike
 
-    from racer.core.contest import Contest, Kind
+    from racer.core.contest import Kind
     from racer.results.ablation import AblationResult
     from racer.results.race import RaceResult
     from racer.results.tuning import TuneResult
@@ -95,7 +95,7 @@ def load_record(store: str | PathLike[str]) -> StoredResult:
         settings = seen_settings(reader, setup)
         result = restored(reader)
         if result is None:
-            result, _, _ = replayed(reader)
+            result = replayed(reader)
         names = ("racer", "evaluate", "command", "retries", "timeout", "memory")
         how = {name: settings[name] for name in names if name in settings}
         how |= {"workers": _n_workers(reader, settings), "store": reader.path}
@@ -129,7 +129,7 @@ def why_not_replayed(reader: Reader) -> str | None:
 def seen_settings(reader: Reader, setup: Setup) -> dict[str, Any]:
     """Return the settings, decoded where JSON can hold them, else as they are described."""
     return {
-        name: decode_setting(reader.path, name, value) if is_plain(value) else value
+        name: decode_setting(reader, name, value) if is_plain(value) else value
         for name, value in setup.settings.items()
     }
 
@@ -142,11 +142,8 @@ def restored(reader: Reader) -> AnyResult | None:
     return None
 
 
-def replayed(reader: Reader) -> tuple[AnyResult, Contest[Any], int]:
-    """Return the result of a recorded contest, the contest, and how many verdicts were compared.
-
-    StoreError if it is not sound.
-    """
+def replayed(reader: Reader) -> AnyResult:
+    """Return the result of a recorded contest; StoreError if it is not sound."""
     missing: list[Conclusion] = []  # this does not write
     recorder = Recorder(missing.append)
     try:
@@ -164,10 +161,10 @@ def replayed(reader: Reader) -> tuple[AnyResult, Contest[Any], int]:
         first = missing[0]
         what = "verdict on block" if isinstance(first, VerdictRow) else "candidate"
         reader.damaged(f"it has an ending, but no {what} {first[0]}")
-    result = replace(contest.result(), unused=prefetched.unused())
+    result: AnyResult = replace(contest.result(), unused=prefetched.unused())
     if contest.ended is None and reader.is_out_of_time():
         result = replace(result, ended=Ended.DEADLINE)
-    return result, contest, recorder.n_compared
+    return result
 
 
 @dataclass
@@ -178,70 +175,42 @@ class Report:
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)  # decoded if JSON can hold them
-    candidates: int = 0
-    instances: int | None = None
     statuses: Counter[str] = field(default_factory=Counter)
     failure: str = ""
-    blocks: int = 0
-    verdicts: int = 0  # that came out the same when it was replayed
-    evaluations: int = 0
     seconds: float = 0.0
     result: AnyResult | None = None  # None if it cannot be replayed
     ended: str | None = None
     resume: str = ""  # the call that continues it
 
 
-def check_store(path: str | PathLike[str], *, quick: bool = False) -> Report:
-    """Check a store, which may be in use, without writing: integrity, checksums, verdicts.
-
-    `quick`: do not replay it.
-    """
+def check_store(path: str | PathLike[str]) -> Report:
+    """Check a store, which may be in use, without writing: integrity, checksums, verdicts."""
     report = Report()
     with open_to_read(str(path), is_checked=False) as reader:
         try:
             with sense_made_of(reader.path):
-                _fill(report, reader, quick)
+                _fill(report, reader)
         except StoreError as error:
             report.problems.append(str(error))
     return report
 
 
-def _fill(report: Report, reader: Reader, quick: bool) -> None:
+def _fill(report: Report, reader: Reader) -> None:
     """Report all that is found; StoreError at the first thing that is not sound."""
     reader.check()
-    if not quick:
-        reader.check_pages("integrity_check(10)")
-
     setup = reader.setup
     report.kind = setup.kind
     report.settings = seen_settings(reader, setup)
-    report.candidates = len(setup.candidates)
-    if setup.kind == "tuning":
-        ((report.candidates,),) = reader.rows("SELECT count(DISTINCT candidate) FROM outcomes")
-    report.instances = None if setup.instances is None else len(setup.instances)
     report.resume = reader.how_to_resume()
-    ending = reader.ending()
+    ending, _ = reader.ending(), reader.concluded(VerdictRow)  # each is checked
     report.ended = None if ending is None else ending.ended
-
-    _ = reader.eliminated(reader.concluded(VerdictRow))
     for status, n, seconds in reader.rows(STATUSES):
         report.statuses[status] = n
         report.seconds += seconds
     report.failure = next((message for (message,) in reader.rows(FIRST_MESSAGE)), "")
-    report.evaluations = report.statuses.total()
-
     if (why := why_not_replayed(reader)) is not None:
         report.notes.append(f"{why}: verdicts were not replayed")
         return
-    # candidates and instances may be replaced by their numbers
-    if quick:
-        report.result = restored(reader)
-        if report.result is None:
-            report.notes.append("not replayed: without --quick, its verdicts are checked as well")
-            return
-        report.blocks = len(report.result.known)
-    else:
-        report.result, contest, report.verdicts = replayed(reader)
-        report.blocks = contest.n_blocks
-        if not is_result_of(reader, report.result):
-            reader.damaged("its result says otherwise than its outcomes")
+    report.result = replayed(reader)
+    if not is_result_of(reader, report.result):
+        reader.damaged("its result says otherwise than its outcomes")

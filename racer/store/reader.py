@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import operator
 import os
 import shlex
 import shutil
@@ -25,7 +24,7 @@ from racer.store import schema
 from racer.store.jsonable import is_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from racer.evaluate.outcome import CellKey
 
@@ -46,14 +45,10 @@ def connect(path: str, mode: str) -> sqlite3.Connection:
 
 
 class OtherStoreError(StoreError):
-    """A store that cannot be used by this call, where another one could.
+    """A store that cannot be used by this call, where another one could."""
 
-    `in_scenario` is the message as it is for one whose settings stand in a scenario.
-    """
-
-    def __init__(self, message: str, in_scenario: str = "") -> None:
+    def __init__(self, message: str) -> None:
         super().__init__(f"{message} another store")
-        self.in_scenario = f"{in_scenario or message} another store"
 
 
 _WHAT_TO_DO = {
@@ -199,9 +194,9 @@ class Reader:
 
         Those of a file that is as its last run left it, known by its digest, are not read.
         """
-        found = dict(self.rows("SELECT name, sql FROM sqlite_master"))
+        written = dict(self.rows("SELECT name, sql FROM sqlite_master"))
         for table, statement in schema.TABLES.items():
-            if found.get(table) != statement:
+            if written.get(table) != statement:
                 self.damaged(f"its table {table!r} is not that of a store")
         if self.rows("SELECT 1 FROM sqlite_master WHERE type = 'trigger'"):
             self.damaged("it has triggers, which no store has")
@@ -210,7 +205,9 @@ class Reader:
             self.damaged("it does not say once how many outcomes it has")
         if self.result is not None:
             return int(heads[0][0]), int(heads[0][1])
-        self.check_pages("quick_check(1)")
+        found = [str(row[0]) for row in self.rows("PRAGMA quick_check(1)")]
+        if found != ["ok"]:
+            self.damaged("; ".join(found))
         return self._check_outcomes(heads[0])
 
     def _check_outcomes(self, expected: tuple[object, object]) -> tuple[int, int]:
@@ -249,14 +246,6 @@ class Reader:
                 self.damaged(f"row {row[0]} of its table {table!r} does not match its checksum")
         return [kind._make(row[:n]) for row in rows]
 
-    def eliminated(self, verdicts: Iterable[schema.VerdictRow]) -> set[int]:
-        """Return the candidates that verdicts have dropped."""
-        try:
-            drops = [drop for verdict in verdicts for drop in json.loads(verdict.dropped)]
-            return {operator.index(drop["candidate"]) for drop in drops}
-        except (TypeError, ValueError, KeyError, RecursionError) as error:
-            self.damaged(f"its verdicts make no sense ({error})")
-
     def prices(self) -> list[float | tuple[float, ...]]:
         """Return the price of each candidate that a tuner sampled."""
         try:
@@ -279,12 +268,6 @@ class Reader:
         if len(endings) > 1:
             self.damaged("it has more than one ending")
         return endings[0] if endings else None
-
-    def check_pages(self, check: str) -> None:
-        """Raise StoreError if SQLite's own check of the file finds something."""
-        found = [str(row[0]) for row in self.rows(f"PRAGMA {check}")]
-        if found != ["ok"]:
-            self.damaged("; ".join(found))
 
     def damaged(self, what: str) -> NoReturn:
         """Raise StoreError: damage that SQLite does not see."""

@@ -50,7 +50,6 @@ class Recorder:
         self._ending: Ending | None = None
         self._where = self._hint = ""
         self.replaying: bool = False
-        self.n_compared = 0  # verdicts
 
     def expect(self, reader: Reader, *, larger_budget: bool) -> None:
         """Compare the events to come with the recorded ones."""
@@ -105,8 +104,6 @@ class Recorder:
                 f"{self._where}: replayed, {what} comes out otherwise: recorded is "
                 f"{_told(recorded)}; now it is {_told(now)}. {self._hint}; the file was left as it is"
             )
-        elif isinstance(now, VerdictRow):
-            self.n_compared += 1
 
     def _compare_candidates(self, event: CandidatesAdded) -> None:
         for number, config in enumerate(event.configs, event.first):
@@ -175,11 +172,6 @@ class Prefetched(NamedTuple):
     more: dict[CellKey, Outcome]  # told as capped, but known to a larger bound
     wasted: Unused  # capped too early
 
-    @classmethod
-    def none(cls) -> Prefetched:
-        """Return the counts of a contest without records."""
-        return cls({}, {}, Unused())
-
     def unused(self) -> Unused:
         """Count the unused evaluations."""
         return self.wasted.plus(Unused.from_outcomes(self.ahead.values()))
@@ -243,7 +235,7 @@ class Recording:
         store, contest = self._store, self._contest
         if not store.holds_a_race:
             store.begin(self._given)
-            return Prefetched.none()
+            return Prefetched({}, {}, Unused())
         untold = replay(contest, store.reader, self._recorder)
         if self._has_grown:
             recorded = store.reader.setup

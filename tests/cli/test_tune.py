@@ -377,6 +377,7 @@ def test_each_long_flag_of_irace_is_known():
 def test_a_command_that_is_not_there_brings_the_nearest_to_mind():
     done = said("tun", exits=2)
     assert "No such command 'tun'; did you mean 'tune'?" in done.stderr
+    assert "'export': racer show STORE has the tables" in said("export", exits=2).stderr
 
 
 def test_a_store_has_a_name(folder):

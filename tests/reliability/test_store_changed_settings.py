@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import sqlite3
-from contextlib import closing
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 import flat
 import numpy as np
 import pytest
+from stored import changed
 
 import racer
 from racer.core.rules import Rules
@@ -104,9 +103,7 @@ def test_another_version_of_racer_is_named(recorded, stores):
 
 def rewrite(path, row):
     """Change a verdict, and its checksum with it."""
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?)", (*row, checksum(row)))
-        connection.commit()
+    changed(path, ("REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?)", *row, checksum(row)))
 
 
 def test_a_verdict_that_comes_out_otherwise_names_the_block_and_the_versions(recorded, stores):

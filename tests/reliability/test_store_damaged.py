@@ -8,10 +8,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from stored import changed
 
 import racer
 from racer.store.load import check_store
-from racer.store.schema import SCHEMA, VerdictRow, checksum, settings_digest
+from racer.store.schema import SCHEMA, VerdictRow, checksum
 
 
 def try_to_resume(path, stores, recorded):
@@ -145,22 +146,6 @@ def test_changed_by_hand(recorded, stores, change):
     assert check_store(recorded.path).problems
 
 
-def damaged_settings(path, changes):
-    """Change settings, or rows of other tables, and their checksum with them."""
-    with closing(sqlite3.connect(path)) as connection:
-        for statement, *values in changes:
-            connection.execute(statement, values)
-        texts = dict(connection.execute("SELECT name, value FROM settings"))
-        del texts["checksum"]
-        parts = [
-            connection.execute(f"SELECT {table[:-1]}, value FROM {table} ORDER BY 1").fetchall()
-            for table in ("candidates", "instances")
-        ]
-        written = settings_digest(texts, *parts)
-        connection.execute("UPDATE settings SET value = ? WHERE name = 'checksum'", (written,))
-        connection.commit()
-
-
 SET = "UPDATE settings SET value = ? WHERE name = ?"
 DEEP = "[" * 100_000 + "]" * 100_000
 DRAWS = '{"!racer": "BayesianFriedman", "fields": {"draws": 1000000000000}}'
@@ -194,7 +179,7 @@ DRAWS = '{"!racer": "BayesianFriedman", "fields": {"draws": 1000000000000}}'
 )
 def test_settings_that_make_no_sense_are_refused_by_all(recorded, stores, changes):
     """With the right checksum: written by a program that was wrong, or by somebody."""
-    damaged_settings(recorded.path, changes)
+    changed(recorded.path, *changes)
     before = Path(recorded.path).read_bytes()
     assert check_store(recorded.path).problems
     with pytest.raises(racer.RacerError):
@@ -208,9 +193,7 @@ def test_settings_that_make_no_sense_are_refused_by_all(recorded, stores, change
 def test_verdicts_that_make_no_sense(recorded, stores, dropped):
     """With the right checksum."""
     row = VerdictRow(6, None, dropped)
-    with closing(sqlite3.connect(recorded.path)) as connection:
-        connection.execute("REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?)", (*row, checksum(row)))
-        connection.commit()
+    changed(recorded.path, ("REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?)", *row, checksum(row)))
     with pytest.raises(racer.StoreError, match="its verdict at block 6 comes out otherwise"):
         racer.resume(recorded.path, stores.evaluate)
     assert check_store(recorded.path).problems

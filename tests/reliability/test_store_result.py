@@ -13,7 +13,7 @@ from contextlib import closing
 import flat
 import numpy as np
 import pytest
-from typed import typed
+from stored import changed
 
 import racer
 from racer.store import load
@@ -263,14 +263,6 @@ def test_nothing_in_a_result_ends_in_a_traceback(copied):
     assert n == 30
 
 
-def change_a_value(path):
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute(
-            "UPDATE outcomes SET value = value + 1 WHERE block = 1 AND candidate = 1"
-        )
-        connection.commit()
-
-
 def test_one_of_another_version_is_not_used(copied, monkeypatch):
     forge(copied, json.dumps({**json.loads(text_in(copied)), "racer": "0.0.1"}))
     replays, replayed = [], load.replayed
@@ -280,26 +272,8 @@ def test_one_of_another_version_is_not_used(copied, monkeypatch):
     assert check_store(copied).problems == []
 
 
-def test_a_quick_check_replays_nothing(copied, no_replay):
-    def quick():
-        return typed("check", "--quick", copied)
-
-    done = quick()
-    assert done.exit_code == 0
-    assert "still in" in done.output
-    with closing(sqlite3.connect(copied)) as connection:
-        connection.execute("CREATE VIEW mine AS SELECT 1")
-    done = quick()
-    assert done.exit_code == 0
-    assert "not replayed" in done.output
-    change_a_value(copied)
-    done = quick()
-    assert done.exit_code == 1
-    assert "does not match its checksum" in done.output
-
-
 def test_a_store_that_was_changed_is_read_as_without_a_result(copied):
-    change_a_value(copied)
+    changed(copied, ("UPDATE outcomes SET value = value + 1 WHERE block = 1",))
     for read in (racer.load, lambda store: racer.resume(store, noisy)):
         with pytest.raises(racer.StoreError, match="does not match its checksum"):
             read(copied)

@@ -11,6 +11,7 @@ import flat
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from stored import changed
 from typed import typed
 
 import racer
@@ -19,6 +20,7 @@ from racer.store import schema
 READERS = (["check"], ["show"], ["show", "--json"])
 RUNNERS = (["resume", "--yes", "-q", "--budget", "62"],)
 KINDS = ("race", "tuning")
+SET = "REPLACE INTO settings VALUES (?, ?)"
 # what is recorded repeats itself, and the first test of a worker may make it
 pytestmark = pytest.mark.filterwarnings("ignore:evaluate seems to ignore its seed")
 
@@ -36,33 +38,11 @@ def _stores(tmp_path_factory):
     tuned = {"budget": 60, "store": folder / "tuning.db", **given}
     flat.tune(space, evaluate, [1, 2, 3], **tuned)
     pool = [{"x": 1}, {"x": 2}, {"x": 3}]
-    flat.race(pool, evaluate, budget=30, store=folder / "race.db", **given)
+    flat.race(pool, evaluate, [1, 2, 3], budget=30, store=folder / "race.db", **given)
     named = {"evaluate": program.identity, "command": program.settings}
     for kind in KINDS:  # as if the program had run so often
-        texts = {name: json.dumps(value) for name, value in named.items()}
-        written_anew(folder / f"{kind}.db", lambda parts, _: parts["settings"].update(texts))  # noqa: B023
+        changed(folder / f"{kind}.db", *((SET, name, json.dumps(v)) for name, v in named.items()))
     return folder
-
-
-def written_anew(path, change):
-    """Change what a store says, and write its checksums as its writer would."""
-    with closing(sqlite3.connect(path)) as connection:
-        parts = {
-            table: dict(connection.execute(f"SELECT * FROM {table} ORDER BY 1"))
-            for table in ("settings", "candidates", "instances")
-        }
-        del parts["settings"]["checksum"]
-        change(parts, connection)
-        is_tuning = parts["settings"].get("kind") == '"tuning"'
-        candidates = [] if is_tuning else list(parts["candidates"].items())
-        digest = schema.settings_digest(
-            parts["settings"], candidates, list(parts["instances"].items())
-        )
-        for table, rows in parts.items():
-            more = {"checksum": digest} if table == "settings" else {}
-            connection.execute(f"DELETE FROM {table}")
-            connection.executemany(f"INSERT INTO {table} VALUES (?, ?)", {**rows, **more}.items())
-        connection.commit()
 
 
 def told(path, *commands):
@@ -101,9 +81,9 @@ def places(value, place=()):
 def replaced(value, place, new):
     if not place:
         return new
-    changed = value.copy()
-    changed[place[0]] = replaced(value[place[0]], place[1:], new)
-    return changed
+    copy = value.copy()
+    copy[place[0]] = replaced(value[place[0]], place[1:], new)
+    return copy
 
 
 SLOW = (HealthCheck.too_slow, HealthCheck.function_scoped_fixture)
@@ -117,15 +97,14 @@ def test_no_setting_candidate_or_instance_raises_a_raw_error(stores, data):
     path = stores / "changed.db"
     shutil.copy(stores / f"{kind}.db", path)
 
-    def change(parts, _):
-        table = data.draw(st.sampled_from(["settings"] * 4 + ["candidates", "instances"]))
-        table = table if parts[table] else "settings"
-        name = data.draw(st.sampled_from(sorted(parts[table])))
-        old = json.loads(parts[table][name])
-        place = data.draw(st.sampled_from(places(old)))
-        parts[table][name] = json.dumps(replaced(old, place, data.draw(VALUES)))
-
-    written_anew(path, change)
+    table = data.draw(st.sampled_from(["settings"] * 4 + ["candidates", "instances"]))
+    with closing(sqlite3.connect(path)) as connection:
+        rows = dict(connection.execute(f"SELECT * FROM {table}"))
+    name = data.draw(st.sampled_from(sorted(rows.keys() - {"checksum"})))
+    old = json.loads(rows[name])
+    place = data.draw(st.sampled_from(places(old)))
+    new = json.dumps(replaced(old, place, data.draw(VALUES)))
+    changed(path, (SET.replace("settings", table), name, new))
     told(path, *READERS, *RUNNERS)
 
 
@@ -149,6 +128,7 @@ def test_nor_does_a_verdict_or_an_ending(stores, kind, dropped, evidence, best):
     told(path, *READERS, *RUNNERS)
 
 
+LEFT = {"!racer": "BradleyTerryRace", "fields": {}}
 SAID = [
     ("command", 5, "its command makes no sense"),
     ("command", [], "its command makes no sense"),
@@ -156,6 +136,7 @@ SAID = [
     ("kind", [], "a contest of the kind"),
     ("runtime", 5, "its runtime makes no sense"),
     ("retries", "x", "its retries makes no sense"),
+    ("decider", LEFT, "its decider is a BradleyTerryRace, which racer .* go on with racer"),
     ("seed", -1, "no race can be made of its settings"),
 ]
 
@@ -164,6 +145,6 @@ SAID = [
 def test_a_setting_that_makes_no_sense_is_named(stores, name, value, says):
     path = stores / "changed.db"
     shutil.copy(stores / "tuning.db", path)
-    written_anew(path, lambda parts, _: parts["settings"].update({name: json.dumps(value)}))
+    changed(path, (SET, name, json.dumps(value)))
     with pytest.raises(racer.StoreError, match=says):
         racer.load(path)

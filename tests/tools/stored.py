@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import sqlite3
+from contextlib import closing, contextmanager
 
 from racer.store import schema
 from racer.store.replay import Recording
@@ -28,3 +29,20 @@ def counted_anew(connection):
         connection.execute(schema.ADD["outcomes"], (*row, number, before))
     connection.execute("UPDATE recorded SET outcomes = ?, checksum = ?", (len(rows), before))
     connection.commit()
+
+
+def changed(path, *statements):
+    """Execute statements on a store, and write the checksum of its settings as its writer would."""
+    with closing(sqlite3.connect(path)) as connection:
+        for statement, *values in statements:
+            connection.execute(statement, values)
+        texts, *parts = (
+            dict(connection.execute(f"SELECT * FROM {table} ORDER BY 1"))
+            for table in ("settings", "candidates", "instances")
+        )
+        del texts["checksum"]
+        if texts.get("kind") == '"tuning"':  # its candidates are sampled
+            parts[0].clear()
+        digest = schema.settings_digest(texts, *(list(part.items()) for part in parts))
+        connection.execute("UPDATE settings SET value = ? WHERE name = 'checksum'", (digest,))
+        connection.commit()

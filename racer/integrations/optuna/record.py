@@ -37,7 +37,7 @@ from racer.integrations.optuna.attributes import (
 from racer.integrations.optuna.metrics import outcomes_of_trial, settings_of
 from racer.integrations.optuna.reports import is_feasible, is_maximized, report_mean
 from racer.seeding import check_seed
-from racer.store.jsonable import dumps, encode, same, shown
+from racer.store.jsonable import dumps, encode, same, shown_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -306,7 +306,7 @@ class StudyRecord:
 
 def _difference(name: str, recorded: Any, given: Any) -> str:
     if name != "instances":
-        return f"another {name} ({shown(recorded)}, not {shown(given)})"
+        return f"another {name} ({', not '.join(shown_apart(recorded, given))})"
     count, n = recorded[0], given[0]
     what = f"{count}, not {n}" if count != n else f"{n} too, but others or in another order"
     return f"other instances ({what})"
