@@ -27,7 +27,7 @@ from racer.render.sections import Code, Section
 from racer.render.text import as_text, folded
 from racer.results import summary as parts
 from racer.results.ablation import AblationResult
-from racer.results.page import command_line
+from racer.results.page import command_line, race_table
 from racer.results.tuning import TuneResult
 from racer.space.irace.table import written_configurations
 
@@ -254,7 +254,7 @@ def _answer(result: RaceResult | TuneResult, line: Callable[[Any], str] | None) 
         if not result.rules.is_front:
             pieces[-1:-1] = parts.configurations(result)
         if isinstance(result, TuneResult):
-            pieces.insert(-1, parts.race_table(result, result.completed_races))
+            pieces.insert(-1, race_table(result, result.completed_races))
         if len(result.eliminations):
             pieces.insert(-1, parts.eliminations(result))
     if result.known.failures:

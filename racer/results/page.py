@@ -24,8 +24,9 @@ from racer.results.summary import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
+    from racer.core.events import RaceCompleted
     from racer.render.sections import Piece
     from racer.results.ablation import AblationResult
     from racer.results.base import Result
@@ -233,3 +234,24 @@ def page(title: str, result: Result, own_sections: Callable[[], list[Section]]) 
         "provenance": dict(result.provenance),
     }
     return as_page(title, subtitle(result), result.verdict, sections, data)
+
+
+def race_table(result: Result, races: Sequence[RaceCompleted]) -> Section:
+    """Return the races of a tuning in a table."""
+    is_over = races and result.ended not in {"deadline", "interrupted"}
+    after = result.evaluations - races[-1].evaluations if is_over else 0
+    head = ("race", "kind", "candidates", "left", f"{result._words.run}s", "best", "mean", "ended")
+    rows = [
+        (
+            *(race.race, race.kind, race.candidates, race.alive, race.blocks),
+            *("-" if race.best is None else f"#{race.best}", number(race.best_mean, 4), race.ended),
+        )
+        for race in races
+    ]
+    note = (
+        "Means of different races are of different runs. Eliminations count the runs of all races."
+    )
+    if after:
+        many = counted(after, "evaluation")
+        note += f" After the last race {many} went to the elites, in the order of the model."
+    return Section("Races", (Grid.of(head, rows, left="kind ended"), note))

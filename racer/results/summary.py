@@ -24,7 +24,7 @@ from racer.results.means import has_means, mean_scores, means_section
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from racer.core.events import Elimination, RaceCompleted
+    from racer.core.events import Elimination
     from racer.render.sections import Piece
     from racer.results.base import Result
 
@@ -461,27 +461,6 @@ def failures(result: Result, where: str = "") -> Section:
     text = f"{failure_counts(result)}, {which} #{first.candidate}: {why}{where}"
     advice = on_common_code((failure.message for failure in known), result.evaluations)
     return Section("Failures", (text, *map(Code, more), *filter(None, [advice])))
-
-
-def race_table(result: Result, races: Sequence[RaceCompleted]) -> Section:
-    """Return the races of a tuning in a table."""
-    is_over = races and result.ended not in {"deadline", "interrupted"}
-    after = result.evaluations - races[-1].evaluations if is_over else 0
-    head = ("race", "kind", "candidates", "left", f"{result._words.run}s", "best", "mean", "ended")
-    rows = [
-        (
-            *(race.race, race.kind, race.candidates, race.alive, race.blocks),
-            *("-" if race.best is None else f"#{race.best}", number(race.best_mean, 4), race.ended),
-        )
-        for race in races
-    ]
-    note = (
-        "Means of different races are of different runs. Eliminations count the runs of all races."
-    )
-    if after:
-        many = counted(after, "evaluation")
-        note += f" After the last race {many} went to the elites, in the order of the model."
-    return Section("Races", (Grid.of(head, rows, left="kind ended"), note))
 
 
 def as_dict(result: Result, line: Callable[[Any], str] | None = None) -> dict[str, Any]:

@@ -355,7 +355,7 @@ class TuneResult(Result):
             )
 
         def sections() -> list[Section]:
-            races = summary.race_table(self, self.completed_races)
+            races = page.race_table(self, self.completed_races)
             return page.tuning_sections(self, races, self.importance, ablation)
 
         write_page(path, page.page("Report of a tuning", self, sections))

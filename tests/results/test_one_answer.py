@@ -198,7 +198,7 @@ def test_a_contradiction_is_found(monkeypatch):
     result = racer.race(range(4), lambda c, i, seed: c + seed % 5 / 3, budget=60, seed=1)
     unsure = "Best so far: #2, but not surely: probability 0.90. 1 other may be better (95 %): #3."
     monkeypatch.setattr(racer.RaceResult, "__str__", lambda _: f"{unsure} #0 was eliminated.")
-    expected = ["text names another", "text is surer", "text has another", "not of the", "not eliminated"]
+    expected = ["text names another", "text is surer", "text has another", "not of the", "not elim"]
     for said, found in zip(expected, contradictions(result), strict=True):
         assert said in found
 

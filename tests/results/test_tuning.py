@@ -11,7 +11,7 @@ import pytest
 
 from racer import CandidateError, Ended, Instances, Integer, Outcome, Runtime, Space, Tuner, tune
 from racer.render.sections import value_shown
-from racer.results.summary import race_table
+from racer.results.page import race_table
 from racer.tuner import RaceCompleted
 
 
