@@ -268,8 +268,7 @@ def signed_rank_test(
     )
 
 
-_CELLS = 1 << 18  # weights at a time: what fits in the cache
-_ROWS = 1 << 11  # added up at a time
+_CELLS, _ROWS = 1 << 18, 1 << 11  # weights, and their rows, at a time: what fits in the cache
 IGNORANCE = (math.sqrt(17.0) - 3.0) / 2.0
 
 
