@@ -22,7 +22,9 @@ from playing import racing_tools
 from tunings import tuning_tools
 
 # no test counts on the clock, on a machine that is too busy to generate examples either
-settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "busy", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("busy")
 
 # before 8.2, click's runner mixed both streams, or gave no output with both
@@ -125,6 +127,8 @@ def pytest_configure(config):
     compiled, the others need not.
     """
     gc.disable()  # until the tests are collected: half the time of that
+    sys.dont_write_bytecode = False  # else each worker, and each program, compiles all for itself
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if "TMPDIR" not in os.environ and _has_room_for_programs(MEMORY):
         os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)  # each outcome waits for its disk
     if config.args == config.getini("testpaths") and (worker := getattr(config, "workerinput", 0)):

@@ -114,7 +114,7 @@ for name in racer.deciders.DECIDERS:
 TUNES = """
 import sys, racer
 space = racer.Space({"x": racer.Real(0, 1)})
-result = racer.tune(space, lambda c, i, seed: c["x"] + seed % 7, budget=700, seed=1)
+result = racer.tune(space, lambda c, i, seed: c["x"] + seed % 7, budget=300, seed=1)
 assert result.elites and result.best and result.probability_best and repr(result)
 assert "scipy.linalg" in sys.modules
 assert not {"scipy.stats", "scipy.optimize"} & {*sys.modules}  # 65 MB

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from racer import SettingError
 from racer.seeding import block_seed, check_seed, rng_for, seed_for
 
-LAWS = settings(max_examples=50, deadline=None, derandomize=True)
+LAWS = settings(max_examples=25, deadline=None, derandomize=True)
 
 seeds = st.integers(0, 2**70)
 keys = st.lists(st.integers(0, 2**31) | st.text(max_size=8), max_size=3).map(tuple)

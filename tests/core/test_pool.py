@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from racer import CandidateError
 from racer.core.pool import as_pool, as_sequence, canonical_key
 
-LAWS = settings(max_examples=50, deadline=None, derandomize=True)
+LAWS = settings(max_examples=25, deadline=None, derandomize=True)
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
 configs = st.recursive(

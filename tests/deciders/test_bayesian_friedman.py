@@ -18,7 +18,7 @@ from racer.stats.sign import probability_indistinguishable
 
 REGION = BayesianFriedman(gate="region")
 
-LAWS = settings(max_examples=25, deadline=None, derandomize=True)
+LAWS = settings(max_examples=15, deadline=None, derandomize=True)
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 from racer.deciders import FRace
 
-LAWS = settings(max_examples=40, deadline=None, derandomize=True)
+LAWS = settings(max_examples=20, deadline=None, derandomize=True)
 
 seeds = st.integers(0, 2**32 - 1)
 

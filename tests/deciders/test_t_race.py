@@ -10,7 +10,7 @@ import racer
 from racer.deciders import FRace, TRace
 from racer.stats import holm
 
-LAWS = settings(max_examples=40, deadline=None, derandomize=True)
+LAWS = settings(max_examples=20, deadline=None, derandomize=True)
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -147,7 +147,7 @@ def test_processes_give_the_same_race(alone, processes, settings):
     assert processes.submit(int).result() == 0  # still open
 
 
-@settings(max_examples=12, deadline=None, derandomize=True)
+@settings(max_examples=6, deadline=None, derandomize=True)
 @given(
     name=st.sampled_from(["race", "tuning"]),
     n_jobs=st.integers(1, 16),

@@ -70,7 +70,7 @@ def counted(cell, seed, *horizons):
 def test_a_longer_race_contains_the_shorter_ones(name):
     """Counted from one race of 40 blocks or from one of 12: the same."""
     cell = Cell(name, "normal", 8, 0.5)
-    for seed in range(3):
+    for seed in range(2):
         together, alone = counted(cell, seed, 12, 40), counted(cell, seed, 12)
         if isinstance(
             DECIDERS[name], AnytimeRace | FixedConfidence

@@ -10,7 +10,7 @@ from racer.stats import bradley_terry, win_table
 
 def test_the_command_prints_and_writes_published_and_ours(tmp_path):
     path = tmp_path / "summary.csv"
-    arguments = ["--draws", "2000", "--cases", "ss", "--csv", str(path)]
+    arguments = ["--draws", "1000", "--cases", "ss", "--csv", str(path)]
     typed(*arguments, command=tables.main, exits=0)
     rows = read(path)
     of_pairs, of_samples = rows[:100], rows[100:]

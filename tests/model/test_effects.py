@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from racer.model import effects as module
 from racer.model.effects import effects, unit_near
 
-LAWS = settings(max_examples=80, deadline=None, derandomize=True)
+LAWS = settings(max_examples=30, deadline=None, derandomize=True)
 
 
 def world(seed=0, blocks=12, m=9, missing=0.3):

@@ -174,7 +174,7 @@ def ranked(m):
     )
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(st.integers(2, 8).flatmap(ranked))
 def test_each_pair_alike_is_under_one_bar_and_no_other(given_ranks):
     ranks, flat = np.array(given_ranks[0]), np.array(given_ranks[1])
@@ -191,7 +191,7 @@ def test_each_pair_alike_is_under_one_bar_and_no_other(given_ranks):
     assert not any(set(a) < set(b) for a in found for b in found)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).map(sorted).map(tuple)))
 def test_bars_of_one_level_do_not_touch(spans):
     chosen = levels(spans, 0.5)

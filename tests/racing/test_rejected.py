@@ -113,7 +113,7 @@ def test_a_tuner_never_comes_back_to_it(path):
             raise Misbehaved("rejected", "no")
         return config["x"] + np.random.default_rng([seed, config["x"]]).normal()
 
-    arguments = {"budget": 300, "seed": 3, "test_instances": [0, 1]}
+    arguments = {"budget": 150, "seed": 3, "test_instances": [0, 1]}
     result = flat.tune(space(), objective, [0, 1, 2], **arguments, store=path)
     out = set(result.eliminations.query("reason == 'rejected'")["candidate"])
     assert out

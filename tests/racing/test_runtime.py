@@ -267,7 +267,7 @@ def test_deciders_say_whether_they_hold_for_capped_times(decider, fits):
 def test_the_best_is_not_an_eliminated_one_that_was_slower_wherever_both_ran():
     """In seconds, the noise of the slow made all uncertain, and who was seen least the best."""
     right = 0
-    for seed in range(25):
+    for seed in range(12):
         rng = np.random.default_rng(seed)
         speeds, hard = np.exp(rng.normal(size=8)), np.exp(rng.normal(size=40))
         contest = Race.of(range(8), range(40), budget=200, seed=seed, runtime=Runtime(10.0))
@@ -282,4 +282,4 @@ def test_the_best_is_not_an_eliminated_one_that_was_slower_wherever_both_ran():
         if best not in result.survivors:
             both = result.known.costs([best, leader])
             assert (both[:, 0] < both[:, 1]).any()
-    assert right >= 22
+    assert right >= 11

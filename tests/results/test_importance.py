@@ -115,7 +115,7 @@ WORLDS = {
 @pytest.mark.parametrize("world", WORLDS)
 def test_the_shares_are_those_of_the_objective(world):
     evaluate, settings = WORLDS[world]
-    tuner = racer.Tuner.of(REALS, range(20), budget=300, seed=0, **settings)
+    tuner = racer.Tuner.of(REALS, range(20), budget=200, seed=0, **settings)
     # no clock: with run times each evaluation has a process else
     result = play(tuner, lambda cell: evaluate(cell.config, cell.instance, cell.seed))
     found = result.importance

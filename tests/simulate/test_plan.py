@@ -6,7 +6,7 @@ import racer
 
 
 def test_longer_races_are_right_more_often_and_the_numbers_scale():
-    how = {"candidates": 5, "blocks": 40, "repetitions": 60}
+    how = {"candidates": 5, "blocks": 40, "repetitions": 40, "decider": "f-race"}
     power = racer.plan(effect=0.8, noise=1.0, **how)
     assert power.table["blocks"].tolist() == [5, 10, 20, 40]
     assert power.table["right"].iloc[-1] > power.table["right"].iloc[0] + 0.15

@@ -11,7 +11,7 @@ from racer.errors import ScoresError, SettingError
 from racer.stats import bayesian_friedman_test, friedman_test, idp_friedman_test
 from racer.stats.friedman import least_p_value
 
-LAW = settings(max_examples=60, deadline=None, derandomize=True)
+LAW = settings(max_examples=25, deadline=None, derandomize=True)
 TIED = arrays(
     np.float64,
     st.tuples(st.integers(1, 10), st.integers(2, 5)),

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from racer.errors import SettingError
 from racer.stats import bayesian_signed_rank_test
 
-LAW = settings(max_examples=40, deadline=None, derandomize=True)
+LAW = settings(max_examples=20, deadline=None, derandomize=True)
 S = (np.sqrt(17) - 3) / 2
 FIGURES = ("probability", "lower", "upper", "worse", "indistinguishable", "better", "estimate")
 

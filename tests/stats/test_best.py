@@ -108,7 +108,7 @@ def test_who_leads_by_luck_is_drawn_back():
 def test_what_it_says_is_right_as_often_as_it_says(spread):
     rng = np.random.default_rng(8)
     said, true = [], []
-    for _ in range(100):
+    for _ in range(60):
         quality = spread * rng.normal(size=6)
         found = best_posterior(quality + rng.normal(size=(12, 6))).probability_best
         said.append(found.max())
@@ -307,7 +307,7 @@ def test_candidates_that_are_alike_tell_of_each_other():
     """With the covariance that is true, the best is found better, and right as often as is said."""
     rng = np.random.default_rng(12)
     alike, exchangeable, said, true = [], [], [], []
-    for _ in range(60):
+    for _ in range(40):
         kernel, effect = smooth(rng)
         costs = effect + 2.0 * rng.normal(size=(8, 25))
         found = best_posterior(costs, covariances=[np.eye(25), kernel]).probability_best

@@ -9,7 +9,7 @@ from scipy import stats
 
 from racer.stats import friedman_test
 
-LAW = settings(max_examples=60, deadline=None, derandomize=True)
+LAW = settings(max_examples=25, deadline=None, derandomize=True)
 TIED = arrays(
     np.float64,
     st.tuples(st.integers(1, 8), st.integers(2, 5)),

@@ -11,7 +11,7 @@ from racer.errors import SettingError
 from racer.stats import bayesian_sign_test, joint_comparisons
 from racer.stats.joint import Ordered, running_joint, without_ties
 
-LAW = settings(max_examples=60, deadline=None, derandomize=True)
+LAW = settings(max_examples=25, deadline=None, derandomize=True)
 TIED = arrays(
     np.float64,
     st.tuples(st.integers(1, 12), st.integers(2, 4)),

@@ -10,7 +10,7 @@ from racer.errors import ScoresError, SettingError
 from racer.stats import bonferroni, hochberg, holm, shaffer
 from racer.stats.multiplicity import adjust, check_correction
 
-LAW = settings(max_examples=100, deadline=None, derandomize=True)
+LAW = settings(max_examples=30, deadline=None, derandomize=True)
 
 
 @st.composite

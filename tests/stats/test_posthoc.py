@@ -18,7 +18,7 @@ from racer.stats import (
     shaffer,
 )
 
-LAW = settings(max_examples=40, deadline=None, derandomize=True)
+LAW = settings(max_examples=20, deadline=None, derandomize=True)
 TIED = arrays(
     np.float64,
     st.tuples(st.integers(2, 8), st.integers(2, 5)),

@@ -8,7 +8,7 @@ from racer.deciders.decider import Blocks
 from racer.errors import ScoresError, SettingError
 from racer.stats import difference_sequence, mean_sequence
 
-SEEDS, ALPHA, N = 100, 0.2, 100
+SEEDS, ALPHA, N = 60, 0.2, 100
 
 
 COIN = (lambda rng: rng.integers(0, 2, 300) * 1.0, 0.5)

@@ -8,7 +8,7 @@ from racer.errors import ScoresError
 from racer.stats import bayesian_sign_test, sign_test, signed_rank_test
 from racer.stats.sign import probability_indistinguishable
 
-LAW = settings(max_examples=60, deadline=None, derandomize=True)
+LAW = settings(max_examples=25, deadline=None, derandomize=True)
 both_tests = pytest.mark.parametrize("test", [sign_test, bayesian_sign_test])
 COUNT = st.integers(0, 12)
 

@@ -9,7 +9,7 @@ from scipy import stats
 from racer.stats import rank_biserial, signed_rank_test
 from racer.stats.signed_rank import signed_levels
 
-LAW = settings(max_examples=60, deadline=None, derandomize=True)
+LAW = settings(max_examples=25, deadline=None, derandomize=True)
 DIFFERENCES = st.lists(st.integers(-4, 4).map(float), min_size=1, max_size=9)
 ALTERNATIVES = {"two-sided": "two-sided", "better": "greater", "worse": "less"}
 
@@ -104,7 +104,7 @@ def test_pairs_with_nan_are_deleted():
 
 class TestRankBiserial:
     @given(st.lists(st.integers(-9, 9), min_size=1, max_size=15))
-    @settings(max_examples=40, deadline=None, derandomize=True)
+    @settings(max_examples=20, deadline=None, derandomize=True)
     def test_is_the_share_of_ranks(self, z):
         test = signed_rank_test(np.zeros(len(z)), z)
         total = test.rank_sum_better + test.rank_sum_worse

@@ -7,7 +7,7 @@ from hypothesis.extra.numpy import arrays
 from racer.errors import ScoresError, SettingError
 from racer.stats import WinTable, win_table
 
-LAW = settings(max_examples=50, deadline=None, derandomize=True)
+LAW = settings(max_examples=20, deadline=None, derandomize=True)
 TABLES = arrays(
     float,
     st.tuples(st.integers(1, 8), st.integers(2, 5)),

@@ -209,6 +209,4 @@ def test_the_units_of_metrics_change_no_tuning(kind, exact):
         found = tuned(objective, evaluate, budget=200, first_test=2, metrics=metrics)
         return found.configs, found.survivors, found.best_index
 
-    expected = outcome(1.0, 1.0)
-    for first, second in ((2.0**-30, 2.0**-40), (2.0**30, 2.0**20)):
-        assert outcome(first, second) == expected
+    assert outcome(2.0**-30, 2.0**20) == outcome(1.0, 1.0)

@@ -37,7 +37,7 @@ from racer.tuner import tuning as tuning_module
 from racer.tuner.schedule import Schedule
 
 KEEN = BayesianFriedman(pair_strength=0.0)  # races that end early leave more to new candidates
-LAWS = settings(max_examples=40, deadline=None, derandomize=True)
+LAWS = settings(max_examples=20, deadline=None, derandomize=True)
 SET_ASIDE = pytest.mark.filterwarnings("ignore:block .* is set aside:racer.RacerWarning")
 
 
@@ -146,10 +146,10 @@ def test_what_does_not_pay_for_a_block_of_a_race_ends_the_races(tuning, in_serie
 
 @pytest.mark.parametrize("decider", ONE_NUMBER, ids=short)
 def test_every_decider_finds_a_good_configuration(tuning, decider):
-    result, _ = run(tuning, budget=800, decider=decider, seed=3)
+    result, _ = run(tuning, budget=500, decider=decider, seed=3)
     best = tuning.height(result.best)  # at most 5; of random ones, 1.7 on average
     assert best < 0.35
-    assert result.evaluations == 800
+    assert result.evaluations == 500
     assert result.ended is Ended.BUDGET
 
 
@@ -316,8 +316,8 @@ def test_given_instances_come_in_order_and_shuffled_ones_do_not(tuning):
 
 
 def test_maximising_mirrors_minimising(tuning):
-    low, _ = run(tuning, budget=500)
-    high, _ = run(tuning, budget=500, maximize=True, evaluate=lambda cell: -tuning.noisy(cell))
+    low, _ = run(tuning, budget=300)
+    high, _ = run(tuning, budget=300, maximize=True, evaluate=lambda cell: -tuning.noisy(cell))
     assert (low.best, low.elites, low.configs) == (high.best, high.elites, high.configs)
     assert low.probability_best == high.probability_best
     assert low.mean(low.elites[0]) == -high.mean(high.elites[0])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from racer.tuner.schedule import Schedule
 
-LAWS = settings(max_examples=60, deadline=None, derandomize=True)
+LAWS = settings(max_examples=30, deadline=None, derandomize=True)
 
 
 def of(free=4, total=1000, **settings_):

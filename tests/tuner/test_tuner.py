@@ -62,7 +62,7 @@ def test_the_order_of_telling_changes_nothing(tuning, seed, decider):
 
     def tuner():
         return Tuner.of(
-            tuning.mixed(), range(9), budget=140, seed=seed, decider=decider, test_instances=[1, 2]
+            tuning.mixed(), range(9), budget=100, seed=seed, decider=decider, test_instances=[1, 2]
         )
 
     def evaluate(cell):

@@ -11,7 +11,7 @@ from racer.deciders.named import as_decider
 from racer.deciders.parts.wrappers import planned_survivors, protected
 from racer.seeding import rng_for
 
-LAWS = settings(max_examples=25, deadline=None, derandomize=True)
+LAWS = settings(max_examples=15, deadline=None, derandomize=True)
 
 
 def costs(seed, blocks, m):

@@ -113,8 +113,8 @@ def test_the_evidence_is_that_of_the_statistics():
 @pytest.mark.filterwarnings("ignore:.*set_metric_names is experimental")
 def test_names_may_be_those_of_the_study():
     named, given = new(names=["error", "score"]), new()
-    raced(named, metrics=None)
-    raced(given)
+    raced(named, metrics=None, budget=60)
+    raced(given, budget=60)
     assert held(named) == held(given)
 
 
