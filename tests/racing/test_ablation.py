@@ -106,7 +106,7 @@ def test_where_nothing_between_is_allowed_it_goes_at_once():
     result = play(Ablation(space, *ends, None, range(5), budget=99), lambda c, i, s: 1 - c["a"])
     assert [step.parameters for step in result.steps] == [("a", "b")]
     assert result.verdict[0].startswith(
-        "In one step from source to target on 5 blocks, the change of a, b gained 1, 100% of"
+        "In one step from source to target on 5 runs, the change of a, b gained 1, 100% of"
     )
 
 
@@ -169,7 +169,7 @@ def test_one_block_gives_no_probability():
     contest = Ablation(SPACE, SPACE.default, TARGET, [0], [0], budget=99, seed=1)
     result = play(contest)
     text = repr(result)
-    assert "on one block" in text
+    assert "on 1 run," in text
     assert "helps with" not in text
     assert "nan" not in text
     plain = result.to_dict()
