@@ -121,8 +121,9 @@ def test_killed_anywhere_nothing_is_lost_or_sent_twice(tmp_path):
 
 
 @pytest.mark.thorough
-def test_50_kills_lose_nothing(tmp_path):
-    assert check_kills(tmp_path, range(1, 12)) >= 50
+@pytest.mark.timeout(3000)
+def test_100_kills_lose_nothing(tmp_path):
+    assert check_kills(tmp_path, [*range(1, 12)] * 2) >= 100
 
 
 def test_without_find_a_batch_that_may_be_lost_is_sent_again_with_a_warning(tmp_path):

@@ -66,9 +66,10 @@ def test_few_answers_are_wrong_about_these_items_and_calls_are_few():
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("n_tables", "n_items"), [(400, 100), (60, 300), (20, 1000)])
-def test_error_rates_and_calls_of_tables(n_tables, n_items):
-    check_rates(n_tables, n_items, [0.02, 0.05, 0.1], [-0.05, 0.0, 0.02, 0.05, 0.1, 0.2])
+@pytest.mark.timeout(3000)
+@pytest.mark.parametrize("n_items", [100, 300, 1000])
+def test_error_rates_and_calls_of_400_tables(n_items):
+    check_rates(400, n_items, [0.02, 0.05, 0.1], [-0.05, 0.0, 0.02, 0.05, 0.1, 0.2])
 
 
 def test_exact_ties_are_not_taken_for_worse():
