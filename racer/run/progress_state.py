@@ -11,7 +11,7 @@ from racer._checks import counted, shortened
 from racer._numerics import mean_of
 from racer.core.contest import RUNS
 from racer.core.events import BlockCompleted, CandidatesAdded, RaceCompleted, RaceEnded
-from racer.render.sections import in_line
+from racer.render.sections import in_line, number
 from racer.results.front import FrontOfMeans
 from racer.results.summary import why
 from racer.results.tuning import TuneResult
@@ -220,16 +220,15 @@ class ProgressState:
 
     def text(self, now: float, width: int = _WIDE) -> str:
         """Return all of it as a table of at most five lines, of nine in a narrow terminal."""
-        (label, best), mean = self._best(), self._mean()
-        to_go, work = self.to_go(now), self.work
+        (label, best), work, to_go = self._best(), self.work, self.to_go(now)
         within = f"{work.told} of {work.asked} {self.of.words.evaluation}s" if work.asked else "-"
         left = "-" if to_go is None else f"at most {readable(to_go)}"
         pairs = [
             ("candidates left", f"{self.left} of {self.candidates}"),
             (f"{self.of.words.evaluation}s", self._spent()),
-            (f"{self.of.mean_label} of the best", mean),
+            (f"{self.of.mean_label} of the best", number(self.mean)),
             ("time used", readable(now - self._begun)),
-            (self._held_out()[2:] or self._where(), within),
+            (self._held_out() or self._where(), within),
             ("time left", left),
             ("failed", str(work.failures or "-")),
             ("workers busy", self._busy()),
@@ -252,22 +251,21 @@ class ProgressState:
 
     def line(self, now: float) -> str:
         """Return the most of it in a line."""
-        (label, best), work = self._best(), self.work
+        (label, best), work, to_go = self._best(), self.work, self.to_go(now)
         within = f"{work.told} of {work.asked} evaluated"
         if self.of.kind != "ablation":
-            where = f", {self.of.words.run} {self._block() + 1}" + f", {within}" * (
-                work.told < work.asked
-            )
-            left = f"{self.left} of {self.candidates} candidates left"
-            within = f"{self._race()}{left}{self._held_out() or where}"
+            left = f"{self._race()}{self.left} of {self.candidates} candidates left"
+            run = f"{self.of.words.run} {self._block() + 1}"
+            if work.told < work.asked:
+                run = f"{run}, {within}"
+            within = f"{left}, {self._held_out() or run}"
         parts = [f"{self._spent()} {self.of.words.evaluation}s: {within}"]
         if best != "-":
-            shown = (
-                "" if self.mean is None or self.front else f"{self.of.mean_label} {self._mean()}: "
-            )
-            parts.append(f"{label} {shown}{best}")
-        parts += [f"{work.failures} failed"] * bool(work.failures)
-        parts += [f"at most {readable(to_go)} left" for to_go in [self.to_go(now)] if to_go]
+            parts.append(f"{label}{self._mean_of(None if self.front else self.mean)} {best}")
+        if work.failures:
+            parts.append(f"{work.failures} failed")
+        if to_go:
+            parts.append(f"at most {readable(to_go)} left")
         return "; ".join(parts)
 
     def left_lines(self, eliminated: Sequence[Elimination]) -> list[str]:
@@ -286,13 +284,17 @@ class ProgressState:
         """Return how a race of a tuning has ended."""
         of = "" if event.left is None else f" of {event.evaluations + event.left}"
         text = (
-            f"{event.evaluations}{of} {self.of.words.evaluation}s: {event.kind} {event.race} left {event.alive} of "
-            f"{event.candidates} candidates after {counted(event.blocks, self.of.words.run)}"
+            f"{event.evaluations}{of} {self.of.words.evaluation}s: {event.kind} {event.race} left "
+            f"{event.alive} of {event.candidates} candidates after "
+            f"{counted(event.blocks, self.of.words.run)}"
         )
         if event.best is None:
             return text
-        mean = "" if event.best_mean is None else f" {self.of.mean_label} {event.best_mean:.4g}:"
-        return f"{text}; best{mean} {self._named(event.best)}"
+        return f"{text}; best{self._mean_of(event.best_mean)} {self._named(event.best)}"
+
+    def _mean_of(self, mean: float | None) -> str:
+        """Return a leader's mean with its label, before the leader; "" without any."""
+        return "" if mean is None else f" {self.of.mean_label} {number(mean)}:"
 
     def _race(self) -> str:
         """Return the number of the race of a tuning."""
@@ -301,15 +303,13 @@ class ProgressState:
     def _held_out(self) -> str:
         """Return which held-out instance is evaluated, if one is."""
         at = self.work.held_out
-        return f", held-out {at} of {self.of.n_held_out}" if at else ""
+        return f"held-out {at} of {self.of.n_held_out}" if at else ""
 
     def _where(self) -> str:
         """Return the race and the run; of an ablation, which may evaluate several, neither."""
-        return (
-            "now"
-            if self.of.kind == "ablation"
-            else f"{self._race()}{self.of.words.run} {self._block() + 1}"
-        )
+        if self.of.kind == "ablation":
+            return "now"
+        return f"{self._race()}{self.of.words.run} {self._block() + 1}"
 
     def _block(self) -> int:
         """Return the number of the block that is evaluated, or of the last one."""
@@ -325,9 +325,6 @@ class ProgressState:
         """Return a configuration in a line, and its number."""
         configs: Sequence[Any] = () if self._contest is None else self._contest.configs
         return f"{in_line(configs[candidate])} (#{candidate})" if configs else f"#{candidate}"
-
-    def _mean(self) -> str:
-        return "-" if self.mean is None else f"{self.mean:.4g}"
 
     def _spent(self) -> str:
         budget, work = self.of.budget, self.work
