@@ -145,7 +145,7 @@ def _found(result: RaceResult, direction: Direction) -> str:
     """Return which scores are better, which candidate has which number, and how many were looked at."""
     means = result.table.mean()
     rows = [
-        (f"#{i}", name, result.table[i].count(), number(means[i], 4))
+        (f"#{i}", name, result.table[i].count(), number(means[i]))
         for i, name in enumerate(result.configs)
     ]
     of = len(result.configs) * len(result.instances or ())

@@ -230,7 +230,7 @@ class AblationResult(AnyResult):
             steps, most = "In one step", "gained"
         first = (
             f"{steps} from source to target on {blocks}, the change of {', '.join(names)} {most} "
-            f"{number(gain, 4)}{of}{helps}."
+            f"{number(gain)}{of}{helps}."
         )
         sentences = [first, *self._failures]
         if self.configs[self.path[-1]] != self.target:
@@ -257,7 +257,7 @@ class AblationResult(AnyResult):
         """Return the steps in a table, and the result in sentences."""
         rows = [
             (
-                *(i, ", ".join(names), number(gain, 4)),
+                *(i, ", ".join(names), number(gain)),
                 "-" if math.isnan(share) else f"{share:z.0%}",
                 "-" if math.isnan(chance) else shown_probability(chance),
                 number(mean),

@@ -127,7 +127,7 @@ def verdict_of_default(result: Result, default: int | None) -> str:
         if not shared.blocks:
             return "The default and the best configuration have no block in common."
         return shared.failures(where)
-    means = f"{number(found.mean, 4)} instead of {number(found.default_mean, 4)}"
+    means = f"{number(found.mean)} instead of {number(found.default_mean)}"
     what, more = f"The best has a mean of {means}, that of the default,", ""
     if found.relative is not None:
         share = 100 * abs(found.relative)

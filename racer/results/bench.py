@@ -173,7 +173,7 @@ class BenchResult(Displayed):
         said = words.get(self.answer or first.verdict, near)
         table: Any = self.table.itertuples()
         rows = [
-            (row[1], *(number(x, 4) for x in row[2:5]), _time(row.median), row.rounds, row.verdict)
+            (row[1], *(number(x) for x in row[2:5]), _time(row.median), row.rounds, row.verdict)
             for row in table
         ]
         title = (
@@ -206,4 +206,4 @@ class BenchResult(Displayed):
 
 def _time(seconds: float) -> str:
     unit, name = next((u for u in _UNITS if seconds >= u[0]), (1.0, ""))
-    return f"{number(seconds / unit, 4)} {name}".strip()
+    return f"{number(seconds / unit)} {name}".strip()

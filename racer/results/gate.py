@@ -151,7 +151,7 @@ class GateResult(Displayed):
         )
 
     def _pieces(self) -> list[Piece]:
-        margin = number(self.margin, 4)
+        margin = number(self.margin)
         said = {
             "passes": f"Passes: not worse by more than {margin}.",
             "worse": f"Worse by more than {margin}.",
@@ -160,7 +160,7 @@ class GateResult(Displayed):
         ended = self.race.ended if self.answer == "undecided" else "decided"
         end = summary.end(ended, f"{self.evaluations} of {self.n_items} items", "item")
         head = ("score", "baseline", "change", "difference", f"{100 * self.level:g} % interval")
-        shown = [*(number(mean, 4) for mean in self.means), f"{self.difference:+.3g}"]
+        shown = [*(number(mean) for mean in self.means), f"{self.difference:+.3g}"]
         ends = f"{number(self.low, 3)} to {number(self.high, 3)}"
         notes = (
             f"{self.better} items better, {self.worse} worse, {self.equal} equal. "

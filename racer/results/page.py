@@ -142,7 +142,7 @@ def _settings_section(result: Result) -> Section:
             if workers and busy is not None and wall > 0
             else ""
         )
-        pieces.append(f"{number(wall, 4)} s on the wall with {workers or 'some'} worker(s){share}.")
+        pieces.append(f"{number(wall)} s on the wall with {workers or 'some'} worker(s){share}.")
     elif workers:
         pieces.append(
             f"{workers} worker process(es) made the recorded evaluations; a store does not hold "
@@ -244,7 +244,7 @@ def race_table(result: Result, races: Sequence[RaceCompleted]) -> Section:
     rows = [
         (
             *(race.race, race.kind, race.candidates, race.alive, race.blocks),
-            *("-" if race.best is None else f"#{race.best}", number(race.best_mean, 4), race.ended),
+            *("-" if race.best is None else f"#{race.best}", number(race.best_mean), race.ended),
         )
         for race in races
     ]

@@ -100,7 +100,7 @@ def _standing(result: Result) -> str:
     objective, runtime = result.rules.objective, result.rules.runtime
     what = f"the best of {of}{'' if runtime is None else f' by {runtime.criterion}'}"
     if isinstance(objective, Within | Constrained):
-        what = f"of {of} what {objective!r} asks for"
+        what = f"what {objective!r} asks for, of {of}"
     rivals = [f"#{c}" for c in result.credible_set if c != best]
     if not rivals or _unacceptable(result):
         return f"#{best} is {what} (probability {chance})."
@@ -329,7 +329,7 @@ _ENDS = {
 
 
 def cost(result: Result) -> str:
-    """Return why a contest ended, what it cost, and how to repeat it."""
+    """Return the end of a contest, its cost and the seed that repeats it, in a sentence or two."""
     budget, n, ended = result.rules.budgets[-1].evaluations, result.evaluations, result.ended
     words = result._words
     of = counted(n, words.evaluation)
@@ -350,7 +350,7 @@ def cost(result: Result) -> str:
 
 
 def end(ended: str, of: str, instance: str) -> str:
-    """Return why a contest ended, and after how many evaluations, rounds or votes."""
+    """Return the end of a contest, after `of`: its evaluations, rounds or votes."""
     known = _ENDS.get(ended.replace(" ", "-"))
     return f"{Ended(ended).message if known is None else known.format(instance)} {of}"
 
@@ -370,13 +370,13 @@ def _spent(result: Result) -> str:
     if result.spent is None:
         return ""
     limit = result.rules.budgets[-1].spend
-    text = f"{number(result.spent, 4)} spent" + ("" if limit is None else f" of {limit:g}")
+    text = f"{number(result.spent)} spent" + ("" if limit is None else f" of {limit:g}")
     everyone = range(len(result.configs))
     if not result.known.common(everyone):  # they have not been in one race
         return text
     known = [[o.spend or 0.0 for o in result.known.of(c).values()] for c in everyone]
     full = len(result.known) * math.fsum(math.fsum(spend) / len(spend) for spend in known)
-    return f"{text} (every candidate on every instance: about {number(full)})"
+    return f"{text} (all candidates in all of these runs: about {number(full)})"
 
 
 _RELATIONS = {
@@ -439,11 +439,11 @@ def _chance(gone: Elimination) -> str:
     value = gone.probability
     if gone.measure == "p-value":
         return f"{value:.2g}" if value >= 0.0005 else "<0.001"
-    return shown_probability(value) if gone.measure == "posterior" else number(value, 4)
+    return shown_probability(value) if gone.measure == "posterior" else number(value)
 
 
 def failure_counts(result: Result) -> str:
-    """Return how many evaluations failed in which way, those of programs by exit code."""
+    """Count the failed evaluations by status, those of programs by exit code."""
     failures = ((f.status, failing_code(f.message)) for f in result.known.failures)
     counts = Counter(
         status.replace("timeout", "timed out") if code is None else f"ended with exit code {code}"
