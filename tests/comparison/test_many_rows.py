@@ -46,7 +46,7 @@ def of_rows(name, n):
 
 def cost(call):
     """Return the CPU seconds of a call, and the bytes by which it raised the peak of memory."""
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak is what is used now
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # resets the peak memory
     before = peak()
     # of this process alone, whatever runs beside it
     begun = time.process_time()
@@ -64,7 +64,7 @@ def peak():
 @pytest.mark.parametrize("name", [*PROCEDURES, *METHODS])
 def test_four_times_the_rows(name):
     n = FEWER.get(name, MANY if name in METHODS or SLOW(name) else MOST)
-    of_rows(name, 100)()  # what is imported late
+    of_rows(name, 100)()  # late imports, before anything is measured
     few, many = cost(of_rows(name, n)), cost(of_rows(name, 4 * n))
     assert many[1] < few[1] + 1e8
     for _ in range(3):  # times of a busy machine: the best of some
