@@ -245,7 +245,7 @@ def test_what_was_spent_is_in_the_result_and_in_each_event():
     assert (result.spent, result.to_dict()["spent"]) == (4.0, 4.0)
     assert result.scores["spend"].tolist() == [0.5, 1.0, 0.5, 2.0]
     text = " ".join(str(result).split())
-    assert "4 spent of 16 (every candidate on every instance: about 4)" in text
+    assert "4 spent of 16 (all candidates in all of these runs: about 4)" in text
 
 
 def test_without_money_nothing_speaks_of_it():
