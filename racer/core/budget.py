@@ -62,7 +62,7 @@ class Budget:
     --------
     >>> import racer
     >>> budget = racer.Budget(evaluations=200, seconds=60.0)
-    >>> racer.race([1, 2], lambda config, instance, seed: config + seed % 7, budget=budget).best
+    >>> racer.race([1, 2], lambda c, i, seed: c + seed % 7, budget=budget, seed=1).best
     1
     """
 

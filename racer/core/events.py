@@ -32,7 +32,7 @@ class Ended(StrEnum):
     Examples
     --------
     >>> import racer
-    >>> result = racer.race([1, 2], lambda config, instance, seed: config + seed % 7, budget=60)
+    >>> result = racer.race([1, 2], lambda c, i, seed: c + seed % 7, budget=60, seed=1)
     >>> result.ended
     <Ended.DECIDED: 'decided'>
     >>> print(result.ended.message)
@@ -99,7 +99,7 @@ class Elimination:
     Examples
     --------
     >>> import racer
-    >>> result = racer.race([1, 2], lambda config, instance, seed: config + seed % 7, budget=60)
+    >>> result = racer.race([1, 2], lambda c, i, seed: c + seed % 7, budget=60, seed=1)
     >>> result.eliminations[["candidate", "reason", "against"]].to_dict("records")
     [{'candidate': 1, 'reason': 'inferior', 'against': 0}]
     """
@@ -195,7 +195,7 @@ class BlockCompleted:
     >>> def leader(event):
     ...     if isinstance(event, racer.BlockCompleted) and event.eliminated:
     ...         print(event.block, event.best, event.alive)
-    >>> result = racer.race([1, 2], lambda c, i, seed: c + seed % 7, budget=60, callbacks=[leader])
+    >>> result = racer.race([1, 2], lambda c, i, seed: c + seed % 7, budget=60, callbacks=[leader], seed=1)
     5 0 (0,)
     """
 
@@ -244,7 +244,7 @@ class RaceEnded:
     >>> def end(event):
     ...     if isinstance(event, racer.RaceEnded):
     ...         print(event.ended.value, event.result.best)
-    >>> result = racer.race([1, 2], lambda c, i, seed: c + seed % 7, budget=60, callbacks=[end])
+    >>> result = racer.race([1, 2], lambda c, i, seed: c + seed % 7, budget=60, callbacks=[end], seed=1)
     decided 1
     """
 

@@ -263,7 +263,7 @@ class Decider(Protocol):
     ...         drop = Drop(worst, "inferior", against=best, **won)
     ...         dropped = () if best == worst else (drop,)
     ...         return state, Verdict(dropped, best, standing)
-    >>> racer.race([3, 1, 2], lambda config, instance, seed: config + seed % 7, decider=Worst(), budget=60).best
+    >>> racer.race([3, 1, 2], lambda c, i, seed: c + seed % 7, decider=Worst(), budget=60, seed=1).best
     1
     """
 

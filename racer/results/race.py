@@ -127,7 +127,7 @@ class RaceResult(Result):
     Examples
     --------
     >>> import racer
-    >>> result = racer.race(["a", "bb", "ccc"], lambda c, i, seed: len(c) + seed % 7, budget=60)
+    >>> result = racer.race(["a", "bb", "ccc"], lambda c, i, seed: len(c) + seed % 7, budget=60, seed=1)
     >>> result.best, result.survivors, result.ended.value
     ('a', (0,), 'decided')
     >>> list(result.eliminations.columns)
