@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from racer.errors import MissingExtraError, ScoresError
 from racer.render.escape import printable
+from racer.render.sections import OF_PAGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,10 +44,18 @@ def axes(ax: Axes | None, width: float, height: float) -> Axes:
 
 
 def canvas(width: float, height: float) -> Figure:
-    """Return a new figure of that size in inches, which a notebook shows."""
+    """Return a new figure of that size in inches, which a notebook shows.
+
+    Where pyplot is in use it is pyplot's current figure, so that `plt.savefig` and `plt.show` find
+    it; elsewhere nothing is kept open, and no display is needed.
+    """
     require()
-    # not by pyplot: nothing is kept open, and no display is needed
-    return _kinds()[0](figsize=(width, height), dpi=DPI, layout="constrained")
+    kind, pyplot = _kinds()[0], sys.modules.get("matplotlib.pyplot")
+    given: dict[str, Any] = {"figsize": (width, height), "dpi": DPI, "layout": "constrained"}
+    if pyplot is None or OF_PAGE.get():
+        return kind(**given)
+    figure: Figure = pyplot.figure(FigureClass=kind, **given)
+    return figure
 
 
 @cache
@@ -54,18 +64,25 @@ def _kinds() -> tuple[type[Figure], type[Axes]]:
     from matplotlib import axes, figure  # noqa: PLC0415  (an extra)
 
     class ShownFigure(figure.Figure):
-        def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        def _repr_png_(self) -> tuple[bytes, dict[str, int]] | None:
             return _png(self)
 
     class ShownAxes(axes.Axes):
-        def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        def _repr_png_(self) -> tuple[bytes, dict[str, int]] | None:
             return _png(self.get_figure(root=False))
 
     return ShownFigure, ShownAxes
 
 
-def _png(figure: Any) -> tuple[bytes, dict[str, int]]:
-    """Return a picture for a notebook, with twice the pixels, and the size it is shown in."""
+def _png(figure: Any) -> tuple[bytes, dict[str, int]] | None:
+    """Return a picture for a notebook, with twice the pixels, and the size it is shown in.
+
+    None if the notebook shows it by itself, as it does with the open figures of pyplot.
+    """
+    pyplot: Any = sys.modules.get("matplotlib.pyplot")
+    is_open = pyplot is not None and pyplot.fignum_exists(getattr(figure, "number", -1))
+    if is_open and "inline" in pyplot.get_backend():
+        return None
     file = BytesIO()
     figure.savefig(file, format="png", dpi=2 * DPI)
     # an inch is 110 pixels in a notebook

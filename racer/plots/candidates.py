@@ -110,35 +110,28 @@ def boxes(
     """
     n = len(samples)
     ax = axes(ax, 7.2, 0.9 + max(0.26 * n, 0.6))
+    from matplotlib.cbook import boxplot_stats  # noqa: PLC0415  (an extra)
+
     finite = [v[np.isfinite(v)] for v in (np.asarray(s, dtype=np.float64) for s in samples)]
     if any((np.abs(values) > _LARGEST).any() for values in finite):
         return empty(f"Some values are beyond {_LARGEST:g}, too large to be drawn.", ax=ax)
-    boxed = [place for place, values in enumerate(finite) if len(values) >= _BOXED]
-    if boxed:
-        ax.boxplot(
-            [finite[place] for place in boxed],
-            orientation="horizontal",
-            positions=boxed,
-            widths=0.6,
-            showfliers=max(map(len, finite), default=0) > 60,
-            flierprops={"marker": ".", "markersize": 3, "markeredgecolor": GREY},
-            medianprops={"color": VERMILION, "linewidth": 1.6},
-            boxprops={"color": BLACK, "linewidth": 0.9},
-            whiskerprops={"color": GREY, "linewidth": 0.9},
-            capprops={"color": GREY},
-            manage_ticks=False,
-        )
     for place, values in enumerate(finite):
-        if 0 < len(values) <= 60:
-            up = np.linspace(-0.2, 0.2, len(values)) if len(values) > 1 else np.zeros(1)
-            few = len(values) < _BOXED
-            ax.plot(
-                values, place + up, ".", color=COLOURS[0], markersize=6 if few else 3, alpha=0.7
-            )
-            if few:
-                ax.vlines(
-                    np.median(values), place - 0.3, place + 0.3, color=VERMILION, linewidth=1.6
-                )
+        few, many, low, high = len(values) < _BOXED, len(values) > 60, place - 0.3, place + 0.3
+        if not few:  # not by Axes.boxplot, which imports pyplot
+            (box,) = boxplot_stats(values)
+            q1, q3, ends = box["q1"], box["q3"], (box["whislo"], box["whishi"])
+            ax.plot([q1, q3, q3, q1, q1], [low, low, high, high, low], color=BLACK, linewidth=0.9)
+            ax.hlines([place] * 2, (ends[0], q3), (q1, ends[1]), color=GREY, linewidth=0.9)
+            ax.vlines(ends, place - 0.15, place + 0.15, color=GREY, linewidth=1.0)
+        if len(values):
+            ax.vlines(np.median(values), low, high, color=VERMILION, linewidth=1.6)
+            some = box["fliers"] if many else values
+            up = 0.0 if many or len(some) == 1 else np.linspace(-0.2, 0.2, len(some))
+            style: dict[str, Any] = {
+                "color": GREY if many else COLOURS[0],
+                "markersize": 6 if few else 3,
+            }
+            ax.plot(some, place + up * np.ones(len(some)), ".", alpha=0.7, **style)
     name_rows(ax, list(map(shortened, names)), caption)
     return ax
 

@@ -47,7 +47,7 @@ def quality(
     error: ArrayLike,
     others: tuple[ArrayLike, ArrayLike] = ((), ()),
     *,
-    caption: str = "behind the best, on the blocks that both have seen",
+    caption: str = "behind the best, on the runs that both have seen",
     ax: Axes | None = None,
 ) -> Axes:
     """Draw how far behind the best in the end each race's leader was.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from itertools import compress
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,6 +14,7 @@ from racer._numerics import as_plain
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+OF_PAGE: ContextVar[str] = ContextVar("OF_PAGE", default="")  # what is drawn is of a page
 _LARGE = 1e15  # a number from which on digits before the point are not worth their room
 _LINE = 60  # characters of a configuration in a line
 _LONG = 9  # characters of a number that nobody has typed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -188,7 +189,7 @@ def _posterior(result: Result, ax: Axes | None) -> Axes:
 def _costs(result: Result, ax: Axes | None) -> Axes:
     chosen, blocks = _beside_leaders(result)
     columns = [[o for b, o in result.known.of(c).items() if b in blocks] for c in chosen]
-    n = f"the {len(blocks)} blocks" if len(blocks) > 1 else f"{len(blocks) or 'no'} block"
+    n = f"the {len(blocks)} runs" if len(blocks) > 1 else f"{len(blocks) or 'no'} run"
     caption = f"value on {n} that all of these have seen"
     return _boxes(columns, _labels(result, chosen), caption, ax)
 
@@ -242,18 +243,31 @@ def _quality(
     decided = [race for race in races if race.best is not None]
     if best is None or not decided:
         return empty("Without a best, the leaders of the races cannot be compared.", ax=ax)
-    gaps = np.array([gap(known, race.best or 0, best) for race in decided]).reshape(-1, 2)
+    gaps = {c: gap(known, c, best) for c in range(len(first_races)) if known.of(c)}
+    leaders = [(race.evaluations, race.best or 0) for race in decided]
     until = {race.race: race.evaluations for race in races}
     last = max(until.values())
-    others = [
-        (until.get(first, last), gap(known, candidate, best)[0])
-        for candidate, first in enumerate(first_races)
-        if known.of(candidate) and candidate != best
-    ]
+    ends = {c: until.get(first_races[c], last) for c in gaps}
+    if len(races) == 1:
+        ends = dict(zip(gaps, accumulate(len(known.of(c)) for c in gaps), strict=True))
+        leaders = _leaders(known, gaps, ends)
+    x, (y, error) = [n for n, _ in leaders], zip(*(gaps[c] for _, c in leaders), strict=True)
+    others = [(n, gaps[c][0]) for c, n in ends.items() if c != best]
     at, behind = np.array(others, dtype=np.float64).reshape(-1, 2).T
-    x = [race.evaluations for race in decided]
-    caption = f"behind #{best}, on the blocks that both have seen"
-    return quality(x, gaps[:, 0], gaps[:, 1], (at, behind), caption=caption, ax=ax)
+    caption = f"behind #{best}, on the runs that both have seen"
+    return quality(x, y, error, (at, behind), caption=caption, ax=ax)
+
+
+def _leaders(
+    known: Table, gaps: Mapping[int, tuple[float, float]], ends: Mapping[int, int]
+) -> list[tuple[int, int]]:
+    """Return the leaders within a race, which evaluates most the best of the candidates so far."""
+    found = [(0, -1)]
+    for c in gaps:
+        lead = found[-1][1]
+        if lead < 0 or (len(known.of(c)), -gaps[c][0]) > (len(known.of(lead)), -gaps[lead][0]):
+            found.append((ends[c], c))
+    return [*found[1:], (max(ends.values()), found[-1][1])]
 
 
 def places(space: Space, configs: Iterable[dict[str, Any]]) -> NDArray[np.float64]:

@@ -19,7 +19,7 @@ from racer.evaluate.workers import Workers, number_of, workers_for
 from racer.run.deadline import Deadline, budget_within
 from racer.run.drive import Feed, drive, nothing
 from racer.run.rehearsal import FirstValues
-from racer.run.signals import exit_with_code, notify
+from racer.run.signals import at_terminal, exit_with_code, notify
 from racer.store.contest import VERSION, contest_for, described_objective, may_grow_to
 from racer.store.reader import sense_made_of
 from racer.store.replay import Recording
@@ -162,10 +162,7 @@ class Job:
 def is_seen() -> bool:
     """Return whether somebody looks: at a terminal (standard error may be closed), or a notebook."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    if type(shell).__name__ == "ZMQInteractiveShell":
-        return True
-    error: Any = sys.stderr
-    return error is not None and not error.closed and error.isatty()
+    return type(shell).__name__ == "ZMQInteractiveShell" or at_terminal()
 
 
 def _check_output(contest: Contest[Any]) -> None:

@@ -19,7 +19,7 @@ from racer.core.events import BlockCompleted, RaceCompleted, RaceEnded
 from racer.errors import warn
 from racer.render.text import folded
 from racer.run.progress_state import ProgressState
-from racer.run.signals import notify
+from racer.run.signals import at_terminal, notify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,10 +35,13 @@ P = ParamSpec("P")
 
 
 class Screen(Console):
-    """A console that outlives its reader, at whose end Rich exits; a width of 0 is unknown."""
+    """A console that outlives its reader, at whose end Rich exits; a width of 0 is unknown.
 
-    def __init__(self, *, stderr: bool = False) -> None:
-        super().__init__(stderr=stderr, force_jupyter=False)
+    It is a terminal if it is one: FORCE_COLOR, which notebooks set, says nothing of that.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(stderr=True, force_jupyter=False, force_terminal=at_terminal())
         if self.width < 1:
             self.width = 80
 
@@ -71,7 +74,7 @@ class Progress:
     """
 
     def __init__(self, console: Console | None = None) -> None:
-        self.console: Console = console or Screen(stderr=True)
+        self.console: Console = console or Screen()
         self.state: ProgressState = ProgressState(time.monotonic())
         self._notice = ""
         self._early: list[Any] | None = None  # events that came while it is held

@@ -119,6 +119,12 @@ class DeferredInterrupt:
             raise KeyboardInterrupt
 
 
+def at_terminal() -> bool:
+    """Return whether standard error is a terminal; it may be closed, or none."""
+    error: Any = sys.stderr
+    return error is not None and not error.closed and bool(error.isatty())
+
+
 def notify(line: str) -> None:
     """Write a line to standard error unbuffered: print() may have been interrupted."""
     with suppress(OSError):  # a terminal that has gone

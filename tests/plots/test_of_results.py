@@ -85,7 +85,7 @@ def test_the_best_is_drawn_first_also_if_it_was_eliminated():
     assert ranks[:2] == [f"#{best}", f"#{other}"]
 
 
-@pytest.mark.parametrize(("n", "words"), [(1, "on 1 block that"), (2, "on the 2 blocks that")])
+@pytest.mark.parametrize(("n", "words"), [(1, "on 1 run that"), (2, "on the 2 runs that")])
 def test_the_number_of_common_blocks(n, words):
     contest = racer.Race.of(["1", "3"], range(n), budget=9, deterministic=True)
     caption = play(contest, lambda cell: float(cell.config)).plot("costs").get_xlabel()
@@ -115,6 +115,32 @@ def test_the_quality_of_leaders_is_that_against_the_best(tuning):
     assert list(x) == [race.evaluations for race in tuning.completed_races if race.best is not None]
     assert abs(y[-1]) < 0.1
     assert (np.asarray(y) > -0.1).all()
+
+
+def test_within_the_first_race_the_leader_is_the_most_evaluated_so_far():
+    result = tuned(1)
+    (line,) = [x for x in result.plot().lines if x.get_marker() == "o"]
+    x, y = line.get_data()
+    assert len(result.completed_races) == 1 < len(set(x))
+    assert list(x) == sorted(x)
+    assert (x[-1], y[-1]) == (result.evaluations, 0.0)
+
+
+def test_pyplot_knows_a_picture_where_it_is_in_use_and_none_of_a_report(
+    tuning, tmp_path, monkeypatch
+):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    ax = tuning.plot()
+    assert plt.gca() is ax
+    monkeypatch.setattr(plt, "get_backend", lambda: "inline")
+    assert ax._repr_png_() is None  # the notebook shows open figures by itself
+    plt.close(ax.figure)
+    assert ax._repr_png_() is not None
+    tuning.report(tmp_path / "report.html")
+    assert plt.get_fignums() == []
+    del sys.modules["matplotlib.pyplot"]
+    tuning.plot()
+    assert plt.get_fignums() == []
 
 
 def test_one_and_very_many_parameters():
@@ -251,7 +277,7 @@ def test_the_values_of_elites_lose_no_blocks_to_candidates_beside_them():
     assert len(found.known.of(2)) < 8 < blocks
     ax = found.plot("costs")
     assert len(ax.get_yticklabels()) == 2
-    assert f"the {blocks} blocks" in ax.get_xlabel()
+    assert f"the {blocks} runs" in ax.get_xlabel()
 
 
 def test_labels_of_a_front_hide_no_other():

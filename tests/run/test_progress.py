@@ -35,7 +35,8 @@ def race(**settings):
     )
 
 
-def test_drops_go_to_standard_error_and_nothing_to_standard_output(capsys):
+def test_drops_go_to_standard_error_and_nothing_to_standard_output(capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as in notebooks: it makes no terminal of a file
     result = race(progress=True)
     shown = capsys.readouterr()
     assert shown.out == ""
