@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from racer.errors import SettingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from _typeshed import StrPath
 
@@ -113,6 +113,15 @@ def write_text(path: StrPath, text: str, *, is_new: bool = False) -> None:
     """Write a file, whole or not at all; OSError as `written`."""
     with written(path, is_new=is_new) as part:
         Path(part).write_text(text, encoding="utf-8")
+
+
+def write_texts(folder: StrPath, texts: Mapping[str, str]) -> Path:
+    """Write files by their names into a folder, which is made if it is not there; return it."""
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        write_text(place / name, f"{text.rstrip()}\n")
+    return place
 
 
 def _check_replaceable(target: Path, given: str, *, is_new: bool) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, get_args, overload
 
 from racer._checks import choice, is_one_of, no_attribute
+from racer._files import as_path, write_texts, written
 from racer._numerics import as_json
 from racer.comparison.data import KINDS, ComparisonData, Named
 from racer.comparison.render.cite import bibtex
@@ -21,9 +22,11 @@ from racer.comparison.render.forms import (
 from racer.comparison.render.picture import pictures, posterior_of, together
 from racer.errors import SettingError
 from racer.render.notebook import as_html
+from racer.render.sections import Drawing
 
 if TYPE_CHECKING:
     import pandas as pd
+    from _typeshed import StrPath
     from matplotlib.axes import Axes
 
     from racer.comparison.render.forms import Draw
@@ -147,6 +150,34 @@ class Comparison(ComparisonData):
     def cite(self) -> str:
         """Return the BibTeX entries of the methods used."""
         return bibtex(self.references)
+
+    def report(self, path: StrPath) -> None:
+        r"""Write what a paper needs into a folder; files of these names are replaced.
+
+        table.tex (``\usepackage{booktabs}``, then ``\input{table}``), figure.pdf, paragraph.txt
+        and refs.bib.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The folder, which is made if it is not there.
+
+        Raises
+        ------
+        MissingExtraError
+            Without matplotlib (``pip install 'racer-tuning[plot]'``).
+        OSError
+            A file cannot be written.
+        """
+        figure = Drawing(self.plot, "").figure()
+        texts = {
+            "table.tex": self.to_latex(),
+            "paragraph.txt": self.prose(),
+            "refs.bib": self.cite(),
+        }
+        folder = write_texts(as_path(path, "path", "folder"), texts)
+        with written(folder / "figure.pdf") as part:
+            figure.savefig(part, metadata={"CreationDate": None})  # the same file again
 
     @overload
     def plot(

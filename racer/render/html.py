@@ -6,7 +6,6 @@ import base64
 import hashlib
 import json
 import re
-from contextvars import copy_context
 from importlib.metadata import version
 from io import BytesIO, StringIO
 from itertools import count
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from racer._files import as_path, write_text
 from racer.errors import MissingExtraError
 from racer.render.escape import in_json, printable
-from racer.render.sections import OF_PAGE, Bold, Code, Drawing, Grid, Section
+from racer.render.sections import Bold, Code, Drawing, Grid, Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -120,9 +119,7 @@ def _svg(drawing: Drawing, number: int) -> str:
     from matplotlib import rc_context  # noqa: PLC0415
     from matplotlib.backends.backend_svg import FigureCanvasSVG  # noqa: PLC0415
 
-    page = copy_context()
-    page.run(OF_PAGE.set, "page")
-    figure = page.run(drawing.draw).figure
+    figure = drawing.figure()
     figure.set_dpi(72)  # by its canvas: savefig draws all once more, to lay it out
     file = StringIO()
     with rc_context({"svg.hashsalt": f"racer {number}"}):

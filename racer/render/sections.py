@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from itertools import compress
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -77,6 +77,12 @@ class Drawing(NamedTuple):
 
     draw: Callable[[], Any]
     words: str
+
+    def figure(self) -> Any:
+        """Return the figure of a page or a file, which pyplot does not keep open."""
+        page = copy_context()
+        page.run(OF_PAGE.set, "page")
+        return page.run(self.draw).figure
 
 
 class Code(NamedTuple):

@@ -89,6 +89,15 @@ def test_latex(comparison):
         assert all(line.endswith(r" \\") for line in body.splitlines())
 
 
+def test_a_paper_in_a_folder_can_be_compiled(comparison, tmp_path):
+    comparison.report(tmp_path / "paper")
+    written = {one.name: one.read_bytes() for one in (tmp_path / "paper").iterdir()}
+    assert [*sorted(written)] == ["figure.pdf", "paragraph.txt", "refs.bib", "table.tex"]
+    comparison.report(f"{tmp_path}/paper/")
+    assert written["figure.pdf"] == (tmp_path / "paper" / "figure.pdf").read_bytes()
+    assert written["table.tex"].decode().rstrip() == comparison.to_latex().rstrip()
+
+
 def test_prose_has_the_facts(comparison):
     text = comparison.prose()
     assert text.startswith("4 algorithms were compared on 20 data sets by the ")
