@@ -234,7 +234,7 @@ class Rules:
         index = "" if cell.instance_index is None else f"instance {cell.instance_index}, "
         raise ObjectiveError(
             f"candidate {cell.candidate} has the score {value:g} on {index}"
-            f"{reprlib.repr(cell.instance)} (block {cell.block}), outside the bounds "
+            f"{reprlib.repr(cell.instance)}, outside the bounds "
             f"{self.bounds}; it is not recorded. Mend evaluate, or give the bounds of the scores: "
             'racer.Metric("max", bounds=(1, 5)), or for example MeanRace(bounds=(1, 5))'
         )

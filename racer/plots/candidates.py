@@ -81,7 +81,7 @@ def courses(
             label=entry(shortened(names[candidate])),
         )
     legend_beside(ax, "best first" + ("" if len(order) <= _LINES else "; others grey"), lines)
-    curves(ax, "block", caption)
+    curves(ax, "run", caption)
     whole_ticks(ax)
     return ax
 

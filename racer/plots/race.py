@@ -118,7 +118,7 @@ def race(
     named = [place for place in range(m) if place % step == 0 or (few and place < stay)]
     labels = [shortened(names[order[place]]) for place in named]
     rows(ax, named, labels, SMALL - (few and m > 30))
-    ax.set(xlabel="block", ylim=(m - 0.5, -0.5))
+    ax.set(xlabel="run", ylim=(m - 0.5, -0.5))
     whole_ticks(ax)
     if len(table):
         bar = ax.figure.colorbar(

@@ -116,13 +116,13 @@ def _failure_section(result: Result) -> Section:
     rows = []
     for failure in failures[:_MOST]:
         instance = _instance_name(result, failure.block)
-        row = [str(failure.block), f"#{failure.candidate}", instance]
+        row = [str(failure.block + 1), f"#{failure.candidate}", instance]
         rows.append([*row, failure.status, failure.message])
         if line is not None:
             seed = result.stream.place(failure.block).seed
             text = line(result.config(failure.candidate)).replace("{seed}", str(seed))
             rows[-1].append(text.replace("{instance}", shlex.quote(instance)))
-    head = ["block", "candidate", "instance", "status", "message", *(["command"] if line else [])]
+    head = ["run", "candidate", "instance", "status", "message", *(["command"] if line else [])]
     left = "instance status message command"
     more = f" The first {_MOST}:" if len(failures) > _MOST else ""
     total = f"{len(failures)} of {result.evaluations} evaluations failed: {failure_counts(result)}.{more}"
@@ -163,20 +163,18 @@ def _settings_section(result: Result) -> Section:
 def subtitle(result: Result) -> str:
     """Return the subject of the race in a line."""
     n = len(result.configs)
-    where = "" if result.instances is None else f", {counted(len(result.instances), 'instance')}"
+    unit = result._words.instance
+    where = "" if result.instances is None else f", {counted(len(result.instances), unit)}"
     of = result.provenance.get("evaluate")
     what = f" of {of}" if of else ""
-    return (
-        f"{counted(n, 'candidate')}{what}{where}; decider "
-        f"{type(result.rules.decider).__name__}; seed {result.seed}"
-    )
+    return f"{counted(n, 'candidate')}{what}{where}; seed {result.seed}"
 
 
 def race_sections(result: Result) -> list[Section]:
     """Return the sections that only a race has."""
     words = (
         "The mean rank of each candidate so far (dark: among the best of those still in), and the "
-        "block after which it was eliminated. The best and the survivors stand at the top."
+        "run after which it was eliminated. The best and the survivors stand at the top."
     )
     pieces: list[Piece] = [
         drawing(result, "race", words),
@@ -192,7 +190,7 @@ def tuning_sections(
 ) -> list[Section]:
     """Return the sections that only a tuning has; `races`: the table of its races."""
     words = (
-        "How far the leader of each race was behind the best in the end, on the blocks that "
+        "How far the leader of each race was behind the best in the end, on the runs that "
         "both have seen, so that races can be compared; grey: all other candidates, where "
         "they entered."
     )

@@ -156,7 +156,7 @@ def _question(result: Result) -> str:
     objective, runtime = result.rules.objective, result.rules.runtime
     if isinstance(objective, Within | Constrained):
         return f"a candidate is what {objective!r} asks for"
-    unit = "" if result._by_means else ", in units of the spread within a block,"
+    unit = "" if result._by_means else f", in units of the spread within a {result._words.run},"
     what = f"expected value{unit}" if runtime is None else runtime.criterion
     return f"the {what} of a candidate is the best"
 
