@@ -130,12 +130,6 @@ def shown_probability(value: float, decimals: int = 3) -> str:
     return f"{value:.{decimals}f}"
 
 
-def related_probability(value: float) -> str:
-    """Return a probability after its relation, for sentences: "= 0.97", or "> 0.99"."""
-    shown = shown_probability(value, 2)
-    return f"= {shown}" if shown[0].isdigit() else f"{shown[0]} {shown[1:]}"
-
-
 class RowBuffer:
     """Rows of one width, appended in amortised constant time."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from racer._numerics import related_probability
+from racer._numerics import shown_probability
 from racer.render.sections import number
 from racer.results.base import mean_on
 from racer.results.posterior import as_compared
@@ -138,14 +138,14 @@ def verdict_of_default(result: Result, default: int | None) -> str:
     if not found.held_out:
         hint = "" if len(result.held_out) else ": give Instances(.., held_out=..)"
         sentence = (
-            f"{what} on the {found.blocks} blocks of the tuning that both have {has}; the best was "
+            f"{what} on the {found.blocks} runs of the tuning that both have {has}; the best was "
             f"chosen on these, which flatters it{hint}."
         )
         failures = known.failures("block"), tested.failures("held-out instance")
         return " ".join(filter(None, (sentence, *failures)))
     chance = ""
     if found.probability is not None:
-        chance = f"P {related_probability(found.probability)}"
+        chance = f"probability {shown_probability(found.probability, 2).replace('>', '> ')}"
         chance = f" ({chance}{', failures counted as worst' if has == 'solved' else ''})"
     on = f"{found.blocks} held-out instances" if found.blocks > 1 else "one held-out instance"
     if has == "solved":

@@ -143,14 +143,6 @@ def _settings_section(result: Result) -> Section:
             else ""
         )
         pieces.append(f"{number(wall)} s on the wall with {workers or 'some'} worker(s){share}.")
-    elif workers:
-        pieces.append(
-            f"{workers} worker process(es) made the recorded evaluations; a store does not hold "
-            "how long they took on the wall."
-        )
-    wasted = result.unused.seconds / max(result.seconds + result.unused.seconds, 1e-12)
-    if result.unused.cells:
-        pieces.append(f"{wasted:.1%} of the evaluation time went ahead, and was not needed.")
     python = ("python", sys.version.split()[0])
     libraries = [python, *((name, version(name)) for name in _LIBRARIES)]
     pieces += [

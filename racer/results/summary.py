@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import counted, shortened
-from racer._numerics import as_json, as_plain, related_probability, shown_probability
+from racer._numerics import as_json, as_plain, shown_probability
 from racer.core.events import Ended
 from racer.core.objective import Constrained, Within
 from racer.deciders.bayesian_friedman import agrees_with_posterior
@@ -86,15 +86,15 @@ def _guess(result: Result) -> str:
     """Return in a sentence which candidate is likeliest to be the best, as weak as it is."""
     if result.guess is None:
         return ""
-    chance = related_probability(result.probability_best[result.guess])
+    chance = shown_probability(result.probability_best[result.guess], 2)
     seen = counted(len(result.known.of(result.guess)), "evaluation")
-    return f" Best guess, without a test: #{result.guess} (P(best) {chance}, {seen})."
+    return f" Best guess, without a test: #{result.guess} (probability {chance}, {seen})."
 
 
 def _standing(result: Result) -> str:
     """Return in a sentence which candidate is the best, how surely, and which others may be."""
     best, n, compared = result.best_index, len(result.configs), len(result.compared)
-    chance = related_probability(result.probability_best[best or 0]).removeprefix("= ")
+    chance = shown_probability(result.probability_best[best or 0], 2).replace(">", "> ")
     of = f"{n}" if compared == n else f"the {compared} candidates evaluated most often"
     objective, runtime = result.rules.objective, result.rules.runtime
     what = f"the best of {of}{'' if runtime is None else f' by {runtime.criterion}'}"
@@ -182,16 +182,12 @@ def _eliminated_best(result: Result) -> str:
     gone = [e for e in result._eliminations if e.candidate == best]
     if best in result.survivors or not gone:
         return ""
-    chances = result.probability_best
-    rival = max(result.survivors, key=lambda c: chances[c], default=None)
-    alike = rival is not None and round(chances[rival], 2) == round(chances[gone[-1].candidate], 2)
-    likely = f"as likely the best as #{rival}" if alike else "the likeliest best nevertheless"
     rule = ""
     if not agrees_with_posterior(result.rules.decider):  # by P(best), as it was then
         rule = f"by {name_of(result.rules.decider)}, which asks another question than P(best): "
     return (
         f"#{best} was eliminated after {result._words.run} {gone[-1].block + 1} "
-        f"({rule}{why(gone[-1])}); given all outcomes, it is {likely}."
+        f"({rule}{why(gone[-1])}); given all outcomes, none is likelier to be the best."
     )
 
 
@@ -216,11 +212,9 @@ def _unacceptable(result: Result) -> str:
     none, objective = 1.0 - sum(result.probability_best.values()), result.rules.objective
     if not isinstance(objective, Within | Constrained) or none < 0.05:
         return ""
-    fits = (
-        "satisfies the constraints"
-        if isinstance(objective, Constrained)
-        else "is within each tolerance"
-    )
+    fits = ("is within each tolerance", "satisfies the constraints")[
+        isinstance(objective, Constrained)
+    ]
     of_them = len(result.compared) < len(result.configs)
     who = "none of those evaluated most often" if of_them else "no candidate"
     return f"With probability {shown_probability(none, 2)} {who} {fits}."

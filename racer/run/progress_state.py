@@ -328,15 +328,12 @@ class ProgressState:
 
     def _spent(self) -> str:
         budget, work = self.of.budget, self.work
-        if budget is None:
-            return f"{work.evaluations}"
-        if budget.evaluations is not None:
-            used = f"{work.evaluations} of {budget.evaluations}"
-        elif budget.seconds is not None:
-            used = f"{work.evaluations} ({work.seconds:.4g} of {budget.seconds:g} s)"
-        else:
-            used = f"{work.evaluations}"
-        if work.spent is None:
+        used = f"{work.evaluations}"
+        if budget is not None and budget.evaluations is not None:
+            used += f" of {budget.evaluations}"
+        elif budget is not None and budget.seconds is not None:
+            used += f" ({work.seconds:.4g} of {budget.seconds:g} s)"
+        if budget is None or work.spent is None:
             return used
         limit = "" if budget.spend is None else f" of {budget.spend:g}"
         return f"{used} ({work.spent:.4g}{limit} spent)"

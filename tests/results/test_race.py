@@ -182,7 +182,7 @@ def test_a_best_that_was_eliminated_is_said_to_be(racing):
     assert result.leaders[0] == 0
     text = " ".join(str(result).split())
     said = "#0 was eliminated after run 8 (by Scripted, which asks another question than P(best): "
-    assert f"{said}inferior to #1); given all outcomes, it is the likeliest best" in text
+    assert f"{said}inferior to #1); given all outcomes, none is likelier to be" in text
     assert result.to_dict()["survivors"][0]["candidate"] == 0
 
 

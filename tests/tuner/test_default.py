@@ -34,9 +34,7 @@ def test_the_default_is_in_the_first_race_and_on_held_out_instances(path):
     assert found.default_mean == pytest.approx(means[0])
     assert found.relative == pytest.approx((means[0] - means[result.best_index]) / means[0])
     assert found.probability > 0.99
-    share = (
-        f"{100 * found.relative:.2g} % better than the default on 8 held-out instances (P > 0.99)"
-    )
+    share = f"{100 * found.relative:.2g} % better than the default on 8 held-out instances (probability > 0.99)"
     assert str(result).startswith(share)
     again = racer.load(path)
     assert (again.verdict, again.improvement) == (result.verdict, found)
