@@ -180,8 +180,7 @@ class BenchResult(Displayed):
             f"{'CPU' if self.cpu else 'Wall'} time, and its ratio to that of {first.program}, between "
             f"low and high; any of this is wrong with probability {self._decider.alpha:g} at most"
         )
-        n, most = len(self.times), len(self.race.instances or ())
-        of = f"{n} of " * (n < most) + counted(most, "round")
+        of = f"{len(self.times)} of {counted(len(self.race.instances or ()), 'round')}"
         return [
             " ".join([said, *self.failures]),
             Grid.of([*self.table.columns], rows, "program verdict", title),

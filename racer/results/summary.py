@@ -70,7 +70,13 @@ def verdict(result: Result) -> tuple[str, ...]:
     if result.rules.is_front and n > 1:
         return verdict_of_front(result)
     if best is None:
-        return (f"No candidate can be called the best of {n}.{_guess(result)}",)
+        one = result.guess
+        if one is None:
+            return (f"No candidate can be called the best of {n}.",)
+        chance = shown_probability(result.probability_best[one], 2)
+        seen = f"probability {chance}, {counted(len(result.known.of(one)), 'evaluation')}"
+        guess = f"Best guess, without a test: #{one} ({seen})."
+        return (f"No candidate can be called the best of {n}. {guess}",)
     if n == 1:
         return ("The only candidate is #0.",)
     parts = (
@@ -80,15 +86,6 @@ def verdict(result: Result) -> tuple[str, ...]:
         *(_unacceptable(result), _by_prior(result), _population(result)),
     )
     return tuple(filter(None, parts))
-
-
-def _guess(result: Result) -> str:
-    """Return in a sentence which candidate is likeliest to be the best, as weak as it is."""
-    if result.guess is None:
-        return ""
-    chance = shown_probability(result.probability_best[result.guess], 2)
-    seen = counted(len(result.known.of(result.guess)), "evaluation")
-    return f" Best guess, without a test: #{result.guess} (probability {chance}, {seen})."
 
 
 def _standing(result: Result) -> str:

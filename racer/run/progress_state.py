@@ -254,11 +254,9 @@ class ProgressState:
         (label, best), work, to_go = self._best(), self.work, self.to_go(now)
         within = f"{work.told} of {work.asked} evaluated"
         if self.of.kind != "ablation":
-            left = f"{self._race()}{self.left} of {self.candidates} candidates left"
-            run = f"{self.of.words.run} {self._block() + 1}"
-            if work.told < work.asked:
-                run = f"{run}, {within}"
-            within = f"{left}, {self._held_out() or run}"
+            where = f"{self._where()}{f', {within}' * (work.told < work.asked)}"
+            left = f"{self.left} of {self.candidates} candidates left"
+            within = f"{left}, {self._held_out() or where}"
         parts = [f"{self._spent()} {self.of.words.evaluation}s: {within}"]
         if best != "-":
             parts.append(f"{label}{self._mean_of(None if self.front else self.mean)} {best}")
@@ -296,10 +294,6 @@ class ProgressState:
         """Return a leader's mean with its label, before the leader; "" without any."""
         return "" if mean is None else f" {self.of.mean_label} {number(mean)}:"
 
-    def _race(self) -> str:
-        """Return the number of the race of a tuning."""
-        return f"race {self.race}, " if self.of.kind == "tuning" else ""
-
     def _held_out(self) -> str:
         """Return which held-out instance is evaluated, if one is."""
         at = self.work.held_out
@@ -307,9 +301,9 @@ class ProgressState:
 
     def _where(self) -> str:
         """Return the race and the run; of an ablation, which may evaluate several, neither."""
-        if self.of.kind == "ablation":
-            return "now"
-        return f"{self._race()}{self.of.words.run} {self._block() + 1}"
+        race = f"race {self.race}, " if self.of.kind == "tuning" else ""
+        run = f"{race}{self.of.words.run} {self._block() + 1}"
+        return "now" if self.of.kind == "ablation" else run
 
     def _block(self) -> int:
         """Return the number of the block that is evaluated, or of the last one."""

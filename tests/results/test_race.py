@@ -236,12 +236,6 @@ def test_a_race_of_given_instances_says_what_it_is_about(settings, said):
     assert said is None or said in about[0]
 
 
-def test_what_was_left_of_the_budget_is_explained(racing):
-    race = Race([1, 2], decider=racing.Scripted({5: [1]}), budget=60)
-    result = racing.play(race, lambda c: c.config)
-    assert "Decided after 10 of 60 evaluations, at most 5 of each" in " ".join(str(result).split())
-
-
 def test_a_table_of_eliminations_has_the_same_types_if_it_is_empty(decided, racing):
     none = racing.play(Race([0, 1], budget=20, seed=1), lambda cell: 1.0)
     assert len(decided.eliminations) > 0 == len(none.eliminations)

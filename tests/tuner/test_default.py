@@ -135,7 +135,7 @@ def test_means_are_of_the_blocks_that_both_have_solved():
     assert found.default_mean < 5.0
     assert found.relative == pytest.approx(1 - found.mean / found.default_mean)
     assert found.probability < 0.3  # three failures of four may be chance
-    assert "on one held-out instance that both solved (P" in result.verdict[0]
+    assert "on one held-out instance that both solved (prob" in result.verdict[0]
     assert result.verdict[0].endswith("The best failed on 3 of 4 shared held-out instances.")
 
 
