@@ -209,9 +209,8 @@ def _unacceptable(result: Result) -> str:
     none, objective = 1.0 - sum(result.probability_best.values()), result.rules.objective
     if not isinstance(objective, Within | Constrained) or none < 0.05:
         return ""
-    fits = ("is within each tolerance", "satisfies the constraints")[
-        isinstance(objective, Constrained)
-    ]
+    is_constrained = isinstance(objective, Constrained)
+    fits = "satisfies the constraints" if is_constrained else "is within each tolerance"
     of_them = len(result.compared) < len(result.configs)
     who = "none of those evaluated most often" if of_them else "no candidate"
     return f"With probability {shown_probability(none, 2)} {who} {fits}."
