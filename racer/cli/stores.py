@@ -168,10 +168,10 @@ def _lines(report: Report) -> list[tuple[str, str]]:
             ("not needed", f"{report.result.unused.cells} of the evaluations, made ahead"),
             ("best", "unknown" if best is None else f"#{best}{config}"),
         ]
-    given = {n: value for n, value in report.settings.items() if value not in (None, [])}
+    given = {n: v for n, v in report.settings.items() if n != "space" and v not in (None, [])}
     if command := given.pop("command", None):
         given["evaluate"] = f"{shlex.join(map(str, command['argv']))}, in {command['cwd']}"
-    lines += [(n, _space(v) if n == "space" else str(v)) for n, v in given.items()]
+    lines += [(n, str(v)) for n, v in given.items()]
     lines += [("note", note) for note in report.notes]
     lines += [("ended", report.ended or "no")]
     if report.problems:
@@ -185,15 +185,6 @@ def _lines(report: Report) -> list[tuple[str, str]]:
         more = f"more seconds ({IN_SECONDS})" if in_seconds else "a larger budget"
         lines += [("", f"with {more}, as the budget ended it")]
     return lines
-
-
-def _space(written: Any) -> str:
-    """Return a space in one line: names and types."""
-    try:
-        kinds = ", ".join(f"{entry['name']}: {entry['type']}" for entry in written["parameters"])
-        return f"{{{kinds}}}, {len(written['conditions'])} conditional"
-    except (KeyError, TypeError):  # a damaged one
-        return str(written)
 
 
 _jobs = click.option(

@@ -56,10 +56,8 @@ _WHAT_TO_DO = {
     "SQLITE_IOERR": "the disk, or a limit on file sizes, failed it: the records were left as "
     "they are; go on once that is mended",
     "SQLITE_READONLY": "it can be read, but not written: make file and directory writable",
-    "SQLITE_PERM": "make file and directory readable and writable",
     "SQLITE_CANTOPEN": "it cannot be opened: see that file and directory can be read and written",
     "SQLITE_BUSY": "another program holds it: close that one",
-    "SQLITE_LOCKED": "another program holds it: close that one",
     "SQLITE_NOTADB": "this is not a store, or its beginning is damaged; the file is unchanged",
     # what cannot be read is this to SQLite, too
     "SQLITE_CORRUPT": "it is damaged, or the disk failed to read it, and was left as it is: if the "

@@ -57,7 +57,6 @@ def test_the_store_of_a_run_of_races(tmp_path):
         initial=[{"kind": "a", "x": 0.5}],
     )
     done = check(path, exits=0)
-    assert "space          {kind: categorical, x: real}, 1 conditional\n" in done.output
     assert f"best           #{result.best_index} {result.best}\n" in done.output
 
 
