@@ -23,10 +23,11 @@ from racer.deciders import (
 from racer.deciders.parts.wrappers import protected
 from racer.testing import check_decider
 
+EAGER = BayesianFriedman(gate=False)
 OTHERS = [
     AnytimeRace(familywise=True),
     BayesianBest(by="mean"),
-    BayesianFriedman(gate=False),
+    EAGER,
     FRace(posthoc="sign", gate=False),
     SequentialHalving(by="mean-rank"),
     SignedRankRace(gate=False),
@@ -60,7 +61,15 @@ class NeedsABudget(DropWorst):
         return np.zeros(setting.n_candidates + 0 * setting.budget * setting.n_blocks)
 
 
-@pytest.mark.parametrize("decider", [*ONE_NUMBER, *OTHERS, DropWorst(), NeedsABudget()], ids=short)
+@pytest.mark.parametrize(
+    "decider",
+    [
+        *ONE_NUMBER,
+        *(pytest.param(one, marks=[pytest.mark.thorough] * (one == EAGER)) for one in OTHERS),
+        *(DropWorst(), NeedsABudget()),
+    ],
+    ids=short,
+)
 def test_a_decider_without_a_fault_passes(decider):
     check_decider(decider)
 

@@ -9,7 +9,7 @@ from experiments.frontier.tables import COMPETITORS, Size, main, point, races
 from experiments.report import read
 from racer.simulate import NormalWorld
 
-SIZE = Size(rho=0.5, repetitions=10, jobs=1, seed=3)
+SIZE = Size(rho=0.5, repetitions=6, jobs=1, seed=3)
 SMALL = ["--candidates", "8", "--repetitions", "3", "--jobs", "1", "--budgets", "8 25"]
 
 

@@ -100,7 +100,7 @@ def test_a_script_needs_racer_installed_but_not_the_clone(tmp_path):
         "capture_output": True,
         "text": True,
     }
-    alone = subprocess.run([*python, "-c", "import racer, experiments"], check=False, **how)
+    alone = subprocess.run([*python, "-c", "import experiments"], check=False, **how)
     assert "No module named 'experiments'" in alone.stderr
     few = "--deciders f-race --worlds normal --candidates 2 --repetitions 8 --jobs 2 --blocks 10"
     command = [*python, str(ROOT / "scripts" / "error_rates.py"), *shlex.split(few)]

@@ -170,7 +170,12 @@ def check(outcomes, expected):
 
 @pytest.mark.parametrize(
     ("lot", "timeout", "n_jobs"),
-    [(HANGING, 0.4, 1), (HANGING, 0.4, 2), (ENDING, 600, 1), (ENDING, 600, 2)],
+    [
+        (HANGING, 0.4, 1),
+        pytest.param(HANGING, 0.4, 2, marks=pytest.mark.thorough),
+        pytest.param(ENDING, 600, 1, marks=pytest.mark.thorough),
+        (ENDING, 600, 2),
+    ],
     ids=lambda value: {id(HANGING): "hangs", id(ENDING): "ends"}.get(id(value)),
 )
 def test_each_misbehaviour_costs_its_own_cell_and_leaves_no_process(tmp_path, lot, timeout, n_jobs):

@@ -276,10 +276,10 @@ UP, DOWN, ASKED = True, False, None
 @pytest.mark.parametrize(
     ("kind", "metric", "higher", "larger"),
     [
-        *[("promptfoo", name, {}, UP) for name in ("", "wit", "score", "accuracy", "x")],
-        *[("promptfoo", name, {}, DOWN) for name in ("latency", "cost_usd", "error rate")],
-        *[("lm_eval", name, {}, UP) for name in ("acc", "acc_norm", "exact_match", "bleu", "f1")],
-        *[("lm_eval", name, {}, DOWN) for name in ("word_perplexity", "ter", "brier_score")],
+        *[("promptfoo", name, {}, UP) for name in ("", "wit", "score")],
+        *[("promptfoo", name, {}, DOWN) for name in ("latency", "error rate")],
+        *[("lm_eval", name, {}, UP) for name in ("acc", "exact_match", "bleu")],
+        *[("lm_eval", name, {}, DOWN) for name in ("word_perplexity", "ter")],
         *[("lm_eval", name, {}, ASKED) for name in ("mc9", "likelihood_diff")],
         *[("lm_eval", "mc9", {"mc9": said}, said) for said in (UP, DOWN, ASKED)],
         *[("lm_eval", name, {"acc": UP, "ppl": DOWN}, name == "acc") for name in ("acc", "ppl")],
