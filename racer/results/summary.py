@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _MOST = 12  # survivors in a summary
 _SHORT = 24  # characters of a value that is no dict
+_BRIEF = 1.0  # seconds of evaluation that are not worth a word
 
 
 def summary(result: Result) -> list[Piece]:
@@ -330,7 +331,7 @@ def cost(result: Result) -> str:
         f"{failed} of them failed" * (0 < failed < n),
         f"{capped} stopped at a cap or the limit" * bool(capped),
         _runs(result),
-        f"{number(result.seconds, 2)} s" * (result.seconds > 0.0),
+        f"{number(result.seconds, 2)} s" * (result.seconds >= _BRIEF),
         f"{unused.cells} more made ahead and not needed" * bool(unused.cells),
         _spent(result),
     ]
