@@ -128,7 +128,7 @@ class Comparison(ComparisonData):
         return as_markdown(self, self._added)
 
     def to_latex(self) -> str:
-        r"""Return ranking, pairs and sections added as tables, for ``\usepackage{booktabs}``."""
+        r"""Return ranking, pairs and sections added as tables, for ``\usepackage{booktabs,graphicx}``."""
         return as_latex(self, self._added)
 
     def to_dict(self) -> dict[str, Any]:
@@ -154,8 +154,8 @@ class Comparison(ComparisonData):
     def report(self, path: StrPath) -> None:
         r"""Write what a paper needs into a folder; files of these names are replaced.
 
-        table.tex (``\usepackage{booktabs}``, then ``\input{table}``), figure.pdf, paragraph.txt
-        and refs.bib.
+        table.tex (``\usepackage{booktabs,graphicx}``, then ``\input{table}``), figure.pdf,
+        paragraph.txt and refs.bib.
 
         Parameters
         ----------

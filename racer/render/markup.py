@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
     from racer.render.sections import Grid
 
+# the idiom for "as wide as the line at most"
+_NO_WIDER = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}"
+
 
 def _markdown(cell: str) -> str:
     """Return a cell for Markdown, in bold if it is marked."""
@@ -49,7 +52,10 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def latex_table(grid: Grid, caption: str) -> str:
-    """Return a table of the LaTeX package booktabs; its label is the caption's first sentence."""
+    """Return a table for LaTeX with booktabs and graphicx, by which a wide one fits the page.
+
+    Its label is the caption's first sentence.
+    """
     head, *rows = (" & ".join(map(_latex, row)) + r" \\" for row in (grid.head, *grid.rows))
     label = "-".join(re.findall(r"[a-z0-9]+", caption.partition(".")[0].casefold()))
     return "\n".join(
@@ -58,13 +64,13 @@ def latex_table(grid: Grid, caption: str) -> str:
             r"\centering",
             rf"\caption{{{escape_latex(caption)}}}",
             rf"\label{{tab:{label}}}",
-            rf"\begin{{tabular}}{{{''.join('r' if right else 'l' for right in grid.right)}}}",
+            rf"{_NO_WIDER}{{\begin{{tabular}}{{{''.join('r' if right else 'l' for right in grid.right)}}}",
             r"\toprule",
             head,
             r"\midrule",
             *rows,
             r"\bottomrule",
-            r"\end{tabular}",
+            r"\end{tabular}}",
             r"\end{table}",
         ]
     )
