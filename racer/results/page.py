@@ -233,7 +233,7 @@ def race_table(result: Result, races: Sequence[RaceCompleted]) -> Section:
     head = ("race", "kind", "candidates", "left", f"{result._words.run}s", "best", "mean", "ended")
     rows = [
         (
-            *(race.race, race.kind, race.candidates, race.alive, race.blocks),
+            *(race.race + 1, race.kind, race.candidates, race.alive, race.blocks),
             *("-" if race.best is None else f"#{race.best}", number(race.best_mean), race.ended),
         )
         for race in races

@@ -282,7 +282,7 @@ class ProgressState:
         """Return how a race of a tuning has ended."""
         of = "" if event.left is None else f" of {event.evaluations + event.left}"
         text = (
-            f"{event.evaluations}{of} {self.of.words.evaluation}s: {event.kind} {event.race} left "
+            f"{event.evaluations}{of} {self.of.words.evaluation}s: {event.kind} {event.race + 1} left "
             f"{event.alive} of {event.candidates} candidates after "
             f"{counted(event.blocks, self.of.words.run)}"
         )
@@ -301,7 +301,7 @@ class ProgressState:
 
     def _where(self) -> str:
         """Return the race and the run; of an ablation, which may evaluate several, neither."""
-        race = f"race {self.race}, " if self.of.kind == "tuning" else ""
+        race = f"race {self.race + 1}, " if self.of.kind == "tuning" else ""
         run = f"{race}{self.of.words.run} {self._block() + 1}"
         return "now" if self.of.kind == "ablation" else run
 

@@ -190,7 +190,7 @@ def test_a_resumed_tuning_shows_the_blocks_and_the_pace_of_one_never_stopped(
     racer.resume(tmp_path / "run.db", evaluate, progress=True)
     resumed = seen[resumed_at:]
     assert [place for place, _ in resumed] == [place for place, _ in whole[known:]]
-    assert whole[known][0].startswith("race 2, ")
+    assert whole[known][0].startswith("race 3, ")
     assert 0.0 < resumed[0][1] < 60.0
 
 
