@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from racer.core.contest import Contest, Kind, Words
     from racer.core.events import Elimination
     from racer.evaluate.outcome import Cell, Outcome
-    from racer.results.base import Result
 
 _NAMED = 2  # candidates of a front
 _WIDE = 76  # columns of the table
@@ -128,18 +127,6 @@ class ProgressState:
         self.of = replace(subject, before=evaluations)
         self.work.evaluations = evaluations
 
-    def end(self, result: Result) -> None:
-        """Take the figures of a contest that has ended from its result."""
-        self._take_best(result)
-        self.blocks = len(result.known) - len(result.known.incomplete)
-        self.left = len(result.survivors)
-        failed = len(result.known.failures)
-        self.work = Work(result.evaluations, failed, result.seconds, spent=result.spent)
-
-    def _take_best(self, result: Result) -> None:
-        self.best = result.best_index
-        self.mean = None if self.best is None else result.mean(self.best)
-
     def asked(self, cells: Sequence[Cell]) -> None:
         """Begin a block, or a held-out instance, that needs these cells."""
         self.work.asked, self.work.told = len(cells), 0
@@ -184,7 +171,9 @@ class ProgressState:
         elif isinstance(event, RaceEnded):
             self.ended = event.ended.message.replace("instances", f"{self.of.words.instance}s")
             if self._contest is not None and self._contest.rules.runtime is not None:
-                self._take_best(self._contest.result())  # it is chosen at the end
+                result = self._contest.result()  # it is chosen at the end
+                self.best = result.best_index
+                self.mean = None if self.best is None else result.mean(self.best)
 
     def _lead(self, event: BlockCompleted) -> None:
         """Take the best mean so far, while the decider names no best: not in a race to the front."""
