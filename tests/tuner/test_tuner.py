@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import settings
 
 from racer import (
-    Budget,
     BudgetError,
     CandidateError,
     Ended,
@@ -52,39 +49,6 @@ def test_asking_and_looking_change_nothing(tuning):
             assert cell not in tuner.ask()
     assert tuner.ask() == ()
     assert tuning.content(tuner.result()) == tuning.content(plain.result())
-
-
-@pytest.mark.filterwarnings("ignore:.* is set aside:racer.RacerWarning")
-@LAWS
-@given(st.integers(0, 10**6), st.sampled_from(["bayesian-friedman", "f-race", "halving"]))
-def test_the_order_of_telling_changes_nothing(tuning, seed, decider):
-    rng = np.random.default_rng(seed)
-
-    def tuner():
-        return Tuner.of(
-            tuning.mixed(), range(9), budget=100, seed=seed, decider=decider, test_instances=[1, 2]
-        )
-
-    def evaluate(cell):
-        return None if tuning.noise(cell) > 1.5 else tuning.noisy(cell)
-
-    straight, shuffled = tuner(), tuner()
-    tuning.play(straight, evaluate)
-    tuning.play(
-        shuffled, evaluate, order=lambda cells: [cells[i] for i in rng.permutation(len(cells))]
-    )
-    assert tuning.content(straight.result()) == tuning.content(shuffled.result())
-
-
-def test_the_order_of_telling_changes_nothing_under_a_budget_of_seconds(tuning):
-    def seconds(cell):
-        return 0.1 * (1 + cell.candidate % 3)  # sums depend on their order
-
-    one, other = (Tuner(tuning.reals(), budget=Budget(seconds=30), seed=1) for _ in range(2))
-    tuning.play(one, seconds=seconds)
-    tuning.play(other, seconds=seconds, order=reversed)
-    assert tuning.content(one.result()) == tuning.content(other.result())
-    assert one.result().seconds == other.result().seconds
 
 
 def test_the_settings_of_a_run_make_it_again(tuning):
