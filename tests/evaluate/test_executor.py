@@ -305,7 +305,7 @@ def test_an_instance_that_cannot_be_sent_is_named(processes):
         assert drive(Feed(race, workers)).best == 0
 
 
-def one_that(does):
+def one_that(does, made=Future):
     """Return an executor in this thread that does something else with some calls."""
 
     class Inline(Executor):
@@ -313,7 +313,7 @@ def one_that(does):
 
         def submit(self, fn, /, *args, **kwargs):
             self.calls += 1
-            future = Future()
+            future = made()
             try:
                 future.set_result(does(self.calls, fn))
             except BaseException as error:  # noqa: BLE001  (as a simple adapter does)
@@ -331,6 +331,19 @@ def test_the_first_call_of_all_may_be_lost(alone, error):
         return fn()
 
     assert content(race_with(one_that(loses))) == alone
+
+
+class Uncancellable(Future):
+    """A future like Parsl's."""
+
+    def cancel(self):
+        raise NotImplementedError("Cancel not implemented")
+
+
+def test_a_race_is_decided_although_its_futures_cannot_be_cancelled(alone):
+    result = race_with(one_that(lambda _, fn: fn(), made=Uncancellable))
+    assert content(result) == alone
+    assert result.unused.cells > 0  # in flight at the end
 
 
 def test_a_future_with_another_result_is_an_error_before_the_race():

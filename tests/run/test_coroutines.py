@@ -18,7 +18,6 @@ from racer.evaluate.executor import SPARE
 from racer.store.load import check_store
 
 pytestmark = pytest.mark.filterwarnings("ignore::racer.errors.RacerWarning")
-SPACE = racer.Space({"x": racer.Real(0.0, 5.0), "y": racer.Categorical(["a", "b"])})
 SAME = ["block", "candidate", "value", "status"]
 
 
@@ -34,8 +33,7 @@ def plain(config, instance, seed):
     noise = zlib.crc32(repr((config, instance, seed)).encode())
     if noise % 13 == 0:
         raise ArithmeticError(f"{config}")
-    x = config if isinstance(config, int) else config["x"] + 2 * (config["y"] == "b")
-    return 0.3 * x + noise / 2**31
+    return 0.3 * config + noise / 2**31
 
 
 class BusyError(Exception):
@@ -83,29 +81,6 @@ def test_a_race_by_coroutines_is_that_of_a_plain_function(n_jobs):
     assert len(result.failures) > 3
     assert server.calls > result.evaluations
     assert result.provenance["workers"] == n_jobs
-
-
-def test_a_tuning_by_coroutines_is_that_of_a_plain_function_held_out_instances_included():
-    rules = {"budget": 180, "seed": 3, "test_instances": range(3), "decider": "f-race"}
-    result = flat.tune(SPACE, Server(), range(7), n_jobs=6, limits=racer.Limits(200.0), **rules)
-    expected = flat.tune(SPACE, plain, range(7), **rules)
-    assert result.scores[SAME].equals(expected.scores[SAME])
-    assert result.best == expected.best
-    for candidate, expected_of in enumerate(map(expected.held_out.of, range(len(result.configs)))):
-        found = result.held_out.of(candidate)
-        assert {b: o.value for b, o in found.items()} == {
-            b: o.value for b, o in expected_of.items()
-        }
-    assert any(expected.held_out.of(c) for c in range(len(result.configs)))
-
-
-def test_an_ablation_by_coroutines_is_that_of_a_plain_function():
-    result = racer.tune(SPACE, plain, range(7), budget=120, seed=3)
-    ends = {"source": {"x": 5.0, "y": "b"}, "target": {"x": 0.5, "y": "a"}}
-    expected = racer.ablation(result, plain, **ends)
-    found = racer.ablation(result, Server(), n_jobs=5, limits=racer.Limits(200.0), **ends)
-    assert found.steps == expected.steps
-    assert str(found) == str(expected)
 
 
 def test_a_limit_of_calls_changes_neither_the_result_nor_the_name():
@@ -199,21 +174,6 @@ def test_the_second_signal_cancels_the_calls_that_run(tmp_path, monkeypatch):
     with pytest.raises(racer.RaceInterrupted):
         flat.race(range(9), stopping, n_jobs=4, store=store, **RULES)
     assert stopping.cancelled == stopping.calls - stopping.finished > 0
-    assert told(racer.resume(store, plain)) == told(flat.race(range(9), plain, **RULES))
-
-
-@pytest.mark.parametrize("n_jobs", [1, 4])
-def test_an_interrupt_in_a_call_ends_the_run_as_in_a_plain_function(n_jobs, tmp_path):
-    async def interrupted(config, instance, seed):
-        if len(calls) == 20:
-            raise KeyboardInterrupt
-        calls.append(config)
-        return plain(config, instance, seed)
-
-    calls, store = [], tmp_path / "run.db"
-    with pytest.raises(racer.RaceInterrupted) as caught:
-        flat.race(range(9), interrupted, n_jobs=n_jobs, store=store, **RULES)
-    assert 0 < caught.value.result.evaluations <= 20
     assert told(racer.resume(store, plain)) == told(flat.race(range(9), plain, **RULES))
 
 
