@@ -205,20 +205,3 @@ def test_programs_fail_also_where_ended_children_are_ignored():
     ran = subprocess.run(words, check=False, capture_output=True, text=True)
     assert "false exited with code 1" in " ".join(ran.stdout.split())
     assert "Error" not in ran.stderr
-
-
-def test_ctrl_c_prints_what_is_known(monkeypatch):
-    runs = []
-
-    def interrupted(name, program, instances, *, cpu):
-        def measured(instance, seed, keep):
-            runs.append(name)
-            if len(runs) > 9:
-                raise KeyboardInterrupt
-            return Timed(float(program), float(program), "", None)
-
-        return measured
-
-    monkeypatch.setattr(racer.run.bench, "_runner", interrupted)
-    done = run("2", "3", exits=130)
-    assert "Interrupted after 3 of " in done.output

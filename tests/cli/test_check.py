@@ -44,22 +44,6 @@ def test_a_sound_store(path):
     assert {file.name for file in path.parent.iterdir()} == {"run.db", "run.db.lock"}
 
 
-def test_the_store_of_a_run_of_races(tmp_path):
-    path = tmp_path / "run.db"
-    space = racer.Space(
-        {"kind": racer.Categorical(["a", "b"]), "x": racer.Real(0, 1)},
-        conditions={"x": {"kind": "a"}},
-    )
-    result = racer.tune(
-        *(space, lambda c, i, s: c.get("x", 0.5) + s % 7, [0, 1]),
-        budget=300,
-        store=path,
-        initial=[{"kind": "a", "x": 0.5}],
-    )
-    done = check(path, exits=0)
-    assert f"best           #{result.best_index} {result.best}\n" in done.output
-
-
 def test_a_store_that_is_not_sound(path):
     changed(path, ("UPDATE outcomes SET value = 7.0 WHERE block = 2 AND candidate = 1",))
     done = check(path, exits=1)
@@ -90,19 +74,9 @@ def test_where_all_failed_there_is_nothing_to_go_on_with(tmp_path):
             raise ValueError("no solver, either")  # another line: else the race would be stopped
         raise ValueError("no solver")
 
-    def mended(config, instance, seed):
-        return 1.0
-
-    mended.__qualname__ = broken.__qualname__
-
     path = tmp_path / "run.db"
     racer.race(range(3), broken, budget=40, seed=1, store=path)
     done = check(path)
     shown = " ".join(done.output.split())
     assert "first failure ValueError: no solver (in broken, " in shown
     assert "go on with a new store, once evaluate is mended" in shown
-    with (
-        pytest.warns(racer.RacerWarning, match="once evaluate is mended, begin a new store"),
-        pytest.warns(racer.RacerWarning, match="the source of evaluate is not as it was"),
-    ):
-        racer.race(range(3), mended, budget=40, seed=1, store=path)

@@ -134,7 +134,7 @@ def test_a_tuning_is_logged_as_it_has_ended(given):
 
 
 @pytest.mark.parametrize("stop", [60, 235])
-def test_a_resumed_tuning_is_logged_as_a_whole(stop, tmp_path):
+def test_an_interrupted_tuning_is_logged_and_the_resumed_one_as_a_whole(stop, tmp_path):
     space = racer.Space({"x": racer.Real(0, 9)})
 
     def run(last=-1, budget=250):
@@ -147,28 +147,18 @@ def test_a_resumed_tuning_is_logged_as_a_whole(stop, tmp_path):
 
         given = {"budget": budget, "seed": 1, "store": tmp_path / "run.db"}
         kept = Kept()
-        with kept:
-            return kept, flat.tune(space, cost, range(5), **given, callbacks=[kept])
+        try:
+            with kept:
+                return kept, flat.tune(space, cost, range(5), **given, callbacks=[kept])
+        except racer.RaceInterrupted as interrupted:
+            return kept, interrupted.result
 
-    with pytest.raises(racer.RaceInterrupted):
-        run(stop)
+    kept, known = run(stop)
+    assert known.ended == "interrupted"
+    check(kept, known)
     check(*run())
     check(*run())  # it has ended before
     check(*run(budget=300))
-
-
-def test_an_interrupted_race_is_logged():
-    calls = itertools.count(1)
-
-    def stopped(config, instance, seed):
-        if next(calls) == 14:
-            raise KeyboardInterrupt
-        return evaluate(config, instance, seed)
-
-    kept = Kept()
-    with pytest.raises(racer.RaceInterrupted) as stop, kept:
-        racer.race(CONFIGS, stopped, budget=60, seed=1, callbacks=[kept])
-    check(kept, stop.value.result)
 
 
 def test_the_result_of_a_race_without_a_best_has_none():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -288,27 +287,6 @@ def test_ctrl_c_leaves_no_program(drive, settings):
     out, err = interrupted(process)
     assert (out, err) == ("interrupted\n", "")
     assert wait_for(lambda: not any(map(alive, noted(marks))))
-
-
-def test_a_race_of_programs_is_resumed_to_the_same_result(script, tmp_path, path, stores):
-    text = "[ $(($1 * $2 % 7)) = 3 ] && exit 1; echo $(($2 / ($1 + 1) % 1000 + $1))"
-    command = racer.Command([script("run", text), "{x}", "{seed}"])
-    pool = [{"x": x} for x in range(4)]
-    settings = {"budget": 20, "first_test": 2, "seed": 3}
-    plain = flat.race(pool, command, **settings)
-    assert len(plain.failures)
-
-    def stop(event):
-        if getattr(event, "block", None) == 3:
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        flat.race(pool, command, **settings, store=path, callbacks=[stop])
-    for n_jobs in (1, 2):
-        copy = shutil.copy(path, tmp_path / f"{n_jobs}.db")
-        resumed = racer.resume(copy, command, n_jobs=n_jobs)
-        assert stores.content(resumed) == stores.content(plain)
-    assert plain.evaluations == 20 or plain.ended is not racer.Ended.OUT_OF_BUDGET
 
 
 def test_another_command_line_is_refused_with_both(script, tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import sys
 import tempfile
 from contextlib import contextmanager
@@ -15,46 +14,6 @@ import racer
 from racer.store.load import check_store
 
 resource = pytest.importorskip("resource")
-
-
-@contextmanager
-def files_of_at_most(size):
-    """Make every write beyond so many bytes fail, as a full disk does."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
-def known(path, stores):
-    try:
-        return {row[:8] for row in stores.rows(path)}
-    except sqlite3.OperationalError:  # not begun
-        return set()
-
-
-@pytest.mark.thorough
-def test_out_of_room_at_any_size(folder, stores):
-    settings = {**stores.SETTINGS, "budget": 36}
-    plain = racer.race(stores.POOL, stores.evaluate, **settings)
-    refused = 0
-    for size in [0, 1, 100, 1024, 4096, *range(4097, 80_000, 4099)]:
-        path = folder / f"{size}.db"
-        for _ in range(2):  # and again while resuming
-            with files_of_at_most(size):
-                try:
-                    racer.race(stores.POOL, stores.evaluate, **settings, store=path)
-                except racer.StoreError as error:
-                    refused += 1
-                    assert str(path) in str(error)  # noqa: PT017
-        before = known(path, stores)
-        resumed = racer.race(stores.POOL, stores.evaluate, **settings, store=path)
-        assert stores.content(resumed) == stores.content(plain)
-        assert before <= known(path, stores)
-        assert check_store(path).problems == []
-    assert refused > 20
 
 
 @contextmanager

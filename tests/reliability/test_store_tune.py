@@ -113,15 +113,6 @@ def test_ctrl_c_says_how_to_resume_and_the_resumed_run_is_the_same(
     assert len(stores.rows(path)) == len(before) + len(again)
 
 
-def test_a_run_that_has_ended_is_read_and_nothing_evaluated(recorded):
-    def never(config, instance, seed):
-        raise AssertionError
-
-    with pytest.warns(racer.RacerWarning, match="was begun with evaluate"):
-        result = racer.resume(recorded.path, never)
-    assert content(result) == recorded.content
-
-
 def test_with_a_larger_budget_it_goes_on_from_its_end(recorded):
     larger = racer.resume(recorded.path, evaluate, budget=90)
     assert larger.evaluations == 90

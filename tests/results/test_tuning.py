@@ -78,18 +78,6 @@ def test_races_have_one_row_each(result):
     assert frame["evaluations"].is_monotonic_increasing
 
 
-def test_tests_have_a_column_per_elite_and_one_of_the_best(result):
-    assert result.tests.columns.tolist() == list(result.leaders)
-    assert {*result.leaders} == {*result.elites, result.best_index}
-    assert result.tests.index.tolist() == [0]
-
-
-def test_the_best_is_among_those_it_cannot_be_told_from(result):
-    assert result.indistinguishable[0] == result.best_index
-    assert set(result.indistinguishable) <= {*result.elites, result.best_index}
-    assert result.survivors == result.elites
-
-
 def test_clearly_worse_elites_can_be_told_from_the_best(tuning):
     tuner = Tuner(tuning.countable(3), budget=700, seed=1)
     tuning.play(tuner, lambda cell: 9.0 * cell.config["k0"] + tuning.noise(cell))
