@@ -63,7 +63,7 @@ class CorrelatedTResult:
 
 
 def check_correlation(correlation: float) -> float:
-    """Return `correlation` if it can be that of blocks: 0 <= correlation < 1."""
+    """Return `correlation` if blocks can have it: 0 <= correlation < 1."""
     if not is_real(correlation) or not 0.0 <= correlation < 1.0:
         raise SettingError(f"correlation={correlation!r}: give a number from 0 up to below 1")
     return float(correlation)
@@ -164,12 +164,14 @@ def correlated_t_test(
     costs, apart = costs / unit, rope / unit
     mean = costs.mean(axis=0)
     gaps = costs[:, :, None] - costs[:, None, :]  # (n, m, m)
+    # gaps first: what the costs of a block have in common cancels before it is squared
     spread = gaps.std(axis=0, ddof=1) * math.sqrt(inflation(n, rho))
     gap = gaps.mean(axis=0)
     better = below(-apart, gap, spread, n - 1)
     equivalent = np.maximum(1.0 - better - better.T, 0.0)
     better[spread == 0.0] = (gap < -apart)[spread == 0.0]
     equivalent[spread == 0.0] = (np.abs(gap) <= apart)[spread == 0.0]
+    # normal weights of blocks: draws have the covariance of the costs, even if it is singular
     step = max(1, _CELLS // n)
     normals = (rng.standard_normal((min(step, draws - at), n)) for at in range(0, draws, step))
     drawn = posterior_draws(costs, mean, rho, normals, rng)
