@@ -144,7 +144,7 @@ class BayesianFriedman(Scheduled):
         check_draws(self.draws)
 
     def start(self, setting: Setting) -> _State:
-        # one number of the race's: all draws follow from it and the block, whenever tests come
+        # one draw of the race's generator: the rest follows from it and the block, at any test
         m, seed = setting.n_candidates, int(setting.rng.integers(2**63))
         level, gate = 1.0 - self.confidence, self.gate
         if gate == "idp" and m > MOST_ORDERED:

@@ -124,7 +124,7 @@ def free_limits(values: Floats, alpha: float) -> tuple[float, float]:
         for value in sign * values:
             bets.add(value)
         high = float((sign * values).mean())
-        # a limit is sought down to a thousand of the largest deviations; none there: infinite
+        # down to a thousand times the largest deviation; without a limit there, it is infinite
         low = high - 1e3 * float(np.abs(values - values.mean()).max() + TIE * abs(high))
         needed = np.log(2.0 / alpha)
         is_known = bets.free_log_e(low) >= needed

@@ -266,7 +266,7 @@ def bradley_terry(
     draws: int = 4000,
     seed: int = 0,
 ) -> BradleyTerryResult:
-    """Posterior of the strengths of K algorithms from a table of pairwise wins.
+    """Return the posterior of the strengths of K algorithms from a table of pairwise wins.
 
     wins_ij ~ Binomial(n_ij, 1 / (1 + exp(beta_j - beta_i))), beta ~ Normal(0, sigma), sigma ~
     LogNormal(0, 0.5) (Wainer 2023, eq. 2). The strengths are drawn in the sum-to-zero space, as

@@ -102,7 +102,7 @@ def correlated_t_test(
     draws: int = 10_000,
     seed: int = 0,
 ) -> CorrelatedTResult:
-    """Posterior of the means of candidates on correlated blocks, such as folds.
+    """Return the posterior of the means of candidates on correlated blocks, such as folds.
 
     Folds share training data, so that differences on them are correlated, and many folds of one
     data set are weaker evidence than as many data sets would be. With correlation rho, the

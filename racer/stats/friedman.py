@@ -47,7 +47,7 @@ class RankSums(NamedTuple):
 
 
 def chi_square(r: RankSums) -> float:
-    """Friedman's Q, tie-corrected: (m-1) sum(R_i - n(m+1)/2)^2 / (A - n m (m+1)^2 / 4)."""
+    """Return Friedman's Q, tie-corrected: (m-1) sum(R_i - n(m+1)/2)^2 / (A - n m (m+1)^2 / 4)."""
     return (r.m - 1) * r.spread / r.within if r.within > 0.0 else 0.0
 
 

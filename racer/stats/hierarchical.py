@@ -136,7 +136,7 @@ def hierarchical_t_test(
     maximize: bool = False,
     seed: int = 0,
 ) -> HierarchicalResult:
-    """Posterior of the difference of two cross-validated algorithms, over many data sets.
+    """Return the posterior of the difference of two cross-validated algorithms on many data sets.
 
     On data set i the differences of the folds are multivariate normal around delta_i, with
     standard deviation sigma_i and correlation rho of each two, as folds share training data. The

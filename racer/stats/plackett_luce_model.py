@@ -203,7 +203,7 @@ def plackett_luce(
     seed: int = 0,
     maximize: bool = False,
 ) -> PlackettLuceResult:
-    """Posterior probability of each of K algorithms of coming first, from rankings.
+    """Return the posterior probability of each of K algorithms of coming first, from rankings.
 
     P(ranking) = prod_i w_i / (sum of the w at risk at place i), w ~ Dirichlet(prior) (Calvo et
     al. 2019, eq. 2 and 3). The weights reflect the whole order, not only the winner.

@@ -283,7 +283,7 @@ def bayesian_sign_test(
     ignorance: float = 1.0,
     maximize: bool = False,
 ) -> BayesianSignResult:
-    """Posterior probability that x is worse than, indistinguishable from, better than y.
+    """Return the probability that x is worse than, indistinguishable from, better than y.
 
     theta = P(x better) + P(tie)/2 under a Dirichlet process whose prior atom is a tie. With n_b
     blocks won and n_w lost, P(theta > 1/2) = P(Beta(n_b, n_w) > 1/2), exactly and for any prior

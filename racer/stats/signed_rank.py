@@ -427,7 +427,7 @@ def bayesian_signed_rank_test(
     seed: int = 0,
     maximize: bool = False,
 ) -> BayesianSignedRankResult:
-    """Posterior probability that x is better than y by the signs and sizes of differences.
+    """Return the posterior probability that x is better than y, by signed ranks of differences.
 
     Z is the difference in favour of x. theta = P(Z + Z' > 0) + P(Z + Z' = 0)/2 for two draws
     from the law of Z, on which there is a Dirichlet process; theta > 1/2: x is better.

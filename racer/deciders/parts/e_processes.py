@@ -79,9 +79,9 @@ class Duels:
             equal = np.add.reduce(before == size, axis=0, dtype=np.intp)
             place = smaller + 0.5 * equal + 1.0
             np.divide(place, self._known + 1, out=relative, where=sized)
+        # a size may count in its own median: under the hypothesis only its sign is random
         if enters.any():
             self._insert(size, enters)
-        # a size may count in its own median: under the hypothesis only its sign is random
         if self._sized == "rank" or not len(self._sizes):
             return relative
         rows, columns = self._sizes.rows, np.arange(len(size))
