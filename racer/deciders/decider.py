@@ -313,7 +313,7 @@ class Decider(Protocol):
         def bounds(self) -> tuple[float, float] | None:
             """The smallest and largest score, if it compares means of bounded scores; None.
 
-            Those of the objective's `racer.Metric` come first. A race then refuses scores outside,
+            Bounds of the objective's `racer.Metric` come first. A race then refuses scores outside,
             uses each instance once, in random order, and shows blocks on which all cells failed.
             """
             return None

@@ -257,7 +257,7 @@ def excess(goal: Goal, means: Floats) -> Floats:
 def _spreads(means: Floats) -> Floats:
     """Return the usual distance of candidates from the median one in each metric of (m, d), (d,).
 
-    Those equal to it do not count; +inf if all are, as the metric separates none then.
+    Candidates equal to it do not count; +inf if all are, as the metric separates none then.
     """
     found = np.full(means.shape[1], np.inf)
     for at, column in enumerate(means.T):
