@@ -96,7 +96,7 @@ def _by_level(found: Columns, levels: Sequence[str]) -> Columns:
 def numbered(frame: pd.DataFrame, given: Columns, *, counted: bool) -> str | None:
     """Return the column of numbers that names the data sets, if there is one and none is given.
 
-    An index that became a column is none: `row_numbers` finds it.
+    An index that became a column does not count: `row_numbers` finds it.
     """
     if frame.empty or given.data_set is not None or row_numbers(frame, given) is not None:
         return None
@@ -128,7 +128,7 @@ def column_notes(
 
 
 def row_numbers(frame: pd.DataFrame, given: Columns, levels: Sequence[str] = ()) -> str | None:
-    """Return the first column that is no level if it is an index of numbers made a column."""
+    """Return the first column, levels aside, if it is an index of numbers made a column."""
     first = next((name for name in map(str, frame.columns) if name not in levels), None)
     named = [name for name in given if isinstance(name, str)]  # others are refused with the roles
     if first is None or first in named or _INDEX.match(first) is None:
@@ -137,7 +137,7 @@ def row_numbers(frame: pd.DataFrame, given: Columns, levels: Sequence[str] = ())
 
 
 def _by_usual_names(frame: pd.DataFrame, given: Columns, levels: Sequence[str]) -> Columns:
-    """Add the columns with usual names to those given, if their values may be labels."""
+    """Fill the roles not given by columns with usual names, if their values may be labels."""
     found = given
     if found.algorithm is None:
         # a column of numbers is an algorithm of that name, unless the table is known to be long
@@ -256,7 +256,7 @@ def _long(frame: pd.DataFrame, found: Columns, given: Columns, *, levels: Sequen
 def called(
     frame: pd.DataFrame, known: Sequence[str], taken: Sequence[str | None] = ()
 ) -> list[str]:
-    """Return the columns with one of the known names, in their order, except those taken."""
+    """Return the columns with one of the known names, in the names' order, unless taken."""
     short = {
         str(name): re.sub(r"^(params|config)[./]|[\W_]", "", str(name).lower())
         for name in frame.columns

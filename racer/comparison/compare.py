@@ -78,21 +78,22 @@ def compare(
     scores : DataFrame, or array_like of shape (data sets, algorithms)
         Or votes on pairs: columns such as model_a and model_b, and winner (a name of these, or tie;
         or g1_winner and g2_winner, of both orders), optionally of items. Votes of a pair on one
-        item, by several judges or in both orders, count as one. Or as follows.
-        Wide: a row per data set and a column per algorithm; a first column of text, or an
-        index (but 0, 1, 2, .. without a name), names the data sets. Or long: columns, or levels of
-        the index, of data sets, algorithms and scores. Either may have a column of folds (runs), which are averaged; "plackett-luce"
-        takes their medians, and a local rope uses all. Missing scores (NaN, or masked) are allowed
-        and counted; an infinite one is worse (better) than all finite ones.
+        item, by several judges or in both orders, count as one. Or as follows. Wide: a row per data
+        set and a column per algorithm; a first column of text, or an index (but 0, 1, 2, .. without
+        a name), names the data sets. Or long: columns, or levels of the index, of data sets,
+        algorithms and scores. Either may have a column of folds (runs), which are averaged;
+        "plackett-luce" takes their medians, and a local rope uses all. Missing scores (NaN, or
+        masked) are allowed and counted; an infinite one is worse (better) than all finite ones.
     method : str, optional
-        "bayesian-friedman" (default): mean ranks, and statements that hold jointly. "friedman": Iman and
-        Davenport's F, then `posthoc`. "signed-rank": the Bayesian signed-rank test of each pair.
-        "bradley-terry" and "plackett-luce": models of pairwise wins, and of whole rankings.
-        "hierarchical": the differences of each pair on the folds of all data sets.
-        "auto" chooses, and `Comparison.reason` has the reason.
+        "bayesian-friedman" (default): mean ranks, and statements that hold jointly. "friedman":
+        Iman and Davenport's F, then `posthoc`. "signed-rank": the Bayesian signed-rank test of each
+        pair. "bradley-terry" and "plackett-luce": models of pairwise wins, and of whole rankings.
+        "hierarchical": the differences of each pair on the folds of all data sets. "auto" chooses,
+        and `Comparison.reason` has the reason.
     goal : {"min", "max"}, optional
-        Whether smaller or larger scores are better. By default what the metric's name says, such as accuracy, or all columns of
-        a wide table, or the format that `racer.read_scores` read.
+        Whether smaller or larger scores are better. By default as the name of the metric implies,
+        such as accuracy, or all columns of a wide table, or the format that `racer.read_scores`
+        read.
     control : str, optional
         Compare this algorithm with each other one, instead of all pairs.
     rope : float >= 0, optional
@@ -134,11 +135,11 @@ def compare(
         algorithm without any score; the column is named), or the method cannot use it: no
         complete data set, no common one, or algorithms never compared. The message has the remedy.
     SettingError
-        A setting out of range, or one that the method does not have.
+        A setting out of range, or unknown to the method.
 
     References
     ----------
-    `Comparison.cite` has those of the method.
+    `Comparison.cite` has the method's.
 
     Notes
     -----

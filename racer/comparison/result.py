@@ -43,16 +43,16 @@ class Comparison(ComparisonData):
     method : str
         The method's name; `title` is the same in words.
     ranking : DataFrame
-        A row per algorithm, the best first; `order` is the criterion. `mean` and `sd` are those of
-        its scores over the data sets, sd NaN for one; where scores are missing, `n` is on how
-        many data sets it has one.
+        A row per algorithm, the best first; `order` is the criterion. `mean` and `sd` summarise its
+        scores over the data sets, sd NaN for one; where scores are missing, `n` is on how many
+        data sets it has one.
     pairs : DataFrame
         A row per pair: better, worse (which leads, not a claim); on how many data sets the first
         wins, loses, ties; `effect_size`, the matched-pairs rank-biserial correlation (-1 to 1,
         see `racer.stats.rank_biserial`) on their common data sets, whatever the local rope is;
         the method's columns, `probability` (posterior, that the first is better) or `p_value`
         (two-sided, adjusted), `in_rope` (posterior probability of practical equivalence);
-        decision; and `depends_on`, what keeps a probable pair from one: "gate", as "all alike", or
+        decision; and `depends_on`, why a probable pair has none: "gate", as "all alike", or
         "both alike" of that pair, is not rejected; "prior", as one of little weight would decide.
     omnibus : OmnibusTest or None
         The test of "all perform alike", where the method has one.
@@ -70,7 +70,8 @@ class Comparison(ComparisonData):
         ended in a tie, by a local rope, too.
     maximize : bool
     direction : str
-        Whether larger or smaller scores are better, and, if the caller does not, what says so.
+        Whether larger or smaller scores are better, and, unless the caller told, the source of
+        that.
     alpha : float
     rope : float or None
         Half-width used; None without.
@@ -105,7 +106,7 @@ class Comparison(ComparisonData):
         name : {"scores", "matrix", "pairs"}
             All scores, the best of each data set in bold, and the mean ranks in the last row; the
             posterior probability that the row is better than the column, or the p-value, for all
-            pairs, those decided in bold; a row for each pair, which up to 15 pairs is there anyway.
+            pairs, decided ones in bold; a row for each pair, which up to 15 pairs is there anyway.
 
         Raises
         ------
@@ -152,7 +153,7 @@ class Comparison(ComparisonData):
         return bibtex(self.references)
 
     def report(self, path: StrPath) -> None:
-        r"""Write what a paper needs into a folder; files of these names are replaced.
+        r"""Write the material for a paper into a folder; files of these names are replaced.
 
         table.tex (``\usepackage{booktabs,graphicx}``, then ``\input{table}``), figure.pdf,
         paragraph.txt and refs.bib.
@@ -201,8 +202,8 @@ class Comparison(ComparisonData):
         Parameters
         ----------
         kind : {"critical-difference", "pairs", "winning", "posterior", "matrix"}, optional
-            Mean ranks with bars over those not separated (the Friedman tests); each pair with
-            its interval (Bayesian methods; of more than 30 pairs, those with the control or with
+            Mean ranks with bars over algorithms not separated (the Friedman tests); each pair with
+            its interval (Bayesian methods; of more than 30 pairs, only pairs with the control or
             the first); probabilities of winning (Plackett-Luce); the posterior of the one pair
             compared (signed-rank); all pairs as a matrix, of posterior probabilities or p-values. By
             default the picture of the method. A list of kinds: one below the other in one figure.

@@ -133,7 +133,7 @@ def read_scores(frame: Any, columns: Columns, *, maximize: bool | None, least: i
 
 
 def metric_of(frame: pd.DataFrame, found: Columns) -> str | None:
-    """Return the name of the scores: of their column, or else what a column of metrics has."""
+    """Return the metric's name: a column of metrics', if the scores' column has no direction."""
     for name in called(frame, METRICS, found) if found.algorithm is not None else ():
         if larger_is_better(str(found.score)) is None and is_text(frame[name]):
             said = {str(value): larger_is_better(str(value)) for value in frame[name].dropna()}
@@ -142,7 +142,7 @@ def metric_of(frame: pd.DataFrame, found: Columns) -> str | None:
 
 
 def _as_frame(scores: Any) -> pd.DataFrame:
-    """Return a table; ScoresError with advice if it is none."""
+    """Return the scores as a table; ScoresError with advice if they cannot be read as one."""
     import pandas as pd  # noqa: PLC0415
 
     if isinstance(scores, Mapping) and "mean_fit_time" in scores:  # cv_results_ of scikit-learn
@@ -268,7 +268,7 @@ def _plain(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str], Mapping[Any, A
 
 
 def _names_of(columns: pd.Index[Any]) -> list[str]:
-    """Return the names of columns; of several levels, as a pivoted table has, what differs.
+    """Return the names of columns; of several levels, as in a pivoted table, the parts that differ.
 
     A column that was a level of the index has a name in one level only.
     """
@@ -414,7 +414,7 @@ def _labelled(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
 
 
 def _remedy(frame: pd.DataFrame, keys: Sequence[str], found: Columns) -> str:
-    """Return what to do where rows have the same labels, by the column that tells them apart."""
+    """Return advice for rows with the same labels, by the column that tells them apart."""
     rest = [name for name in map(str, frame) if name not in found]
     texts = [name for name in rest if is_text(frame[name])]
     # whole numbers of which each comes again, or they may be scores

@@ -29,7 +29,7 @@ class _State:
     used: int = 0  # evaluations
 
     def keep(self, kept: NDArray[np.intp]) -> None:
-        """Freeze the E_ij against those that are eliminated."""
+        """Freeze the E_ij against eliminated opponents."""
         self.log_e_eliminated = with_frozen(self.log_e_eliminated, self.log_e, kept)
         self.bets.keep(kept)
 
@@ -40,7 +40,7 @@ class AnytimeRace(Scheduled):
 
     Against each opponent, a candidate's e-process multiplies bets that it loses the next block:
     fair or unfavourable bets as long as it is not worse. Its e-value is their mean over all
-    opponents it started with; those against eliminated opponents stay as they were. So a
+    opponents it started with; values against eliminated ones stay as they were. So a
     candidate that is worse than none is *ever* dropped with probability `alpha` at most,
     however often the race tests and whenever it stops (Ville's inequality). That holds for each
     such candidate: of k equal ones, some are dropped with probability up to k alpha, unless
@@ -51,11 +51,11 @@ class AnytimeRace(Scheduled):
     grow with the square of the number of candidates.
 
     Hypothesis for i and j: given the past, cost i - cost j is symmetric about 0 or about a
-    point below. Ties bet nothing; a failed cell loses in the clearest way against one that did
-    not fail, and ties with another failure.
+    point below. Ties bet nothing; a failed cell loses in the clearest way against a
+    success, and ties with another failure.
 
-    Candidates stand in the order of their mean ranks among those still in. The first is not
-    dropped, nor are those that tie with it.
+    Candidates stand in the order of their mean ranks among all still in. The first is not
+    dropped, nor are any that tie with it.
 
     With a budget in evaluations, or instances that are used once, the verdict is `undecided`
     once no candidate could be dropped even if it failed on every block that is left.
@@ -133,7 +133,7 @@ class AnytimeRace(Scheduled):
     def judge(self, own: NDArray[np.float64], others: NDArray[np.float64]) -> Drop | None:
         """Compare one candidate with others, on the blocks that it has in common with them.
 
-        Its e-value is that of `evidence_against`; an opponent that has no block in common with
+        Its e-value comes from `evidence_against`; an opponent that has no block in common with
         it does not count. Relations between opponents enter by blocks before only, so that
         nothing is gained by luck. The promise of `decide` holds for this candidate if which blocks
         an opponent has seen depends on blocks before.
@@ -176,7 +176,7 @@ def _e_values(state: _State, log_e: NDArray[np.float64]) -> NDArray[np.float64]:
 def _drop(
     state: _State, e_values: NDArray[np.float64], eliminated: NDArray[np.bool_]
 ) -> tuple[Drop, ...]:
-    """Drop the `eliminated`, each against the strongest evidence among those that stay."""
+    """Drop the `eliminated`, each against the strongest opponent among all that stay."""
     order = np.argsort(-e_values, kind="stable")
     order = order[eliminated[order]]
     against = np.where(eliminated, -np.inf, state.log_e)[order].argmax(axis=1)

@@ -1,4 +1,4 @@
-"""The budgeted race: spend the budget to its end on those that may be the best."""
+"""The budgeted race: spend the budget to its end on candidates that may be the best."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class BayesianBest(Scheduled):
     halving, but candidates are dropped one by one, as late as the budget allows. The last two
     stay to the end. A drop has the probability that it loses the best one, without a promise
     about errors: the budget decides how many are dropped, the evidence which. After few blocks that
-    probability is too sure of itself: it knows no costs but those it has seen.
+    probability is too sure of itself: it takes the costs seen so far for all there are.
 
     Parameters
     ----------
@@ -136,6 +136,7 @@ class BayesianBest(Scheduled):
 def _least_probable(state: _State, standing: NDArray[np.float64], kept: int) -> tuple[Drop, ...]:
     """Drop all but `kept`, the least probable first; ties with a kept one stay."""
     least = state.drawn.min(axis=1, keepdims=True)
+    # equal candidates differ by rounding in sums of weights: they share a draw
     leads = state.drawn <= least + 1e-9 * np.abs(least)
     probability = (leads / leads.sum(axis=1, keepdims=True)).mean(axis=0)
     order = np.lexsort((standing, -probability))

@@ -57,7 +57,7 @@ class BayesianFriedman(Scheduled):
     At each test: an omnibus test (the gate); if it rejects "all equal", the longest list of
     directional statements that hold jointly with posterior probability above `confidence`, and
     the worse candidate in any of them is dropped. Then, of each pair that is within `epsilon`
-    with posterior probability above `confidence`, the one with the worse mean rank is dropped
+    with posterior probability above `confidence`, the candidate with the worse mean rank is dropped
     (the later one, if they tie).
 
     The draws are running Gamma sums: a block adds to them. Decisions depend on ranks
@@ -72,8 +72,8 @@ class BayesianFriedman(Scheduled):
         needs as many blocks without a tie as would convince a sign test if all were won (5 at
         0.95): its posterior probability is 1 from the first such block on.
     epsilon : float in [0, 0.5)
-        Half-width around 1/2 of the probability of winning a block, of those that do not tie,
-        within which two candidates are indistinguishable; 0 never drops for that. 0.05 needs
+        Half-width around 1/2 of the probability of winning a block that does not tie, within
+        which two candidates are indistinguishable; 0 never drops for that. 0.05 needs
         about 390 blocks without ties, or 29 blocks with nothing but ties. So of two that answer
         80 and 74 % of some items right, and tie on most, neither goes for that. With
         equalities="joint" a tie counts half a win for both, as in the paper.
@@ -90,13 +90,13 @@ class BayesianFriedman(Scheduled):
         candidates are compared without these three. True is the default.
     equalities : {"each", "joint"}
         "each": a pair that is indistinguishable by its own posterior, without the gate.
-        Nor is anybody inferior then who is in the set that holds the best of all candidates with
-        probability 0.8 (`racer.stats.best_posterior`); who is has P(best) = 0 from then on.
+        Nor is any candidate inferior then that is in the set that contains the best of all with
+        probability 0.8 (`racer.stats.best_posterior`); inferior ones have P(best) = 0 from then on.
         "joint", as in the paper: only if the gate rejected, and only pairs, surest first, that are
         all so with joint posterior probability above `confidence`.
     pair_strength : float >= 0
-        Each pair has so many wins, and as many losses, before the first block, independently of
-        the other pairs. With 0, as in the paper, few blocks count too much: with 1 the best one is
+        Wins, and as many losses, that each pair has before the first block, independently of the
+        other pairs. With 0, as in the paper, few blocks count too much: with 1 the best one is
         lost about half as often.
     draws : int >= 100
         Dirichlet draws. At 1000 the joint probability has a standard error of 0.007 near 0.95.
@@ -144,6 +144,7 @@ class BayesianFriedman(Scheduled):
         check_draws(self.draws)
 
     def start(self, setting: Setting) -> _State:
+        # one draw of the race's generator: the rest follows from it and the block, at any test
         m, seed = setting.n_candidates, int(setting.rng.integers(2**63))
         level, gate = 1.0 - self.confidence, self.gate
         if gate == "idp" and m > MOST_ORDERED:
@@ -191,6 +192,7 @@ class BayesianFriedman(Scheduled):
         certain = int(np.searchsorted(false, _CERTAIN * level, side="right"))
         conceded = float(false[certain - 1]) if certain else 0.0
 
+        # more statements only lower the joint probability: sampling stops once it is too low
         sampled = slice(certain, None)
         with one_blas_thread():
             joint = running_joint(

@@ -53,7 +53,7 @@ class BestForBudget(Scheduled):
     A race of m candidates that has spent the fraction u of its budget keeps m^((1 - u)^a) of them,
     with a = 1 - 1.5 / m: about as many evaluations go into each halving of the pool as into any
     other, and with few candidates later. A budget in money, or in seconds, is planned with as such:
-    u is the spent share; of several limits, of the one that is nearest. The last two stay to the end. The next to leave has
+    u is the spent share of the nearest limit. The last two stay to the end. The next to leave has
     the worst standing, which is a location over the blocks that all have seen. It promises nothing
     about errors: the budget decides how many are dropped, the evidence which.
 
@@ -119,6 +119,7 @@ class BestForBudget(Scheduled):
             state.used = used_after(state.used, blocks)
             state.budget = budget_after(state.budget, state.used, blocks)
             costs = state.costs.rows
+            # few candidates show little of the noise: the choice made among many then stays
             if self.by == "residuals" and 2 * m > state.first:
                 state.is_robust = _have_tails(costs)
             is_robust = state.is_robust and not (blocks.has_penalty or state.largest.is_penalty)
@@ -174,6 +175,7 @@ def _robust(state: _State, costs: NDArray[np.float64]) -> NDArray[np.float64]:
     if not say.any():
         return np.asarray(costs.mean(axis=0))
     centre = logs[say].mean()
+    # by moments: the part of the spread of scales that sampling does not explain
     between = max(float(((logs[say] - centre) ** 2 - sampling[say]).mean()), 0.0)
     share = between / (between + sampling)
     scales = np.exp(centre + share * np.where(say, logs - centre, 0.0))

@@ -60,17 +60,17 @@ class _State:
 
 @dataclass(frozen=True)
 class ConstrainedRace(Scheduled):
-    """Find the candidate with the smallest first metric among those that satisfy constraints.
+    """Find the candidate with the smallest first metric of all that satisfy constraints.
 
     Two kinds of e-processes speak against a candidate: that its mean violates a constraint, and that
     an opponent satisfies all of them and is better in the first metric (the smallest of the e-values
-    that this takes). Half of the weight each, shared by the opponents that there are. So the one that
-    is sought is *ever* dropped with probability `alpha` at most.
+    that this takes). Half of the weight each, shared by the opponents that there are. So the
+    candidate that is sought is *ever* dropped with probability `alpha` at most.
 
-    Who violates a constraint leaves once, in each constrained metric, some opponent is known to be
-    within the limit or nearer to it. So if no candidate satisfies the constraints, the nearest to it
-    is left, and the race goes on until it is known which one that is, which may take the whole
-    budget; with several constraints, those stay of which none is the nearest in each.
+    A candidate that violates a constraint leaves once, in each constrained metric, some opponent is
+    known to be within the limit or nearer to it. So if none satisfies the constraints, the nearest
+    is left, and the race goes on until the nearest is known, which may take the whole budget; with
+    several constraints, all stay among which none is the nearest in each.
 
     Assumptions on values, and the count of a failed cell, are as in `WithinRace`.
 

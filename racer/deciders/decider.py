@@ -28,13 +28,13 @@ class Goal:
     Attributes
     ----------
     kind : {"front", "within", "constrained"}
-        "front": the candidates that none is better than in every metric. "within": the one with the
-        smallest first metric among those whose other metrics are within `limits` of their least
-        means. "constrained": that among those whose other metrics are at most `limits`.
+        "front": the candidates that no other beats in every metric. "within": the candidate with
+        the smallest first metric of all whose other metrics are within `limits` of their least
+        means. "constrained": the same of all whose other metrics are at most `limits`.
     exact : tuple of bool
         One per metric: whether it is known exactly, without noise.
     margins : tuple of float
-        One per metric: differences up to so much do not count for the front.
+        One per metric: differences up to it do not count for the front.
     limits : tuple of float
         One for each metric but the first; () for a front.
     bounds : tuple of (float, float) or None
@@ -84,7 +84,7 @@ class Setting:
         The smallest and the largest cost, where the decider has `bounds`; else None.
     generalize : bool
         The claims are about instances like those given, not about these alone: of two blocks of one
-        instance, the second is no evidence about others.
+        instance, the second gives no evidence about others.
     has_share : bool
         The budget is in money or in seconds, too: `Blocks.used_share` will be given.
 
@@ -128,8 +128,8 @@ class Blocks:
         The d metrics that decide in each cell, as costs: smaller is better, +inf for a failed cell;
         the first of them is `costs`. None where one number per cell decides.
     used_share : float in [0, 1], optional
-        The fraction of the budget that is used, where it is in money or in seconds: of several
-        limits, of the one that is nearest. None where `used` and `Setting.budget` give it.
+        The fraction of the budget that is used, where it is in money or in seconds: the nearest
+        limit's, if there are several. None where `used` and `Setting.budget` give it.
     has_penalty : bool
         Rows are means of groups, and the largest cost among their blocks so far is a penalty, such as
         ten times a limit: several candidates have exactly that, far beyond all others. Means hide it.
@@ -168,8 +168,8 @@ class Drop:
     probability : float
         The evidence, in terms of `measure`: the posterior probability that the reason is true
         ("unlikely": that the candidate is best after all), the p-value of the test that found the
-        difference, the fraction of blocks that the opponent won, or what is not a probability and
-        may exceed 1: the e-value against the candidate, or by how much its mean is larger.
+        difference, the fraction of blocks that the opponent won, or a number that may exceed 1, as
+        it is no probability: the e-value against the candidate, or by how much its mean is larger.
     measure : str
         Any text. racer's own deciders use "posterior", "p-value", "win-share", "e-value", "place"
         (the number of candidates before it) or "difference of means" (of all items).
@@ -313,7 +313,7 @@ class Decider(Protocol):
         def bounds(self) -> tuple[float, float] | None:
             """The smallest and largest score, if it compares means of bounded scores; None.
 
-            Those of the objective's `racer.Metric` come first. A race then refuses scores outside,
+            Bounds of the objective's `racer.Metric` come first. A race then refuses scores outside,
             uses each instance once, in random order, and shows blocks on which all cells failed.
             """
             return None
@@ -363,8 +363,8 @@ class Scheduled(Decider):
     each_test : int or "growing", optional
         Number of blocks between later tests; "growing": at a quarter more blocks each time (5, 6,
         8, 10, 13, 16, 20, 25, ..) and at the end, since most deciders spend their error at each
-        test. None: in a tuning 1; in a race "growing", but for deciders whose error does not grow
-        with the number of tests ("anytime") and those that plan with the budget.
+        test. None: in a tuning 1; in a race "growing", except for deciders whose error does not
+        grow with the number of tests ("anytime") or that plan with the budget.
     min_survivors : int
         A race stops when no more candidates than this are left.
 

@@ -56,8 +56,8 @@ class FRace(Scheduled):
     last_two : {"signed-rank", "sign"}, optional
         Test of the last two. "signed-rank" (default of the post-hoc "conover", as F-Race is
         used): Wilcoxon's test of their costs, two-sided, for any gate; where one lost every
-        block, the one-sided sign test, so that five blocks are enough at 0.05. The one with the
-        better mean rank stays. "sign" (default of the other two): the two-sided sign test is the
+        block, the one-sided sign test, so that five blocks are enough at 0.05. The better mean
+        rank stays. "sign" (default of the other two): the two-sided sign test is the
         gate, and "conover" becomes the same test.
     correction : {"bonferroni", "holm", "hochberg", "shaffer"}, optional
         Over the comparisons of a test; none by default, as in F-Race. "shaffer" needs all pairs

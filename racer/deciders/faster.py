@@ -24,7 +24,7 @@ class FasterRace(Decider):
     Costs are times, > 0. If the order of the programs in a round is drawn at random, each of two
     equally fast ones takes longer with probability 1/2 given all rounds before, however the clock
     of the machine drifts. So the rounds in which i took longer than c times j make an e-process
-    against "the median ratio of i to j is at most c", and those in which it took less make one
+    against "the median ratio of i to j is at most c", and rounds in which it took less make one
     against "at least c". A program is dropped by the first with c = 1; two are as fast as each
     other when neither median ratio can be 1 + margin or more.
 

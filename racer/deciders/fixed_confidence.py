@@ -30,10 +30,10 @@ class _State:
 class FixedConfidence(Scheduled):
     """End the race when the best candidate is known with a given confidence, at any time.
 
-    Before each block, the candidates still in are ordered by their mean ranks so far (those that
-    tie, by the last block). Each then bets that it loses the block against the first of them, and
+    Before each block, the candidates still in are ordered by their mean ranks so far (ties, by
+    the last block). Each then bets that it loses the block against the first of them, and
     the first against the second. For a candidate that is worse than none, each such bet is fair or
-    unfavourable whoever the opponent is, as the opponent is chosen before the block. So its wealth
+    unfavourable against any opponent, as the opponent is chosen before the block. So its wealth
     is an e-process, and reaches 1 / (1 - confidence) with that probability at most, over the whole
     race (Ville's inequality): then the candidate is dropped. When one candidate is left, it is the
     best with probability `confidence` at least.
@@ -46,7 +46,7 @@ class FixedConfidence(Scheduled):
 
     Assumption: given the past, the difference of costs of a best candidate and any other is
     symmetric about 0 or about a point below. Ties bet nothing; a failed cell loses in the clearest
-    way against one that did not fail.
+    way against a success.
 
     With a budget in evaluations, or instances that are used once, the verdict is `undecided`
     once no candidate could be dropped even if it failed on every block that is left.
@@ -56,8 +56,8 @@ class FixedConfidence(Scheduled):
     confidence : float in (0.5, 1)
         Probability, over the whole race, that a given best candidate is never dropped.
     form : {"median", "rank"}
-        Size of a bet: the difference of costs over the median of those so far, or its rank among
-        them, which also holds for capped run times.
+        Size of a bet: the difference of costs over the median difference so far, or its rank among
+        all, which also holds for capped run times.
 
     Raises
     ------
@@ -134,7 +134,7 @@ class FixedConfidence(Scheduled):
 
 
 def _opponents(ranks: RunningRanks, new: int) -> NDArray[np.intp]:
-    """Return whom each of m meets in the last `new` blocks, (new, m), by the blocks before each."""
+    """Return each one's opponent in the last `new` blocks, (new, m), by the blocks before each."""
     n, m = ranks.ranks.shape
     opponents = np.tile(np.arange(m), (new, 1))  # on the first block itself: nothing is bet
     start = max(n - new, 1)

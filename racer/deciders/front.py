@@ -41,7 +41,7 @@ class _State:
     log_e: Floats = field(default_factory=lambda: np.zeros((0, 0)))  # at the last test
 
     def keep(self, kept: NDArray[np.intp]) -> None:
-        """Freeze the E_ij against those that are eliminated, unless there are margins."""
+        """Freeze the E_ij against eliminated opponents, unless there are margins."""
         before = self.log_e_eliminated
         has_margins = any(self.goal.margins)
         self.log_e_eliminated = (
@@ -80,13 +80,12 @@ class FrontRace(Scheduled):
     evidence is most probable to suffice then. They begin after a tenth of the blocks, which chooses
     the opponents that they weigh.
 
-    The verdict is `settled` once for each ordered pair of those left the evidence that the first
+    The verdict is `settled` once for each ordered pair still in the evidence that the first
     is better in some metric reaches 1 / alpha. A metric that is known exactly raises no objection
     where the opponent's mean is not larger. With a margin, it is enough that an opponent is
     nowhere worse by more than that; evidence against candidates that have left does not count then.
 
-    Hypotheses are about medians, as those of `AnytimeRace`. A failed cell is the
-    worst in every metric.
+    Hypotheses are about medians, as in `AnytimeRace`. A failed cell is the worst in every metric.
 
     Parameters
     ----------

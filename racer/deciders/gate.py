@@ -24,8 +24,8 @@ BASELINE, CHANGE = 0, 1
 def differences(costs: Floats, bounds: Bounds | None, worst: float) -> Floats:
     """Return by how much the change costs more on each item, (n,), of costs (n, 2) in their order.
 
-    A failed cell costs as much as the worst bounded cost; without bounds, as `worst`, that of the
-    baseline, or a larger one before it.
+    A failed cell costs as much as the worst bounded cost; without bounds, as the baseline's
+    `worst`, or a larger cost before it.
     """
     if bounds is not None:
         costs = np.clip(costs, *bounds)
@@ -138,7 +138,8 @@ class GateRace(Decider):
         return state, Verdict(() if drop is None else (drop,), best, standing, {"gate": "none"})
 
     def _likely(self, measures: list[_Measure]) -> Drop | None:
-        """Return the drop that evidence is enough for."""
+        """Return the drop for which there is enough evidence."""
+        # any measure is enough for "worse", at a share of alpha; "passes" takes all, each at alpha
         worse = max(float(one.worse.log_e()) for one in measures) - math.log(len(measures))
         passes = min(float(one.passes.log_e()) for one in measures)
         if max(worse, passes) < self.log_needed(2):

@@ -39,12 +39,12 @@ class _State:
 class GoalForBudget(Scheduled):
     """Spend a known budget on the goal of several metrics: candidates leave as late as it allows.
 
-    The plan of how many stay is that of `BestForBudget`. Candidates stand in the order of their mean
-    costs. For a front: by layers (those that none of the rest is better than in all metrics), and
-    within a layer by their part of the hypervolume. Else: those that seem to be acceptable first,
-    by the first metric, then the others by how far they are from it (with several limits, in
-    spreads of each metric); so none that seems acceptable leaves for one that does not. No error
-    rate is promised. A failed cell counts as the upper bound, or four ranges of its block behind
+    How many stay is planned as in `BestForBudget`. Candidates stand in the order of their mean
+    costs. For a front: by layers (candidates that none of the rest beats in all metrics), and
+    within a layer by their part of the hypervolume. Else: first all that seem acceptable, by the
+    first metric, then the others by how far they are from it (with several limits, in spreads of
+    each metric); so none that seems acceptable leaves before another that does not. No error rate
+    is promised. A failed cell counts as the upper bound, or four ranges of its block behind
     the block's worst.
 
     Raises

@@ -68,7 +68,7 @@ class SequentialHalving(Scheduled):
     A baseline: it tests nothing and promises nothing about errors, but spends exactly what it
     is given. All blocks so far count in each comparison. A test that comes late, by the
     rules of the race, shifts the parts that remain. Of a budget in money or in seconds it halves
-    before the block that, at the price of those so far, would go beyond the part.
+    before the block that, at the price of a block so far, would go beyond the part.
 
     Parameters
     ----------

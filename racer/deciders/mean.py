@@ -61,13 +61,13 @@ class MeanRace(Scheduled):
     its e-values, over all opponents it started with, reaches 1 / alpha. So the best one is *ever*
     dropped with probability `alpha` at most, for any number of tests.
 
-    The means are those over *these* items: each is used once, in random order, and the rest of
+    The means are over *these* items: each is used once, in random order, and the rest of
     them bounds the mean. So the race ends decided, at the latest by the true means on
     all items. With `population`, the items are a sample of a population, whose means are meant.
 
     With a `margin`, a candidate also leaves when another is not worse by more than that, and the
     last one's mean is within the margin of the best with probability 1 - alpha. All that leave so
-    do it beside the same candidate, which is replaced only by one that is shown to be better.
+    do it beside the same candidate, which is replaced only by a candidate shown to be better.
 
     A failed cell has the worst score. A score outside the bounds is an error.
 
@@ -171,6 +171,7 @@ class MeanRace(Scheduled):
 
     def _weighted(self, state: _State, null: int) -> Floats:
         """Return log E_ij of a null by the weight of an opponent, (m, m), -inf on the diagonal."""
+        # with a margin, alpha pays for two ways to leave and for changes of the anchor
         weight = (1.0 - _REPLACED) / 2.0 if self.margin else 1.0
         log_e = state.bets.log_e(null) + math.log(weight / (state.n_candidates - 1))
         np.fill_diagonal(log_e, -np.inf)
@@ -205,7 +206,7 @@ class MeanRace(Scheduled):
     def _anchor(self, state: _State, first: int, out: NDArray[np.bool_]) -> int:
         """Return the place of the candidate that others may leave for; note if it is replaced.
 
-        It is dropped, in `out`, only for one that is shown to be better, among all ordered pairs.
+        It is dropped, in `out`, only for a candidate shown to be better, among all ordered pairs.
         """
         places = np.flatnonzero(state.candidates == state.anchor)
         if not len(places):

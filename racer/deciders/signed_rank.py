@@ -32,9 +32,9 @@ class SignedRankRace(Scheduled):
     """Drop candidates worse than the leader by the signed-rank test, for every prior.
 
     At each test: an omnibus test (the gate); if it rejects "all equal", the Bayesian
-    signed-rank test of the leader, the one with the best mean rank, against each other
+    signed-rank test of the leader, the best by mean rank, against each other
     candidate, with a near-ignorance prior (IDP). A prior of which only the weight is known gives
-    a range of probabilities that the leader is better. Those candidates are dropped for which
+    a range of probabilities that the leader is better. Candidates are dropped for which
     even the lower ends hold jointly: the longest list, surest first, whose 1 - posterior add up
     to less than 1 - confidence (Boole's inequality). A pair is *indeterminate* where its range
     contains `confidence`, so that the prior would decide: none is dropped for it, and the
@@ -48,8 +48,8 @@ class SignedRankRace(Scheduled):
     ----------
     confidence : float in (0.5, 1)
         Of the statements of a test together, and 1 - the level of the gate, per test: a race
-        tests many times. As a loss: dropping one that it should keep costs
-        confidence / (1 - confidence) times as much as keeping one that it could drop.
+        tests many times. As a loss: a wrong drop costs
+        confidence / (1 - confidence) times as much as a missed one.
     ignorance : float >= 0
         Weight of the prior, in blocks; 0 is the Bayesian bootstrap, with no pair indeterminate.
     gate : {"sign-flip", "friedman"} or False
@@ -123,7 +123,7 @@ class SignedRankRace(Scheduled):
         lower: NDArray[np.float64],
         behind: NDArray[np.bool_],
     ) -> tuple[Drop, ...]:
-        """Drop those whose 1 - posterior sum to less than 1 - confidence, equal ones together."""
+        """Drop candidates whose 1 - posterior sum to less than 1 - confidence, ties together."""
         p_false = (self.draws * (1.0 - lower) + 1.0) / (self.draws + 1.0)
         p_false[~behind] = 1.0
         sure = np.sort(p_false)

@@ -37,13 +37,13 @@ class _State:
 
 @dataclass(frozen=True)
 class WithinRace(Scheduled):
-    """Find the candidate with the smallest first metric among those nearly the best in the others.
+    """Find the candidate with the smallest first metric of all nearly the best in the others.
 
     A candidate is acceptable if its mean in each other metric is within the tolerance of the least
     mean. Two kinds of e-processes speak against a candidate: that it is worse than an opponent by
     more than the tolerance, and that an opponent is acceptable and better in the first metric (the
     smallest of the e-values that this takes). Half of the weight each, shared by the
-    opponents that there are. So the one that is sought is *ever* given up with probability `alpha`
+    opponents that there are. So the candidate sought is *ever* given up with probability `alpha`
     at most. A candidate that has been given up stays as long as it may be the best in another metric,
     by which the rest are measured.
 

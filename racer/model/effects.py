@@ -34,10 +34,11 @@ def effects(
 ) -> Effects:
     """Fit cost = block + candidate + noise; `costs` (blocks, m), NaN not evaluated, +inf failed.
 
-    Some block has a finite cost. Outliers are pulled in but for penalised costs. Failures are no
-    costs: only who never succeeded is far behind. `blocks` is the number in all if few:
-    a mean over all has no error. The unit is each block's spread, or, unless `by_block`, the usual
-    one: candidates of late blocks are alike, and in a unit of their own such blocks would count more.
+    Some block has a finite cost. Outliers are pulled in, unless they are penalised. Failures are no
+    costs: only a candidate that never succeeded is far behind. `blocks` is the number in all if
+    few: a mean over all has no error. The unit is each block's spread, or, unless `by_block`, the
+    usual one: candidates of late blocks are alike, and in a unit of their own such blocks would
+    count more.
     """
     ok = np.isfinite(costs)
     known = ok | (np.isposinf(costs) & ~ok.any(axis=0))
@@ -61,9 +62,9 @@ def effects(
 def natural_effects(
     costs: NDArray[np.float64], blocks: int | None = None, *, ranges: float = 1.0
 ) -> Effects:
-    """As `effects`, in the unit of the costs, and with the mean level of the blocks in them.
+    """Fit as `effects`, in the unit of the costs, and with the mean level of the blocks in them.
 
-    Failures, +inf, cost so many `ranges` of their block more than the block's worst. Differences
+    Failures, +inf, cost `ranges` times the block's range more than the block's worst. Differences
     below 1e-12 count as none, so costs are divided by `unit_near` first.
     """
     costs = costs[np.isfinite(costs).any(axis=1)]
@@ -104,6 +105,7 @@ def _additive(
     """Return the levels (blocks,) and values (m,) that sum to the scaled known costs."""
     per_block = np.maximum(known.sum(axis=1), 1)
     per_candidate = np.maximum(known.sum(axis=0), 1)
+    # means by turns of blocks and candidates converge to least squares, without an m x m system
     value = np.zeros(scaled.shape[1])
     for _ in range(_ROUNDS):
         level = ((scaled - value * known).sum(axis=1)) / per_block
@@ -116,8 +118,8 @@ def _scaled(
 ) -> NDArray[np.float64]:
     """Return costs (blocks, m) in units of the spread within a block, 0 where they are not `ok`.
 
-    Medians and spreads are those of costs that are no penalty. A penalty is no outlier: if some
-    candidates have it more often than others, that is most of what their means differ by.
+    Medians and spreads leave penalties out. A penalty is no outlier: if some candidates have it
+    more often than others, that is most of the difference of their means.
     """
     largest = penalty(costs)
     usual = ok if largest is None else costs < largest
@@ -142,6 +144,7 @@ def _one_scale(
         finite = finite / 8.0  # spreads are divided by it as well
     median = _median(finite)
     centred = finite - median[:, None]
+    # the median deviation, as a standard deviation of normal values
     spread = 1.4826 * _median(np.abs(centred))
     count = np.isfinite(costs).sum(axis=1)
     logs, common = np.full(len(spread), np.nan), 0.0
@@ -152,6 +155,7 @@ def _one_scale(
         common = math.log(size) if size > 0.0 else 0.0
     else:
         logs[spread > 0] = np.log(spread[spread > 0])
+        # blocks with few candidates know their spread badly: the usual one is by the fuller half
         many = (spread > 0) & (count >= np.median(count[spread > 0]))
         common = float(np.median(logs[many]))
     logs = np.where(np.isnan(logs) | (not by_block), common, logs)

@@ -27,7 +27,7 @@ _AT_ONCE = 256  # configurations of which likeness stays within the processor's 
 
 
 class Law(NamedTuple):
-    """What failures depend on: parts of the signal, and the length over which likeness decays."""
+    """A law of failures: parts of the signal, and the length over which likeness decays."""
 
     signal: float
     instance: float
@@ -48,8 +48,8 @@ class Failing:
     instance, and one of the configuration; the rest is chance. Laws are averaged by likelihood; that
     failures are chance, or the instance's alone, is as likely beforehand as all others together.
 
-    `points` (u, d, 2) are those of configurations; each cell is of one `at` (n,), on one of so many
-    `places` (n,), and has `failed` (n,).
+    `points` (u, d, 2) stand for configurations; each cell is of one of them, `at` (n,), on one of
+    `n_places` instances, `places` (n,), and may have `failed` (n,).
     """
 
     def __init__(
@@ -63,8 +63,10 @@ class Failing:
     ) -> None:
         self.n_cells = len(at)
         self._points, self._n = points, n_places
+        # half a failure among one more cell: a rate of 0 or 1 would leave no variance
         self.rate = float((failed.sum() + 0.5) / (len(failed) + 1.0))
         hard = np.bincount(places, failed, n_places) > 0
+        # a fixed seed: equal data give equal cells, and no draw of the race is spent
         luck = np.random.default_rng(0).random(len(at))
         order = np.lexsort((luck, ~hard[places]))  # by instance, never by outcome
         some = order[:_CELLS]
@@ -97,6 +99,7 @@ class Failing:
             root = cho_factor(covariance, lower=True, overwrite_a=True, check_finite=False)
             weights = cho_solve(root, rest, check_finite=False)
             prior = 1.0 / len(CHANCE) if law in CHANCE else 1.0 / len(_LAWS)
+            # log marginal likelihood (Rasmussen and Williams 2006, eq. 2.30), less a constant
             fits.append(np.log(prior) - 0.5 * rest @ weights - np.log(np.diag(root[0])).sum())
             by_cell = np.zeros((len(self._points), self._n))
             np.add.at(by_cell, (at, places), weights * variance * law.signal)
@@ -104,6 +107,7 @@ class Failing:
         fit = np.array(fits)
         likely = np.exp(fit - fit.max())
         is_chance = np.array([law in CHANCE for law in laws])
+        # the best of either kind is kept, so that the next fit may change its mind
         best = [np.where(kind, fit, -np.inf).argmax() for kind in (is_chance, ~is_chance)]
         keep = np.union1d(np.flatnonzero(likely > np.exp(-_LIKELY)), best).tolist()
         self.laws, self.likeliest = [laws[i] for i in keep], laws[int(fit.argmax())]
@@ -111,10 +115,10 @@ class Failing:
         self._by_cell = [found[i] for i in keep]
 
     def __call__(self, points: Floats, numbers: Indices | None = None) -> tuple[Floats, Floats]:
-        """Return probabilities (k, places) of points, and the prices (k,) of what is chance in them.
+        """Return probabilities (k, places) of points, and the prices (k,) of their chance part.
 
-        `numbers` are their places in what is known. Whether it fails on an instance is a doubt that
-        an evaluation may end as far as that is a property of both, and costs nothing.
+        `numbers` are their places among known points. As far as failing is a property of a
+        configuration on an instance, an evaluation may settle the doubt, and it costs nothing.
         """
         out, cost = np.full((len(points), self._n), self.rate), np.zeros(len(points))
         for first in range(0, len(points), _AT_ONCE):
@@ -137,7 +141,7 @@ class Failing:
         return np.clip(out, 0.0, 1.0), cost
 
     def price(self, points: Floats, numbers: Indices | None = None) -> Floats:
-        """Return what points (k,) cost: of the share that fails, and of each place where that is sure."""
+        """Return the prices (k,) of points: for the share that fails, and for each sure failure."""
         failing, chance = self(points, numbers)
         return np.asarray(chance + FAR * sure(failing))
 

@@ -78,6 +78,7 @@ class Relevance:
         weights = cho_solve((root, True), self._costs)
         value = 0.5 * float(self._costs @ weights) + float(np.log(np.diag(root)).sum())
         value += _PRIOR * float(relevance.sum())
+        # eq. 5.9; the settings are logarithms, so each derivative is times its setting
         inner = cho_solve((root, True), np.eye(len(root))) - np.outer(weights, weights)
         shared = inner * signal
         gradient = np.empty_like(settings)

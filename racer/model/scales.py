@@ -34,6 +34,7 @@ def in_one_scale(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     above /= np.where(size > 0.0, size, 1.0)[:, None]
     seen = known.astype(np.float64)
     common = seen @ seen.T
+    # of each block, sums of squares about the mean of the candidates shared with each other one
     squares = above**2 @ seen.T - (above @ seen.T) ** 2 / np.maximum(common, 1.0)
     joined = (common >= _COMMON) & (squares > _TIED * (above**2).sum(axis=1)[:, None])
     joined &= joined.T
@@ -44,6 +45,7 @@ def in_one_scale(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     logs = 0.5 * np.log(np.where(joined, squares, 1.0))
     logs += np.log(np.where(size > 0.0, size, 1.0))[:, None]
     weights = np.where(joined, common - 1.0, 0.0)
+    # normal equations of log ratios: a graph's Laplacian, which leaves a constant free
     pull = (weights * (logs - logs.T)).sum(axis=1)
     regular = _REGULAR * weights.max() * np.eye(len(weights))  # blocks may be in groups, or alone
     found = np.linalg.solve(np.diag(weights.sum(axis=1)) - weights + regular, pull)

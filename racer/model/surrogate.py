@@ -48,7 +48,7 @@ class Surrogate:
     """A Gaussian process: a smooth joint part, rougher parts of single parameters, and a nugget.
 
     `features` is (m, d, 2), `effects` of the m candidates; `start` is the last fit's kernel;
-    `correlations` are those of the features, if they are known.
+    `correlations` of the features are given if they are known.
     Rasmussen and Williams (2006), algorithm 2.1; Duvenaud et al. (NIPS 2011) on additive kernels.
     """
 
@@ -101,6 +101,7 @@ class Surrogate:
         sums = []
         all_points = _coordinates(features, codes)
         for points in np.split(all_points, range(_AT_ONCE, len(features), _AT_ONCE)):
+            # |a - b|^2 = |a|^2 - 2 a b + |b|^2: one product of matrices for all pairs
             apart = points @ others.T + squares
             apart += factor * (points**2).sum(axis=1)[:, None]
             sums.append(np.exp(apart.astype(np.float32)) @ self._weights)
@@ -130,7 +131,7 @@ class Surrogate:
                 yield np.interp(theirs[0, j], _ENTRIES, apart @ self._weights)
 
     def lower_bound(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Posterior mean less its standard deviation, shape (k,), at features (k, d, 2)."""
+        """Return the posterior mean less its standard deviation, (k,), at features (k, d, 2)."""
         variance = _SIGNAL_VARIANCES[self.kernel.signal_variance] * self._spread
         bounds = []
         for some in np.split(features, range(_AT_ONCE, len(features), _AT_ONCE)):
@@ -179,11 +180,12 @@ class Surrogate:
             root, failed = scipy.linalg.lapack.dpotrf(covariance.T, lower=1, clean=0)
             if not failed:
                 return root, _triangular_solution(root, self._costs)
+            # singular but for rounding: more on the diagonal until there is a root
             nugget *= 100.0
 
 
 class Guarded:
-    """Costs, and the price of expected failures; who fails for sure on an instance is beyond all."""
+    """Costs, and the price of expected failures; a sure failure on an instance is beyond all."""
 
     def __init__(self, costs: Surrogate, failing: Failing) -> None:
         self._costs, self._failing = costs, failing
@@ -193,7 +195,7 @@ class Guarded:
         return self._costs(features) + self._failing.price(features)
 
     def lower_bound(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Posterior means less their standard deviations, shape (k,), at features (k, d, 2)."""
+        """Return posterior means less their standard deviations, (k,), at features (k, d, 2)."""
         return self._costs.lower_bound(features) + self._failing.price(features)
 
 
@@ -207,6 +209,7 @@ def _triangular_solution(
 def _coordinates(features: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.float64]:
     """Return points (k, ..) with the same squared distances; `codes` (d,) are the largest there."""
     choices = [
+        # two choices are then sqrt(1/2 + 1/2) = 1 apart, as the ends of a range are
         np.sqrt(0.5) * (features[:, j, 1, None] == np.arange(codes[j] + 1))
         for j in np.flatnonzero(codes).tolist()
     ]
@@ -216,7 +219,7 @@ def _coordinates(features: NDArray[np.float64], codes: NDArray[np.intp]) -> NDAr
 class Correlations:
     """Correlations of points (m, d, 2) with each other, by the parts of any kernel.
 
-    Those of points that were in `before`, such as those of the last fit, are taken away from there,
+    Correlations of points that were in `before`, such as the last fit's, are taken away from there,
     so that both are not in memory, and not computed again.
     """
 

@@ -170,7 +170,7 @@ def entry(text: str) -> str:
 
 
 def entries(handles: Iterable[Artist]) -> dict[str, list[Any]]:
-    """Return what a legend has of lines; by itself it leaves out names that begin with "_"."""
+    """Return a legend's handles and labels; by itself it leaves out names that begin with "_"."""
     found = list(handles)
     return {"handles": found, "labels": [handle.get_label() for handle in found]}
 
@@ -218,7 +218,7 @@ Place = tuple[float, float]
 
 
 def beside(ax: Axes, words: str, at: Place, by: Place, size: float = SMALL, **style: Any) -> None:
-    """Write words so many points away from a place."""
+    """Write words at an offset in points, `by`, from a place."""
     ax.annotate(words, at, xytext=by, textcoords="offset points", fontsize=size, **style)
 
 

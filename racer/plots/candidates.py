@@ -91,7 +91,7 @@ def boxes(
 ) -> Axes:
     """Draw all values of each candidate, the first on top, with a box around eight or more.
 
-    Of fewer a line marks the median, of more than 60 only the box and what lies outside is drawn.
+    With fewer, a line marks the median; with more than 60, only the box and outliers are drawn.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The critical-difference diagram: mean ranks on a line, bars over those not separated."""
+"""The critical-difference diagram: mean ranks on a line, bars over candidates not separated."""
 
 from __future__ import annotations
 
@@ -62,6 +62,7 @@ def levels(spans: Sequence[tuple[float, float]], gap: float) -> list[int]:
     """Return for each span the first level on which it comes no nearer to others than `gap`."""
     ends: list[float] = []
     chosen = [0] * len(spans)
+    # from the left, the first free level each time: no other choice needs fewer levels
     for place in sorted(range(len(spans)), key=lambda k: spans[k]):
         low, high = spans[place]
         level = next((k for k, end in enumerate(ends) if low >= end + gap), len(ends))

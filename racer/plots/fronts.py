@@ -106,6 +106,7 @@ def _name(ax: Axes, labelled: Sequence[tuple[Sequence[str], NDArray[np.float64]]
     ax.autoscale_view()
     to_axes = (ax.transData + ax.transAxes.inverted()).transform
     places = [to_axes(point).tolist() for _, point in labelled]
+    # points first: no label may cover one of them
     taken = [(x - wide / 2, y - tall / 3, x + wide / 2, y + tall / 3) for x, y in places]
     for (names, point), (x, y) in zip(labelled, places, strict=True):
         labels = [_joined(names, most) for most in range(min(len(names), _NAMED), 0, -1)]

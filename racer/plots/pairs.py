@@ -193,6 +193,7 @@ def matrix(
     )
     if m <= _NUMBERED:
         for i, j in np.argwhere(np.isfinite(table)).tolist():
+            # white letters on dark fields, by brightness as the eye weighs the colours
             red, green, blue, _ = picture.cmap(table[i, j])
             ax.text(
                 j,

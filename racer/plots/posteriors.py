@@ -110,8 +110,8 @@ def simplex(
     labels : sequence of three str
         At the corners.
     band : float, optional
-        The separated regions are those where right less left, plus one, over two is below
-        1/2 - band, between, above 1/2 + band. By default: where each proportion is the largest.
+        Regions are separated by right less left, plus one, over two: below 1/2 - band, between,
+        above 1/2 + band. By default: where each proportion is the largest.
     ax : matplotlib Axes, optional
 
     Raises

@@ -58,7 +58,7 @@ def race(
     *,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the mean rank so far, a row per candidate, and who was eliminated when and why.
+    """Draw the mean rank so far, a row per candidate, and when and why each was eliminated.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def race(
         The candidates from the top.
     names : sequence of str, length m
     gone : sequence of (int, int, str, str)
-        Those eliminated: candidate (a column), block after which it left (a row), reason, and all
+        Eliminations: candidate (a column), block after which it left (a row), reason, and all
         that in words; of more than 45 candidates, only the legend has the reasons.
     ax : matplotlib Axes, optional
 

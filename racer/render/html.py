@@ -88,7 +88,7 @@ def as_page(
 
 
 def write_page(path: str | PathLike[str], page: str) -> None:
-    """Write a page to a file, in place of what is there, which may not be a store."""
+    """Write a page to a file, in place of an older one; refuse to replace a store."""
     write_text(as_path(path, "path"), page)
 
 
@@ -122,6 +122,7 @@ def _svg(drawing: Drawing, number: int) -> str:
     figure = drawing.figure()
     figure.set_dpi(72)  # by its canvas: savefig draws all once more, to lay it out
     file = StringIO()
+    # names in SVG are hashed with a random salt otherwise: pages of equal results would differ
     with rc_context({"svg.hashsalt": f"racer {number}"}):
         FigureCanvasSVG(figure).print_svg(file, metadata={"Date": None})  # type: ignore[no-untyped-call]
     text = printable(file.getvalue())

@@ -64,7 +64,7 @@ class Grid(NamedTuple):
         *,
         n_more: int = 0,
     ) -> Grid:
-        """Return a table of columns, each with its head; a last row counts those left out."""
+        """Return a table of columns, each with its head; a last row counts the rows left out."""
         head, cells = zip(*columns, strict=True)
         rows = list(zip(*cells, strict=True))
         if n_more:

@@ -54,7 +54,7 @@ def _part(piece: Piece, width: int) -> str:
 
 
 def grid_text(grid: Grid, width: int, wrap: Callable[[str], str] | None = None) -> str:
-    """Return a table as text, in several if there is no room for one.
+    """Return a table as text, in several parts if it is too wide.
 
     `wrap` breaks the heads of figures, whose columns keep their width.
     """
@@ -86,7 +86,7 @@ def _slim(head: str) -> str:
 
 
 def _parts(grid: Grid, width: int, wrap: Callable[[str], str]) -> list[Grid]:
-    """Return a table that there is no room for in several with the same first column."""
+    """Split a table that is too wide into several with the same first column."""
     if _least(grid, wrap) <= width:
         return [grid]
     parts: list[list[int]] = [[]]

@@ -92,7 +92,7 @@ class CsvTable(NamedTuple):
 def read_csv(path: Path) -> CsvTable:
     """Return a table with a header.
 
-    The delimiter is the one of comma, semicolon and tab that gives the header most fields. Numbers
+    The delimiter is whichever of comma, semicolon and tab gives the header most fields. Numbers
     may have a decimal comma, or a spread behind them (61,8 ± 1,2), which is left out with a
     RacerWarning. ScoresError names the line that does not fit.
     """
@@ -181,6 +181,7 @@ def _has_spread(texts: Sequence[str]) -> bool:
 def _numbers(texts: Sequence[str]) -> tuple[list[str], list[float | None]]:
     """Return texts without spreads, and the numbers they are, be it with a decimal comma."""
     found = [_WITH_SPREAD.sub(r"\1", text.strip()) for text in texts]
+    # a comma is a decimal mark only if no number of the column has a point, as 1,234.5 has
     if any("," in text for text in found) and not any("." in text for text in found):
         found = [text.replace(",", ".") if _WITH_COMMA.fullmatch(text) else text for text in found]
     numbers = [*map(number_in, found)]
@@ -207,7 +208,7 @@ def _column(texts: Sequence[str], numbers: list[float | None]) -> NDArray[Any]:
 
 
 def text_of(path: Path) -> str:
-    """Return the text of a file; ScoresError where there is none."""
+    """Return the text of a file; ScoresError if it cannot be read as text."""
     try:
         # records of whole conversations are large
         text = read_bytes(path, 1_000_000_000).decode("utf-8-sig")

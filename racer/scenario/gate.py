@@ -96,7 +96,7 @@ def gate(
     goal : {"min", "max"} or mapping, optional
         Whether smaller or larger scores are better; a mapping of the metric's name to that, or to a
         `racer.Metric` with bounds. None: as the file or the metric's name says. Scores
-        from 0 to 1 of which larger ones are better, and those that are all 0 or 1, have bounds.
+        from 0 to 1 of which larger are better, and scores that are all 0 or 1, have bounds.
     alpha : float in (0, 0.5)
         Probability that the answer "passes" is wrong, and that "worse" is.
     budget : int or Budget, optional
@@ -186,7 +186,7 @@ def _gated(
     item: str,
     seed: int,
 ) -> Any:
-    """Return the recorded score of the baseline, or what the user's function returns."""
+    """Return the recorded score of the baseline, or the answer of the user's function."""
     if name != _CHANGE:
         return scores[item]
     if isinstance(evaluate, Command):
@@ -196,7 +196,7 @@ def _gated(
 
 
 async def _later(*given: Any) -> Any:
-    """Return the same of a coroutine function."""
+    """Return the score as `_gated` does, by a coroutine function."""
     answer = _gated(*given)
     answer = await answer if inspect.isawaitable(answer) else answer
     return answer.get(given[4]) if isinstance(answer, Mapping) else answer

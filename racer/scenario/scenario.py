@@ -375,7 +375,7 @@ def _check_script(program: str) -> None:
 def read_scenario(path: str, options: Mapping[str, tuple[Any, int]] | None = None) -> Scenario:
     """Return the scenario in a file: scenario.toml, or irace's scenario.txt.
 
-    `options` are irace's, and count instead of those of the file; their paths begin here.
+    `options` are irace's, and count instead of the file's; their paths begin here.
     """
     here, folder = Path.cwd(), Path(path).absolute().parent
     base, theirs = Scenario({"store": str(folder / STORE)}), options or {}

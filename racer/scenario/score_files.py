@@ -50,7 +50,7 @@ def read_scores(
     Parameters
     ----------
     *paths : path-like
-        Files or folders, whose scores are put together by what records say of their items. CSV:
+        Files or folders, whose scores are put together by the items that records name. CSV:
         wide or long, as for ``racer compare``; folds are averaged; numbers that are taken for
         labels are a RacerWarning. ``.json`` or ``.jsonl`` of ``promptfoo eval -o``: an algorithm is
         a prompt with a provider, an instance a test, known by its vars, whose repeats are averaged;
@@ -79,8 +79,8 @@ def read_scores(
     Raises
     ------
     ScoresError
-        A file that cannot be read, is none of these, or has no such score; a score twice; larger
-        scores are better in some of the files, and smaller in others.
+        A file that cannot be read, has no such format or score; a score twice; larger scores are
+        better in some of the files, and smaller in others.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def _named(rows: pd.DataFrame, files: list[Path]) -> pd.DataFrame:
 
 
 def _names_of(files: list[Path]) -> list[str]:
-    """Return names of files, or of the folders of samples, by what they do not share."""
+    """Return names of files, or of the folders of samples: the parts that are not shared."""
     own = [f.parent if SAMPLES.fullmatch(f.name) else f.with_suffix("") for f in files]
     root = os.path.commonpath([file.absolute().parent for file in own])
     return [str(file.absolute().relative_to(root)) for file in own]
@@ -168,7 +168,7 @@ def table_in(path: Path) -> CsvTable | None:
 
 
 def _content(path: Path) -> CsvTable | list[Record] | Record:
-    """Return the table in a file, or what a tool has written."""
+    """Return the table in a file, or the output of a tool."""
     if path.suffix not in _JSON:
         return read_csv(path)
     content = content_of(path)
@@ -182,6 +182,7 @@ def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     samples = [file for file in sorted(path.rglob("*.jsonl")) if SAMPLES.fullmatch(file.name)]
+    # names end with the time of a run: sorted, the latest is the one that stays
     latest = {(file.parent, task_of(file)): file for file in samples}
     files = [file for file in sorted(path.iterdir()) if file.suffix in {".csv", *_JSON}]
     if not latest and not files:
@@ -204,7 +205,7 @@ def _rows(path: Path, columns: Columns) -> Iterator[Row]:
 
 
 def _table_of(records: list[Record], path: Path) -> CsvTable:
-    """Return records of single values as a table; what is not of one row is left out."""
+    """Return records of single values as a table; nested fields are left out."""
     rows = [{k: v for k, v in one.items() if not isinstance(v, dict)} for one in records]
     names = [*dict.fromkeys(name for row in rows for name in row)]
     fields = [["" if row.get(name) is None else str(row[name]) for row in rows] for name in names]

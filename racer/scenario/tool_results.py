@@ -116,7 +116,7 @@ def _of_inspect_ai(path: Path, log: Record, score: str | None) -> Iterator[Row]:
 
 
 def _log_in(path: Path) -> Record:
-    """Return what an .eval file, a zip of JSON, has of the task and of its samples."""
+    """Return the task's head and the samples of an .eval file, a zip of JSON."""
     try:
         with zipfile.ZipFile(path) as file:
             names = file.namelist()
@@ -178,7 +178,7 @@ def _of_promptfoo(path: Path, records: list[Record], score: str | None) -> Itera
 
 
 def _test_of(record: Record) -> str | None:
-    """Return what a record says of its test, by its vars or else its case; None if nothing."""
+    """Return a test's identity in a record, by its vars or else its case; None without either."""
     test = record.get("testCase") or {}
     given = record.get("vars") or test.get("vars") or {}
     said: Record = {k: v for k, v in given.items() if not k.startswith("_") and k != "sessionId"}
@@ -187,7 +187,7 @@ def _test_of(record: Record) -> str | None:
 
 
 def short_names(labels: set[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
-    """Return names of prompts with providers, without what all have in common."""
+    """Return names of prompts with providers, without any part that all have in common."""
     if not labels:
         return {}
     prompts, providers, _ = (set(part) for part in zip(*labels, strict=True))
@@ -236,7 +236,7 @@ def _said_of(path: Path, task: str, metric: str) -> bool | None:
 
 
 def _number(value: Any, name: str, where: str) -> float:
-    """Return a score; ScoresError if it is no number."""
+    """Return a score; ScoresError if it is not a number."""
     if isinstance(value, bool) or is_real(value):
         return float(value)
     raise ScoresError(f"{where}: {name} is {reprlib.repr(value)}, not a number")
@@ -279,7 +279,7 @@ def _check_types(record: Record, where: str) -> None:
 
 
 def _parsed(text: str, where: str) -> Any:
-    """Return JSON; ScoresError with the place where it is none."""
+    """Return parsed JSON; ScoresError with the place where it is invalid."""
     try:
         return json.loads(text)
     except ValueError as error:

@@ -105,7 +105,7 @@ def read_trajectories(*folders: StrPath) -> Trajectories:
     Raises
     ------
     ScoresError
-        No .info file; one that is not of these formats; a .dat file with other runs than it names;
+        No .info file, or another format; a .dat file with other runs than its .info file lists;
         or some functions are maximised and some minimised.
     OSError
         A file cannot be read.
@@ -164,6 +164,7 @@ def _listed(info: Path) -> Iterator[tuple[tuple[str, int, int], bool, Path, list
         for head, name, runs in _of_json(text) if text.lstrip()[:1] == "{" else _of_text(text):
             maximize = str(head.get("maximization", head.get("suite") == "PBO"))[:1] in "T1t"
             data = info.parent / name.replace("\\", "/")
+            # folders are downloaded: a name in one must not reach other files
             if not data.resolve().is_relative_to(info.parent.resolve()):
                 raise ScoresError(f"{info} names a file outside of its folder: {name!r}")
             yield (str(head["algId"]), int(head["funcId"]), int(head["DIM"])), maximize, data, runs
@@ -185,7 +186,7 @@ def _of_text(text: str) -> Iterator[tuple[dict[str, Any], str, list[tuple[int, i
 
 
 def _of_json(text: str) -> Iterator[tuple[dict[str, Any], str, list[tuple[int, int]]]]:
-    """Yield the same of IOHprofiler's JSON."""
+    """Yield the same as `_of_text`, from IOHprofiler's JSON."""
     given = read_json(text)
     head = {"algId": given["algorithm"]["name"], "funcId": given["function_id"]}
     head |= {"maximization": given["maximization"]}

@@ -24,7 +24,7 @@ def answers(n_items: int = 400, *, seed: int = 8) -> pd.DataFrame:
     """Return which of twelve simulated prompts answer which questions right.
 
     The logit of being right is an ability, .25 apart from prompt to prompt in a random order, less the
-    difficulty of the question: half of its variance is that of the passage which it is about.
+    difficulty of the question: half of its variance comes from the passage that it is about.
 
     Parameters
     ----------

@@ -25,12 +25,12 @@ __all__ = ["Power", "plan"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Power(Displayed):
-    """What races of several lengths find out, from `racer.plan`.
+    """The power of races of several lengths, from `racer.plan`.
 
     Attributes
     ----------
     table : DataFrame
-        blocks (allowed), evaluations (mean of those used), right (how often the best is found),
+        blocks (allowed), evaluations (used, on average), right (how often the best is found),
         error (its standard error).
     candidates : int
     effect, noise : float
@@ -90,8 +90,8 @@ def plan(
     effect : float > 0
         How much better the best is.
     noise : float > 0
-        Standard deviation within a block; what all costs of a block share does not count. That of
-        the differences of two candidates is 1.4 times as large.
+        Standard deviation within a block; a level that all costs of a block share does not count.
+        Differences of two candidates have 1.4 times as large a deviation.
     blocks : int >= 5
         The longest race; others are a half, a quarter, .. of it, down to five blocks.
     decider, repetitions, n_jobs, seed

@@ -44,7 +44,7 @@ class Play:
 
         mae : how many candidates are better than the selected one (its rank minus 1)
         regret : how much worse it is than the best, in units of quality
-        iter : blocks used, as a fraction of those allowed
+        iter : blocks used, as a fraction of the blocks allowed
         observations : evaluations used
         survivors : candidates left at the end
         best_dropped : whether the best candidate was dropped (of several that are equally good,
@@ -116,7 +116,7 @@ def play(
     Parameters
     ----------
     decider : str, Decider or None
-        None: that of `racer.race`.
+        None: the default of `racer.race`.
     world : World
     repetitions : int >= 1
     n_jobs : int
@@ -131,8 +131,8 @@ def play(
     goal : "min" or Runtime
         As in `racer.race`; with `racer.Runtime`, costs are seconds.
     select : {"standing", "mean"}
-        Which survivor is taken, if there are several: the one with the best standing, as
-        `RaceResult.leader`, or the one with the best mean cost, as in Benavoli et al. (2015).
+        How a survivor is chosen, if there are several: by the best standing, as
+        `RaceResult.leader`, or by the best mean cost, as in Benavoli et al. (2015).
 
     Returns
     -------
@@ -170,11 +170,13 @@ def play(
         "budget": most * world.n_candidates if budget is None else budget,
         "goal": goal,
     }
+    # by repetition, not by worker: the result is the same for every n_jobs
     seeds = [seed_for(seed, "play", repetition) for repetition in range(repetitions)]
     Race(range(world.n_candidates), _once(most), seed=0, **settings)  # checks
     import joblib  # noqa: PLC0415
 
     one = joblib.delayed(_played)
+    # eight batches for each worker: races differ in length, and each batch costs a message
     batch = -(-repetitions // (8 * joblib.effective_n_jobs(n_jobs)))
     rows = joblib.Parallel(n_jobs=n_jobs, batch_size=batch)(
         one(world, number, most, settings, select) for number in seeds
@@ -201,7 +203,7 @@ def _blocks(world: Any, blocks: int | None) -> int:
 
 
 def _costs(drawn: Drawn, block: int, chosen: NDArray[np.intp], rules: Rules) -> NDArray[np.float64]:
-    """Return the costs of some candidates on a block; refuse those that no race can use."""
+    """Return the costs of some candidates on a block; refuse costs that no race can use."""
     shape = (len(drawn.quality),)
     all_costs = np.asarray(drawn.costs(block))
     if all_costs.dtype.kind not in "biuf" or all_costs.shape != shape:

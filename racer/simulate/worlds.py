@@ -238,7 +238,7 @@ class UnequalInstancesWorld(NormalWorld):
     q, rho, qualities
         As in `NormalWorld`, before scaling.
     spread : float > 0
-        Standard deviation of log(scale), and a tenth of that of the difficulty.
+        Standard deviation of log(scale); the difficulty has ten times as large a deviation.
 
     Examples
     --------
@@ -253,6 +253,7 @@ class UnequalInstancesWorld(NormalWorld):
     spread: float = 1.5
 
     def _costs(self, quality: Floats, seed: int, rng: Generator) -> Floats:
+        # drawn first, so that costs within blocks have the order of NormalWorld's
         plain = super()._costs(quality, seed, rng)
         difficulty, log_scale = rng.standard_normal((2, _CHUNK, 1))
         return np.asarray(10.0 * self.spread * difficulty + np.exp(self.spread * log_scale) * plain)
@@ -316,6 +317,7 @@ class RuntimeWorld(_EndlessWorld):
         return self._runtimes(quality, seed, rng, _CHUNK)
 
     def _wins(self, quality: Floats, seed: int, i: int, j: int) -> float:
+        # blocks of their own: the race's draws do not depend on whether this is asked
         times = self._runtimes(quality, seed, rng_for(seed, "wins"), 10_000)
         return _share_won(times[:, i], times[:, j])
 
@@ -336,7 +338,7 @@ class InteractionWorld(_EndlessWorld):
 
     cost = quality + response of the candidate times features of the block + noise: each candidate
     has its own response to two features, drawn once per race. Equal candidates are equal over all
-    blocks, but not on each; a block's order of the candidates is no pure chance.
+    blocks, but not on each; a block's order of the candidates is not pure chance.
 
     Parameters
     ----------
@@ -360,6 +362,7 @@ class InteractionWorld(_EndlessWorld):
     def _responses(self, seed: int) -> Floats:
         """Return the response of each candidate to each feature, (_FEATURES, q)."""
         drawn = rng_for(seed, "responses").standard_normal((_FEATURES, self.q))
+        # the features' parts add up to a variance of interaction^2, however many they are
         return np.asarray(self.interaction / math.sqrt(_FEATURES) * drawn)
 
     def _costs(self, quality: Floats, seed: int, rng: Generator) -> Floats:
@@ -370,6 +373,7 @@ class InteractionWorld(_EndlessWorld):
     def _wins(self, quality: Floats, seed: int, i: int, j: int) -> float:
         responses = self._responses(seed)
         differ = float(((responses[:, i] - responses[:, j]) ** 2).sum())
+        # `_normal_wins` doubles the variance, and `differ` is of the difference already
         return _normal_wins(quality[j] - quality[i], math.sqrt(self.rho**2 + differ / 2.0))
 
 
@@ -457,7 +461,7 @@ class RareFailuresWorld(_EndlessWorld):
 class RecordedWorld:
     """A recorded table of costs: the blocks are its rows, once each.
 
-    Each draw takes the rows in an order of its own, but for `shuffle=False`. The quality of a
+    Each draw takes the rows in an order of its own, unless `shuffle=False`. The quality of a
     candidate is its mean over all rows.
 
     Parameters

@@ -13,12 +13,13 @@ _DIGITS = 15  # so many of a float are as on paper
 
 
 def rounded(number: Any, size: float | None = None) -> Any:
-    """Return a number to 15 digits, those of `size` if given, so that 1 - 0.07 is 0.93.
+    """Return a number to 15 digits, counted from `size` if given, so that 1 - 0.07 is 0.93.
 
-    From 1e15 on, floats have no more than these: they stay as they are, as anything else does.
+    From 1e15 on, floats have no more digits: they stay as they are, as anything else does.
     """
     if type(number) is not float:
         return number
+    # `size` is that of the terms: 15 digits of a small difference would be mostly noise
     size = abs(number) if size is None else size
     if not 0.0 < size < 10.0**_DIGITS:
         return number

@@ -35,7 +35,7 @@ def from_distribution(given: Any) -> Any:
 
 
 def to_distribution(name: str, parameter: Parameter) -> BaseDistribution:
-    """Return the parameter as an Optuna distribution; SettingError if there is none for it."""
+    """Return the parameter as an Optuna distribution; SettingError if Optuna lacks one."""
     try:
         from optuna import distributions as optuna  # noqa: PLC0415
     except ModuleNotFoundError as error:

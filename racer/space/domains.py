@@ -87,7 +87,7 @@ class Domain(Protocol):
         """Return `value` as `decode` does; ValueError with the reason if it is not possible."""
 
     def values(self) -> Iterator[Any]:
-        """Go through all values in ascending order of u; only called where `n` is finite."""
+        """Yield all values in ascending order of u; only called where `n` is finite."""
 
 
 def show(number: float) -> str:

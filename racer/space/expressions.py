@@ -411,7 +411,7 @@ class Arithmetic(Term):
     def value(self, values: Mapping[str, Any]) -> Any:
         """Return the number, to 15 digits if it is computed.
 
-        UNKNOWN where there is none (0/0, a remainder of 0).
+        UNKNOWN if undefined (0/0, a remainder of 0).
         """
         if self.operation in _SELECTING:
             return self._of([part.value(values) for part in self.parts])

@@ -86,12 +86,13 @@ def _numbers(part: Expression) -> tuple[Any, ...]:
 
 
 def _values(domain: Domain | None, at: list[float]) -> Iterator[Any]:
-    """Yield all values, or those at and beside numbers and between two; none if neither is known."""
+    """Yield all values, or values at, beside and between numbers; none if neither is known."""
     if domain is not None and domain.n <= _FEW:
         yield from domain.values()
     elif isinstance(domain, Continuum):
         inside = [number for number in at if domain.low <= number <= domain.high]
         step = 1e-9 * (domain.high - domain.low)
+        # a comparison changes only at its numbers: at, beside and between them show all outcomes
         beside = [n + d for n in inside for d in (-step, step)]
         between = [(low + high) / 2.0 for low, high in itertools.pairwise(inside)]
         yield from (n for n in {*inside, *beside, *between} if domain.low <= n <= domain.high)
@@ -103,7 +104,7 @@ def _values(domain: Domain | None, at: list[float]) -> Iterator[Any]:
 
 
 def _is_shown(condition: Condition, names: list[str]) -> bool:
-    """Return whether those values show all that a condition can be.
+    """Return whether such values show all that a condition can be.
 
     They do for comparisons of up to four parameters and constants, and at the ends of their ranges
     for one order of sums and the like in which each parameter stands once.

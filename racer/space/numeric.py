@@ -44,11 +44,12 @@ def _finite(number: Any) -> bool:
 
 
 def _exact(number: float) -> Fraction:
-    """Return the number by its decimals: 0.1 is a tenth."""
+    """Return the number as its decimals say: 0.1 is a tenth."""
     return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
 
 
 def _lattice(first: Fraction, step: Fraction = _ONE, n: int = 1, **how: Any) -> Lattice:
+    # whole multiples of one fraction: no value depends on how often a step was added
     parts = math.lcm(first.denominator, step.denominator)
     return Lattice(int(first * parts), int(step * parts), parts, n, **how)
 
@@ -56,7 +57,7 @@ def _lattice(first: Fraction, step: Fraction = _ONE, n: int = 1, **how: Any) -> 
 def _evenly(low: float, high: float, step: float) -> Domain:
     """Return the numbers low, low + step, .. up to `high`.
 
-    Where the last one is `high` but for the rounding of the three, it is `high`.
+    A last number that differs from `high` only by the rounding of the three is `high`.
     """
     first, exact = _exact(low), _exact(step)
     steps = (_exact(high) - first) / exact
@@ -154,8 +155,8 @@ class Real(Bounded):
         about ten significant digits; where `digits` are more than floats can resolve, about 14
         (of the range), or ten with `log` (of the value).
     step : float > 0, optional
-        Values are low, low + step, ..; instead of log and digits. Where the last is `high` but for
-        rounding, it is `high`.
+        Values are low, low + step, ..; instead of log and digits. A last value that differs from
+        `high` only by rounding is `high`.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class Parameter(Protocol):
         """Return it with settings in plain values; SettingError, with the name, if it is wrong."""
 
     def domain(self, values: Mapping[str, Any], /) -> Domain | None:
-        """Return the possible values, given those of `names`; None if it needs one that is absent.
+        """Return the possible values, given the values of `names`; None if one it needs is absent.
 
         Nominal and ordinal parameters have finitely many, which depend on no others.
         """

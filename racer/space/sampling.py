@@ -31,7 +31,7 @@ _MISSES = 5_000  # .. and before giving up where it cannot be counted
 
 
 def _decoded(space: Structure, u: NDArray[np.float64]) -> Config | None:
-    """Return the configuration at `u`, one position per parameter; None if there is none."""
+    """Return the configuration at `u`, one position per parameter; None if none is possible."""
     place = dict(zip(space.parameters, u.tolist(), strict=True))
     return space.build(lambda name, domain: domain.decode(place[name]))
 
@@ -53,6 +53,7 @@ def _latin_hypercube(d: int, n: int, rng: np.random.Generator) -> NDArray[np.flo
 
     McKay, Beckman and Conover (Technometrics 1979); the draws of SciPy's `qmc.LatinHypercube`.
     """
+    # SciPy spawns a generator here, too: equal seeds give its design
     rng = rng.spawn(1)[0]
     within = rng.random((n, d))
     slices = np.tile(np.arange(1, n + 1), (d, 1))
@@ -108,12 +109,13 @@ def fill(
             _fill(net, known, n, _MISSES)
             _fill(net, _nearby(net, known, rng), n, _MISSES)
     else:
+        # counted in order: without a shuffle, the first ones would be a corner of the space
         rng.shuffle(left)
         _fill(net, left, n, len(left))
 
 
 def _fill(net: Net, drafts: Iterable[Config | None], n: int, patience: int) -> bool:
-    """Return whether n are in the net before so many drafts in a row, or all, were nothing."""
+    """Return whether n are in the net before all drafts, or `patience` in a row, were useless."""
     misses = 0
     if len(net.found) >= n:
         return True
@@ -144,7 +146,7 @@ def _nearby(net: Net, known: Sequence[Config], rng: np.random.Generator) -> Iter
 
 
 def witness(space: Structure, repair: Callable[[Config], Any] | None) -> Config:
-    """Return an allowed configuration, repaired if need be; SettingError if there is none."""
+    """Return an allowed configuration, repaired if need be; SettingError without any."""
     dead: Counter[str] = Counter()
     found, were_all = _search(space, lambda values: space.forbids(values) is None, dead)
     if found is None and repair is not None:
@@ -183,6 +185,7 @@ def _search(
     space: Structure, wanted: Callable[[Config], bool], dead: Counter[str]
 ) -> tuple[Config | None, bool]:
     """Return a wanted configuration of all, or of draws if uncountable; and whether it was all."""
+    # a seed of its own: whether a space is valid depends on no race, and spends no draw of one
     rng = rng_for(0, "witness")
 
     def choose(_: str, domain: Domain) -> Any:

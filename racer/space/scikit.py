@@ -38,7 +38,7 @@ class Quantiles(Listed):
 
     @classmethod
     def of(cls, distribution: Any) -> Quantiles:
-        """Return those of a frozen distribution of SciPy."""
+        """Return the quantiles of a frozen distribution of SciPy."""
         at = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
         found = [float(f"{value:.10g}") for value in np.asarray(distribution.ppf(at)).tolist()]
         whole = hasattr(distribution.dist, "pmf")
@@ -76,7 +76,7 @@ def arguments_of(param_distributions: Any) -> tuple[dict[str, Any], Named]:
 
 
 class Named:
-    """Objects by the names that stand for them: what is not plain, or equals an earlier value."""
+    """Objects by the names that stand for them: not plain, or equal to an earlier value."""
 
     def __init__(self) -> None:
         self.objects: dict[str, dict[str, Any]] = {}  # by parameter
@@ -167,7 +167,8 @@ def _of_distribution(name: str, given: Any) -> Parameter:
 
 
 def _is_even(quantile: Callable[[float], float], low: float, high: float) -> bool:
-    """Return whether a distribution is uniform in the logarithm: one with `loc` is not."""
+    """Return whether a distribution is uniform in the logarithm; with `loc` it is not."""
+    # two roots, as the product of the ends may overflow
     return low > 0.0 and math.isclose(quantile(0.5), math.sqrt(low) * math.sqrt(high))
 
 

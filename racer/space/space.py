@@ -90,7 +90,7 @@ class Space(Structure):
         evaluated on held-out instances. Values of parameters that do not exist in it are ignored.
     repair : callable, optional
         ``repair(config) -> config``, applied to each sample, before it is checked. It may
-        turn forbidden combinations into allowed ones; those still forbidden are drawn again.
+        turn forbidden combinations into allowed ones; any still forbidden are drawn again.
 
     Raises
     ------
@@ -191,8 +191,7 @@ class Space(Structure):
         ----------
         n : int >= 0
             How many; fewer come back when there are no more, or no more are to be found: after
-            5000 draws in a row without a new one that is allowed, and as many around those that
-            are known.
+            5000 draws in a row without a new allowed one, and as many around known ones.
         seed : int, Generator or None
             The same seed gives the same configurations.
         method : {"uniform", "lhs"}
@@ -368,7 +367,7 @@ class Space(Structure):
 
         ``Annotated[float, racer.Real(1e-4, 1, log=True)]`` has its domain; a Literal, a bool and an
         Enum (its values) are choices; ``Field(ge=0, le=1)`` of pydantic is a range. Other fields
-        need a default, and are no parameters. The default is that of the fields, if each has one.
+        need a default, and are no parameters. The default comes from the fields, if each has one.
 
         Raises
         ------

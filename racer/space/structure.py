@@ -56,7 +56,7 @@ class CircularError(SettingError):
 def in_order(
     parameters: Mapping[str, Parameter], conditions: Mapping[str, Condition]
 ) -> tuple[str, ...]:
-    """Return the names of the parameters, each after those that it depends on; or CircularError."""
+    """Return the names of the parameters, each after all that it depends on; or CircularError."""
     depends = {name: set(parameter.names()) for name, parameter in parameters.items()}
     for name, condition in conditions.items():
         depends[name] |= condition.names()
@@ -104,7 +104,7 @@ class Structure:
 
     @property
     def conditions(self) -> Mapping[str, Condition]:
-        """When a parameter exists, for those that do not always."""
+        """The condition of each parameter that does not always exist."""
         return MappingProxyType(self._conditions)
 
     @property
@@ -168,7 +168,7 @@ class Structure:
         return self.key_of(self.cleaned(config))
 
     def domain(self, name: str, values: Mapping[str, Any]) -> Domain | None:
-        """Return a parameter's domain, given those before it; None if it does not exist."""
+        """Return a parameter's domain, given the values before it; None if it does not exist."""
         condition = self._conditions.get(name)
         if condition is not None and condition.holds(values) is not True:
             return None
@@ -246,10 +246,11 @@ class Structure:
     def configurations(
         self, names: frozenset[str] | None = None, *, allowed: bool = True
     ) -> Iterator[Config]:
-        """Go through all configurations, those of `names` only; TooManyError if uncountable."""
+        """Yield all configurations, or all of `names` only; TooManyError if uncountable."""
         order = [name for name in self._order if names is None or name in names]
         values: Config = {}
         pending = [self._options(order, 0, values)]
+        # depth first: what exists, and its values, depends on the parameters chosen before
         for _ in range(20_000 + 2 * len(order)):
             step = next(pending[-1], None)
             name = order[len(pending) - 1] if order else ""
@@ -280,7 +281,7 @@ class Structure:
 def toward(space: Structure, here: Config, target: Config, name: str) -> Config | None:
     """Return a configuration with one parameter as in the target, and the changes that this forces.
 
-    Children that begin to exist take the target's value, those that no longer do vanish, and a
+    Children that begin to exist take the target's value, children that no longer do vanish, and a
     value outside its new bounds becomes the target's. None if that is not allowed, or changes
     nothing.
     """
@@ -337,7 +338,7 @@ def _is_number(term: Any, known: Mapping[str, Parameter]) -> bool:
 
 
 def _check_dependencies(name: str, parameter: Parameter, known: Mapping[str, Parameter]) -> None:
-    """Refuse a parameter that depends on one that is unknown, or bounds that are not numbers."""
+    """Refuse a parameter that depends on an unknown one, or has bounds that are not numbers."""
     if isinstance(parameter, Bounded):
         for which, bound in parameter.terms().items():
             where = f"{name}: {which}={bound}"

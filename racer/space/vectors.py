@@ -42,13 +42,14 @@ def vectors_around(
     `spread` is (k,), `choices` (d,) from `choice_counts`.
 
     Numbers and levels come from a normal distribution truncated to the range; a choice is kept with
-    probability 1 - spread, else any is equally probable; those that the parent lacks are uniform.
+    probability 1 - spread, else any is equally probable; values that the parent lacks are uniform.
     """
     k, d = parents.shape
     u, kept = rng.random((k, each, d)), rng.random((k, each, d))
     absent, spread = np.isnan(parents)[:, None], spread[:, None, None]
     middle = np.where(absent, 0.5, parents[:, None])
     drawn = truncated_normal(middle, spread, u)
+    # in the middle of a choice's slice of [0, 1], so that rounding cannot make it another one
     anew = (np.floor(u * choices) + 0.5) / np.maximum(choices, 1)
     chosen = np.where(kept < spread, anew, middle)
     drawn = np.where(choices > 0, chosen, drawn)

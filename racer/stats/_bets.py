@@ -1,4 +1,4 @@
-"""Evidence on means: bets on bounded values, or a self-normalised sum of those without bounds."""
+"""Evidence on means: bets on bounded values, or a self-normalised sum of unbounded ones."""
 
 from __future__ import annotations
 
@@ -64,6 +64,7 @@ def _log_payoffs(values: Floats, null: Floats, least: float, width: float) -> Fl
     room = np.maximum(null - least, _CLOSE * width)
     fractions = _FRACTIONS.reshape(-1, *(1 for _ in null.shape[1:]))
     gained = fractions * ((values - null) / room)[:, None]
+    # an unseen cell counts as 0, which may lie outside the bounds: no wealth may fall below 0
     return np.asarray(np.log1p(np.maximum(gained, -1.0 + _TINY)))
 
 
@@ -78,7 +79,7 @@ def mean_limits(
     """Return confidence limits of the means of columns, (m,) each, valid at all looks.
 
     `values` (n, m) in the order of blocks, NaN from where on a column was not observed. Each side is
-    wrong with probability alpha / 2, ever. With `n_blocks` the mean is that over so many blocks.
+    wrong with probability alpha / 2, ever. With `n_blocks` it is the mean over that many blocks.
     """
     below = _refuted_below(values, bounds[0], bounds[1], n_blocks, alpha / 2.0)
     above = -_refuted_below(-values, -bounds[1], -bounds[0], n_blocks, alpha / 2.0)
@@ -102,10 +103,12 @@ def _refuted_below(
         logs = np.where(seen[:, None], _log_payoffs(known, null, least, most - least), 0.0).sum(
             axis=0
         )
+        # a mean of e-processes is an e-process: no fraction has to be chosen in advance
         log_e = np.logaddexp.reduce(logs, axis=0) - np.log(len(_FRACTIONS))
         is_refuted = log_e >= -np.log(alpha)
         low, high = np.where(is_refuted, middle, low), np.where(is_refuted, high, middle)
     if n_blocks is not None:
+        # for certain: even if every block left has the least value
         low = np.maximum(low, (sums + (n_blocks - counts) * least) / n_blocks)
     return low
 
@@ -121,6 +124,7 @@ def free_limits(values: Floats, alpha: float) -> tuple[float, float]:
         for value in sign * values:
             bets.add(value)
         high = float((sign * values).mean())
+        # down to a thousand times the largest deviation; without a limit there, it is infinite
         low = high - 1e3 * float(np.abs(values - values.mean()).max() + TIE * abs(high))
         needed = np.log(2.0 / alpha)
         is_known = bets.free_log_e(low) >= needed
@@ -137,9 +141,10 @@ class MeanBets:
 
     With `bounds`, the least and the largest possible x: the mean over fractions f of the product
     of 1 + f (x - c) / (c - least). If there are `n_blocks`, each used once and in random order, the
-    question is about their mean, and c is the possible mean of those left (Waudby-Smith and
-    Ramdas 2020, 2024). Without: the mean over rates r of exp(r S - r^2 Q / 2), S and Q the sums of
-    x - c and of its squares; exact for symmetric x (de la Peña 1999), else for many blocks.
+    question is about their mean, and c becomes the mean that the blocks left would then have
+    (Waudby-Smith and Ramdas 2020, 2024). Without: the mean over rates r of exp(r S - r^2 Q / 2), S
+    and Q the sums of x - c and of its squares; exact for symmetric x (de la Peña 1999), else for
+    many blocks.
     """
 
     def __init__(
@@ -158,7 +163,7 @@ class MeanBets:
         self._logs = np.zeros((len(nulls), len(_FRACTIONS), *shape) if bounds is not None else 0)
 
     def keep(self, kept: NDArray[np.intp]) -> None:
-        """Forget all candidates but those at these positions, in each dimension."""
+        """Keep only the candidates at these positions, in each dimension."""
         for axis in range(self._sums.ndim):
             self._sums = self._sums.take(kept, axis)
             self._squares = self._squares.take(kept, axis)
@@ -187,9 +192,10 @@ class MeanBets:
         return self.free_log_e(float(self._nulls[null].ravel()[0]))
 
     def free_log_e(self, c: float) -> Floats:
-        """Return those of values without bounds, that means are larger than c."""
+        """Return the log evidence that means of unbounded values are larger than c."""
         c = float(np.clip(c, -_LARGEST, _LARGEST))
         sums = self._sums - c * self._n
+        # the sum of (x - c)^2 from running sums, for any c; rounding may leave it below 0
         squares = np.maximum(self._squares - 2.0 * c * self._sums + c * c * self._n, 0.0)
         some = squares[squares > 0.0]
         if not len(some):

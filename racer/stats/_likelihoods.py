@@ -4,7 +4,7 @@ u are the K - 1 coordinates of the strengths beta in the sum-to-zero space, u ~ 
 sigma = exp(tau). With H the likelihood's curvature, v = (H + I/sigma^2)^(1/2) (u - u0): the
 symmetric root, so that no sign or rotation of eigenvectors, which differ by processor, reaches v.
 
-Rankings are choices: each place is won out of those still at risk. log P = sum_i c_i eta_i -
+Rankings are choices: each place is won by one of the items still at risk. log P = sum_i c_i eta_i -
 sum_s m_s log sum_j R_sj exp(eta_j), eta = log w: c counts how often each was chosen, the rows of R
 are the sets at risk, m how often each was chosen from.
 """
@@ -45,9 +45,11 @@ class ScalePrior:
             return self.scale * xi, np.full_like(xi, self.scale)
         density = np.exp(-0.5 * xi**2) / np.sqrt(2.0 * np.pi)
         if self.kind == "cauchy":
+            # by the smaller tail, which keeps its digits; the larger follows by symmetry
             angle = np.pi * ndtr(-np.abs(xi))
             tau = np.log(self.scale) - np.sign(xi) * np.log(np.tan(angle / 2.0))
             return tau, np.pi * density / np.sin(angle)
+        # far below, 1 - P loses all digits: there the quantile of |Z| is proportional to P
         ratio = np.where(
             xi < -5.0, np.sqrt(np.pi / 2.0) * ndtr(xi), -ndtri(ndtr(-np.maximum(xi, -5.5)) / 2.0)
         )
@@ -72,7 +74,8 @@ class Likelihood:
     def log_likelihood(
         self, beta: NDArray[np.float64], nu: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return it, up to a constant, for beta (k, K) and nu (k, 1)."""
+        """Return the log-likelihood, up to a constant, at beta (k, K) and nu (k, 1)."""
+        # a common shift of strengths changes no probability, and keeps exp from overflowing
         beta = beta - beta.max(axis=1, keepdims=True)
         e = np.exp(beta)
         total = e[:, self._first]
@@ -87,7 +90,7 @@ class Likelihood:
     def slopes(
         self, beta: NDArray[np.float64], nu: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return its gradients with respect to beta (k, K) and to log nu (k,)."""
+        """Return the log-likelihood's gradients with respect to beta (k, K) and log nu (k,)."""
         half = np.exp((beta - beta.max(axis=1, keepdims=True)) / 2.0)
         e = half**2
         total = e[:, :, None] + e[:, None, :]
@@ -100,7 +103,7 @@ class Likelihood:
         return self.scores - won, self.tied - drawn.sum(axis=1) / 2.0
 
     def curvature(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Minus its Hessian in beta at one point, shape (K, K), ties counted half."""
+        """Return minus the log-likelihood's Hessian in beta at one point, (K, K), ties half."""
         p = 1.0 / (1.0 + np.exp(beta[None, :] - beta[:, None]))
         weights = self.met * p * (1.0 - p)
         return np.asarray(np.diag(weights.sum(axis=1)) - weights)
@@ -167,7 +170,7 @@ class StrengthModel:
         return np.asarray(value)
 
     def gradient(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return its gradient, shape (k, d)."""
+        """Return the log-density's gradient, shape (k, d)."""
         xi, u = points[:, self._d], self._u(points)
         tau, by_xi = self._prior(xi)
         q = np.exp(-2.0 * tau)[:, None]
@@ -264,6 +267,7 @@ def gather(rankings: Iterable[Ranking], k: int) -> Choices:
                 break
             g = len(group)
             sets = np.repeat(risk[None], g, axis=0)
+            # Efron (1977): of g tied items, the r-th choice leaves r/g of the group out, r from 0
             sets[:, group] -= (np.arange(g) / g)[:, None]
             counts.update(row.tobytes() for row in sets)
             chosen[group] += 1.0
@@ -285,6 +289,7 @@ class ChoiceModel:
         k = len(alpha)
         self._basis = sum_to_zero(k)
         self._chosen = choices.chosen + alpha
+        # the prior has the form of sum(alpha) more choices from all, item i chosen alpha_i times
         self._at_risk = np.concatenate([choices.at_risk, np.ones((1, k))])
         self._times = np.append(choices.times, alpha.sum())
         self.start: NDArray[np.float64] = self._basis.T @ np.log(self._chosen / self._chosen.sum())

@@ -95,7 +95,7 @@ def paired(x: ArrayLike, y: ArrayLike, *, maximize: bool) -> Pair:
 def p_value_of(
     alternative: Alternative, better: float, worse: float, at_least: Callable[[float], float]
 ) -> float:
-    """Return the p-value, from that of as much evidence in favour of x, or of y, or more."""
+    """Return the p-value, by the probability of evidence `at_least` as strong on one side."""
     if alternative == "two-sided":
         return min(1.0, 2.0 * at_least(max(better, worse)))
     return at_least(better if alternative == "better" else worse)

@@ -1,4 +1,4 @@
-"""The posterior of the best candidate: the places of those that fail least."""
+"""The posterior of the best candidate: by places, among the candidates that fail least."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class BestPosterior:
 
     @property
     def best(self) -> int:
-        """The candidate with the largest probability; of several, that with the least mean."""
+        """The candidate with the largest probability; of several, by the least mean."""
         return self.order[0]
 
     @property
@@ -87,7 +87,7 @@ class BestPosterior:
     def among(self, numbers: Sequence[int], n_candidates: int) -> BestPosterior:
         """Return the posterior of more candidates, of which these alone may be the best.
 
-        `numbers` (m,) are those of the candidates of this posterior.
+        `numbers` (m,) tells where the candidates of this posterior stand among all.
         """
         probability, mean = np.zeros(n_candidates), np.full(n_candidates, np.inf)
         probability[list(numbers)] = self.probability_best
@@ -117,25 +117,25 @@ def best_posterior(
 ) -> BestPosterior:
     """Return the posterior probability of each candidate that it is the best of all of them.
 
-    Three steps. *Scores*: costs above their block's median, in units of the block's spread as far as
-    spreads differ by more than chance, are ranked together, and become the standard normal scores of
-    these ranks. *Places*: score of candidate j on block b = block b + place j + noise. Candidates
-    are exchangeable, normal around a common mean with a spread that the data estimate: so whoever
-    leads by luck is drawn back towards the others. The spread has a half-Cauchy prior (scale 0.25 of
-    the noise's standard deviation) with a mass of 0.3 at no spread; the noise variance is integrated
-    out. Elimination goes by observed costs alone, so that candidates that were eliminated early are
-    compared fairly by what is known of them. Who is more than three robust spreads of the better
-    candidates (or standard errors) behind their lower third cannot be the best, and is no measure of
-    what the others differ by. *Failures* come first, with evidence: log odds of failing = how often
-    the others fail on the block + the candidate's own part, which is 0 for most. The best is, of
-    those with the least part, the one with the least place. So a failure by chance, or on a block on
-    which others fail too, costs next to nothing, and whoever is known to fail more often cannot be
-    the best. A block on which all fail says nothing.
+    Three steps. *Scores*: costs above their block's median, in units of the block's spread as far
+    as spreads differ by more than chance, are ranked together, and become the standard normal
+    scores of these ranks. *Places*: score of candidate j on block b = block b + place j + noise.
+    Candidates are exchangeable, normal around a common mean with a spread that the data estimate:
+    so any that leads by luck is drawn back to the others. The spread has a half-Cauchy prior (scale
+    0.25 of the noise's standard deviation) with a mass of 0.3 at no spread; the noise variance is
+    integrated out. Elimination goes by observed costs alone, so that candidates that were
+    eliminated early are compared fairly on the blocks they saw. A candidate more than three robust
+    spreads of the better candidates (or standard errors) behind their lower third cannot be the
+    best, and is no measure of how much the others differ. *Failures* come first, with evidence: log
+    odds of failing = how often the others fail on the block + the candidate's own part, which is 0
+    for most. The best has the least place among all candidates with the least part. So a failure by
+    chance, or on a block on which others fail too, costs next to nothing, and a candidate known to
+    fail more often cannot be the best. A block on which all fail is no evidence.
 
     A penalty, one largest score of several blocks and candidates far beyond all others, such as ten
     times a limit, is a failure, whatever `measure`.
 
-    Of more than 300 candidates those are compared that may be the best, by their scores so far; the
+    Of more than 300 candidates the 300 most promising by their scores so far are compared; the
     others have probability 0.
 
     Parameters
@@ -153,27 +153,27 @@ def best_posterior(
         Of a candidate's costs on blocks that share data, such as the folds of one data set: the
         best is then the best on data like it (Nadeau and Bengio 2003).
     n_blocks : int, optional
-        How many blocks there are in all, if the question is who is the best on these: the mean of
-        a candidate that has seen all of them has no error. None: on more like them.
+        Number of blocks in all, if the question is which candidate is the best on these: the mean
+        of a candidate that has seen all of them has no error. None: on more like them.
     instances : array_like of int, shape (n,), optional
         The instance of each block, where some have several blocks (seeds): an analysis of variance
-        then separates what candidates differ by from instance to instance from noise (with clear
-        differences of that kind; else blocks count as independent). None: all are independent.
+        then separates noise from differences between candidates that vary by instance (where these
+        are clear; else blocks count as independent). None: all are independent.
     generalize : bool
-        With `instances`: True asks who is the best on instances like these, False on these.
+        With `instances`: True asks which is the best on instances like these, False on these alone.
     covariances : array_like, shape (k, m, m), optional
         Prior covariances of the candidates, up to a factor, where they are not exchangeable: such as
-        kernels of a Gaussian process over their configurations. Those weigh more under which these
-        costs are likelier. Except for means, the noise variance then counts 2.6 times: with a
-        likeness that is guessed, P(best) would say too much. None: all candidates are alike.
+        kernels of a Gaussian process over their configurations. A covariance that makes these costs
+        likelier weighs more. Except for means, the noise variance then counts 2.6 times: with a
+        likeness that is guessed, P(best) would claim too much. None: all candidates are alike.
     among : array_like of int, optional
-        The candidates of which the best is sought. The others tell what candidates differ by, and
+        The candidates of which the best is sought. The others show how much candidates differ, and
         have probability 0; with a `penalty` they are slower than the fastest of these, and may be
         the best only by failing less often. None: all.
     penalty : float > 0, optional
         With measure="log": the cost of a failure in a mean, such as ten limits of a run time, whose
         least is sought, so that failures do not come first. How often each candidate fails is
-        estimated with what all of them have in common: who was never seen to fail may do so. Not
+        estimated together with all others: a candidate never seen to fail may still do so. Not
         with `covariances`. None: failures come first.
 
     Returns
@@ -234,10 +234,12 @@ def best_posterior(
         )
     sought = _sought(among, m)
 
+    # a power of two: squares of large costs stay finite, and no digit changes
     scale = power_near(costs)
     costs = as_failures(_bounded_below(costs / scale))
     tells = ~(np.isnan(costs) | np.isposinf(costs)).all(axis=1)
     tells |= (~np.isnan(costs)).sum(axis=1) == 1  # one alone that failed: others might have, too
+    # a block that tells nothing is not among the blocks to come either
     costs, total = costs[tells], total - int((~tells).sum())
     design = Design(correlation / (1.0 - correlation), total, of_block[tells], generalize)
     succeeds = np.isfinite(costs).any(axis=0) | np.isnan(costs).all(axis=0)
@@ -267,7 +269,7 @@ def as_failures(costs: Floats) -> Floats:
 def plausible(costs: Floats, sought: NDArray[np.bool_]) -> NDArray[np.intp]:
     """Return the candidates that may be the best, ascending, at most `_MOST`.
 
-    Those that are sought, a mask (m,), then by lower bounds of mean scores; a failure counts two.
+    Sought ones first, a mask (m,), then by lower bounds of mean scores; a failure counts two.
     """
     if costs.shape[1] <= _MOST:
         return np.arange(costs.shape[1])
@@ -288,13 +290,14 @@ def _compared(
     kernels: Floats | None,
     penalty: float | None,
 ) -> BestPosterior:
-    """Return the posterior of candidates of whom some are sought, a mask (m,)."""
+    """Return the posterior of candidates, the best of which is in the mask `sought` (m,)."""
     near, mean = np.arange(len(sought)), np.zeros(len(sought))
     is_sample = design.n_blocks == np.inf  # else the mean of all blocks counts, not their ranks
     values = scores(costs, measure, ranked=is_sample)
     for _ in range(_PASSES):
         effect, excess = far_behind(values)
         is_far = excess > 0.0
+        # effects have no level of their own: the least one keeps the level of the pass before
         mean[near] = effect - effect.min() + mean[near].min()
         if not is_far.any() or not sought[near[~is_far]].any():
             break
@@ -340,14 +343,14 @@ def _compared(
 
 
 def _inflation(m: int, measure: Measure, *, guessed: bool) -> float:
-    """Return what the noise variance is multiplied by."""
+    """Return the factor of the noise variance."""
     if guessed and measure != "mean":
         return _GUESSED
     return 1.0 if m <= _FEW else _MANY
 
 
 def _rates(costs: Floats, kernels: Floats) -> Floats:
-    """Return how much more often than others each candidate (m,) fails, by those that are alike."""
+    """Return each candidate's excess rate of failures (m,), as similar candidates suggest."""
     failed = np.where(np.isnan(costs), np.nan, np.isposinf(costs))
     parts, _ = place_parts(failed, Design(), kernels=kernels, noise_of=np.ones(costs.shape[1]))
     return sum((part.weight * part.mean for part in parts), np.zeros(costs.shape[1]))

@@ -95,7 +95,7 @@ class BradleyTerryResult:
         How it was drawn: `method`, `ess`, `r_hat`, `divergences`, `converged`.
     seed : int
     position : ndarray, shape (draws,), or None
-        Of votes on pairs in both orders: draws of what the first place adds to a strength.
+        Of votes on pairs in both orders: draws of the first place's bonus to a strength.
 
     Examples
     --------
@@ -131,7 +131,7 @@ class BradleyTerryResult:
     def to_frame(
         self, *, rope: tuple[float, float] = (0.45, 0.55), level: float = 0.89
     ) -> pd.DataFrame:
-        """Return one row per pair, the one with the better mean strength first.
+        """Return one row per pair, the algorithm with the better mean strength first.
 
         Parameters
         ----------
@@ -208,7 +208,7 @@ class BradleyTerryResult:
     ) -> Axes:
         """Draw the probability of winning of each pair, with its interval and the rope.
 
-        Parameters are those of `to_frame`.
+        Parameters as in `to_frame`.
 
         Raises
         ------
@@ -242,7 +242,7 @@ class BradleyTerryResult:
         return predictive_check(self.predictive_check(levels), ax=ax)
 
     def _met(self, draws: int) -> Iterator[_Met]:
-        """Yield the pairs that have met, with the first so many draws."""
+        """Yield the pairs that have met, with the first `draws` draws."""
         if self.position is not None:
             raise ScoresError("checks of the fit do not know of the position of votes")
         for first, second in pairs(np.arange(len(self.names))):
@@ -266,12 +266,12 @@ def bradley_terry(
     draws: int = 4000,
     seed: int = 0,
 ) -> BradleyTerryResult:
-    """Posterior of the strengths of K algorithms from a table of pairwise wins.
+    """Return the posterior of the strengths of K algorithms from a table of pairwise wins.
 
     wins_ij ~ Binomial(n_ij, 1 / (1 + exp(beta_j - beta_i))), beta ~ Normal(0, sigma), sigma ~
     LogNormal(0, 0.5) (Wainer 2023, eq. 2). The strengths are drawn in the sum-to-zero space, as
-    only their differences matter. An algorithm that always wins, or a tie everywhere, is no
-    difficulty: the prior keeps the strengths apart or together.
+    only their differences matter. An algorithm that always wins, or ties everywhere, needs no
+    care: the prior keeps the strengths apart or together.
 
     Parameters
     ----------
@@ -365,9 +365,10 @@ def strengths_of_votes(
 
 
 def _of_orders(counts: NDArray[np.float64]) -> tuple[Likelihood, NDArray[np.float64]]:
-    """Return the likelihood of votes, lost, tied and won (3, K, K), and what its 2 K strengths are.
+    """Return the likelihood of votes, lost, tied and won (3, K, K), and a basis of its strengths.
 
-    They are those of each as the first and as the second, of which the first place may add to all.
+    Its 2 K strengths are each algorithm's as the first and as the second; if pairs were asked in
+    both orders, the first place may add a bonus, the same for all.
     """
     lost, tied, won = counts
     asked, k = counts.sum(axis=0), len(won)

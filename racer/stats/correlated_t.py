@@ -63,7 +63,7 @@ class CorrelatedTResult:
 
 
 def check_correlation(correlation: float) -> float:
-    """Return `correlation` if it can be that of blocks: 0 <= correlation < 1."""
+    """Return `correlation` if blocks can have it: 0 <= correlation < 1."""
     if not is_real(correlation) or not 0.0 <= correlation < 1.0:
         raise SettingError(f"correlation={correlation!r}: give a number from 0 up to below 1")
     return float(correlation)
@@ -102,7 +102,7 @@ def correlated_t_test(
     draws: int = 10_000,
     seed: int = 0,
 ) -> CorrelatedTResult:
-    """Posterior of the means of candidates on correlated blocks, such as folds.
+    """Return the posterior of the means of candidates on correlated blocks, such as folds.
 
     Folds share training data, so that differences on them are correlated, and many folds of one
     data set are weaker evidence than as many data sets would be. With correlation rho, the
@@ -164,12 +164,14 @@ def correlated_t_test(
     costs, apart = costs / unit, rope / unit
     mean = costs.mean(axis=0)
     gaps = costs[:, :, None] - costs[:, None, :]  # (n, m, m)
+    # gaps first: what the costs of a block have in common cancels before it is squared
     spread = gaps.std(axis=0, ddof=1) * math.sqrt(inflation(n, rho))
     gap = gaps.mean(axis=0)
     better = below(-apart, gap, spread, n - 1)
     equivalent = np.maximum(1.0 - better - better.T, 0.0)
     better[spread == 0.0] = (gap < -apart)[spread == 0.0]
     equivalent[spread == 0.0] = (np.abs(gap) <= apart)[spread == 0.0]
+    # normal weights of blocks: draws have the covariance of the costs, even if it is singular
     step = max(1, _CELLS // n)
     normals = (rng.standard_normal((min(step, draws - at), n)) for at in range(0, draws, step))
     drawn = posterior_draws(costs, mean, rho, normals, rng)

@@ -22,14 +22,14 @@ _ROWS = 128  # blocks at a time, beyond those kept
 
 
 def gamma_weights(seed: int, block: int, draws: int) -> NDArray[np.float32]:
-    """Gamma(1) weights of one block in every draw: a function of seed and block alone."""
+    """Draw Gamma(1) weights of one block in every draw: a function of seed and block alone."""
     return rng_for(seed, "draws", block).standard_exponential(draws, dtype=np.float32)
 
 
 def better_minus_worse(
     costs: NDArray[np.float64], first: NDArray[np.intp], second: NDArray[np.intp]
 ) -> NDArray[np.float32]:
-    """+1 where `first` has the smaller cost, -1 where the larger, 0 where they tie; n x k."""
+    """Return +1 where `first` costs less, -1 where it costs more, 0 where they tie; n x k."""
     a, b = costs[:, first], costs[:, second]
     return np.subtract(a < b, a > b, dtype=np.float32)
 
@@ -43,7 +43,7 @@ def fraction_above_zero(lead: NDArray[np.float64]) -> NDArray[np.float64]:
 class PairSums:
     """For pairs of candidates, draws of sum_j g_j (better minus worse)_j over the blocks so far.
 
-    The weights of the first `kept` blocks are kept, those of later blocks drawn again when needed.
+    Weights of the first `kept` blocks stay in memory, later ones are drawn again when needed.
     """
 
     def __init__(self, draws: int, seed: int, kept: int | None = None) -> None:

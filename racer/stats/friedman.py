@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class RankSums(NamedTuple):
-    """All that the Friedman family needs to know of n blocks of m candidates."""
+    """Sufficient statistics of n blocks of m candidates for tests of the Friedman family."""
 
     n: int
     deviation: NDArray[np.float64]  # R_i - n(m+1)/2, per candidate
@@ -47,7 +47,7 @@ class RankSums(NamedTuple):
 
 
 def chi_square(r: RankSums) -> float:
-    """Friedman's Q, tie-corrected: (m-1) sum(R_i - n(m+1)/2)^2 / (A - n m (m+1)^2 / 4)."""
+    """Return Friedman's Q, tie-corrected: (m-1) sum(R_i - n(m+1)/2)^2 / (A - n m (m+1)^2 / 4)."""
     return (r.m - 1) * r.spread / r.within if r.within > 0.0 else 0.0
 
 
@@ -126,7 +126,7 @@ class FriedmanResult:
 
 
 def centred(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Ranks (n x m) measured from (m+1)/2, the rank of a candidate like all others."""
+    """Return ranks (n x m) measured from (m+1)/2, the rank of a candidate like all others."""
     return np.asarray(ranks - (ranks.shape[1] + 1) / 2.0)
 
 
@@ -247,7 +247,7 @@ class BayesianFriedmanResult:
 def posterior_moments(
     r: RankSums, gram: NDArray[np.float64], strength: float, prior: NDArray[np.float64] | float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean and covariance of the expected ranks about (m+1)/2, exact under Dirichlet weights.
+    """Return mean and covariance of expected ranks about (m+1)/2, exact under Dirichlet weights.
 
     With a0 = s + n and the prior atom r_0 of weight a_0 = s: mu = sum_j a_j r_j / a0 (eq. 16),
     Sigma = (sum_j a_j r_j r_j' / a0 - mu mu') / (a0 + 1) (eq. 17).
@@ -261,6 +261,7 @@ def posterior_moments(
 def _mahalanobis(mean: NDArray[np.float64], covariance: NDArray[np.float64]) -> float | None:
     """Return mu' Sigma^-1 mu without the last coordinate; None where Sigma is singular."""
     try:
+        # ranks sum to a constant: the last one is determined, and the full matrix is singular
         factor = np.linalg.cholesky(covariance[:-1, :-1])
     except np.linalg.LinAlgError:
         return None
@@ -285,7 +286,7 @@ def gate_test(
     strength: float,
     prior: NDArray[np.float64] | float = 0.0,
 ) -> GateResult:
-    """Bayesian from m blocks on where it can be used, else Iman and Davenport's F."""
+    """Test by the Bayesian gate from m blocks on if possible, else by Iman and Davenport's F."""
     if r.n >= r.m:
         distance = _mahalanobis(*posterior_moments(r, gram, strength, prior))
         if distance is not None:
@@ -296,7 +297,7 @@ def gate_test(
 def spanned(
     matrix: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return an orthonormal basis of the range of a covariance, and the same whitened."""
+    """Return an orthonormal basis of the range of a covariance, and a whitened basis."""
     values, vectors = np.linalg.eigh(matrix)
     kept = values > ROUNDING * max(values[-1], ROUNDING)
     return vectors[:, kept], vectors[:, kept] / np.sqrt(values[kept])
@@ -317,6 +318,7 @@ def monte_carlo_test(
     n, m = ranks.shape
     mean, covariance = posterior_moments(RankSums.of(ranks), ranks.T @ ranks, strength, prior)
     within, whitened = spanned(covariance)
+    # outside the span of the draws, no weights reach "all equal"
     is_off = np.abs(mean - within @ (mean @ within)).max() > ROUNDING * m
     distance = np.inf if is_off else float(((mean @ whitened) ** 2).sum())
     atoms = (np.vstack([prior, ranks]) - mean) @ whitened
@@ -362,11 +364,11 @@ def bayesian_friedman_test(
 ) -> BayesianFriedmanResult:
     """Test whether all candidates have the same mean rank, by a credible region.
 
-    The posterior of the vector of expected ranks w0 R0 + R w, (w0, w) ~ Dirichlet(s, 1, .., 1), is
-    that of a Dirichlet process with a prior atom, by default "all equal". It is taken as elliptical
-    (eq. 19) or sampled; the hypothesis that all equal (m+1)/2 is rejected when that point lies
-    outside the region of the given probability. Ties share average ranks; blocks with NaN are left
-    out and counted.
+    The posterior of the vector of expected ranks w0 R0 + R w, (w0, w) ~ Dirichlet(s, 1, .., 1),
+    comes from a Dirichlet process with a prior atom, by default "all equal". It is taken as
+    elliptical (eq. 19) or sampled; the hypothesis that all equal (m+1)/2 is rejected when that
+    point lies outside the region of the given probability. Ties share average ranks; blocks with
+    NaN are left out and counted.
 
     The ellipse needs n >= m blocks. With fewer, and where the covariance is singular (two
     identical candidates), Iman and Davenport's F decides instead, as `gate` shows.
@@ -382,7 +384,7 @@ def bayesian_friedman_test(
         classical ones, but it rejects true hypotheses more often.
     prior_ranks : array_like, shape (m,), optional
         Ranks R0 of the prior atom, by default (m+1)/2 for each. For any base measure, its expected
-        ranks give the posterior mean (eq. 20); the covariance is that of an atom there.
+        ranks give the posterior mean (eq. 20); the covariance assumes an atom there.
     region : {"ellipse", "monte-carlo"}
         "monte-carlo", as the paper suggests for few blocks: the share of draws that are at least as
         far from the posterior mean as "all equal", by Mahalanobis' distance. It needs no number of

@@ -63,8 +63,8 @@ class HierarchicalResult:
     mean : Regions
         Of delta_0, the mean over all data sets like these.
     largest : Regions
-        Probability that this region is the most probable one of the next data set: what the paper
-        decides by. Without a rope that of `mean`.
+        Probability that this region is the most probable one of the next data set: the paper's
+        criterion. Without a rope, the same as `mean`.
     estimate, low, high : float
         Posterior mean and central 95 % interval of delta_0. Differences are positive where x is
         better.
@@ -136,7 +136,7 @@ def hierarchical_t_test(
     maximize: bool = False,
     seed: int = 0,
 ) -> HierarchicalResult:
-    """Posterior of the difference of two cross-validated algorithms, over many data sets.
+    """Return the posterior of the difference of two cross-validated algorithms on many data sets.
 
     On data set i the differences of the folds are multivariate normal around delta_i, with
     standard deviation sigma_i and correlation rho of each two, as folds share training data. The
@@ -145,10 +145,10 @@ def hierarchical_t_test(
     noisier they are, and outliers little.
 
     Flat priors of sigma_i, sigma_0 and delta_0 reach far beyond the data: to 1 000 times the mean
-    standard deviation of folds, 1 000 times that of the mean differences, and plus and minus the
-    largest difference (the paper has 1, for accuracies); nu is Gamma(alpha, beta) with alpha from
-    U(0.5, 5) and beta from U(0.05, 0.15). As each bound is a multiple of a spread of the data and
-    nu has no unit, the posterior in other units is the same: there is no scale to choose.
+    standard deviation of folds, 1 000 times that between mean differences, and plus and minus
+    the largest difference (the paper has 1, for accuracies); nu is Gamma(alpha, beta) with alpha
+    from U(0.5, 5) and beta from U(0.05, 0.15). As each bound is a multiple of a spread of the data
+    and nu has no unit, the posterior in other units is the same: there is no scale to choose.
 
     Parameters
     ----------
@@ -249,6 +249,7 @@ def _folds(gaps: _Floats, rho: float) -> _Folds:
     least = _ROUNDING * float(np.nanmax(np.abs(gaps)))
     usual = next((s for s in (float(spread.mean()), float(mean.std())) if s > least), 0.0)
     spread = np.maximum(spread, _LEAST * usual) if usual else np.zeros_like(spread)
+    # equal correlations have two eigenvalues: 1 - rho of contrasts, 1 + (n - 1) rho of the mean
     within = (n - 1.0) * spread**2 / (1.0 - rho)
     return _Folds(mean, spread, within, (1.0 + (n - 1.0) * rho) / n, n)
 
@@ -317,6 +318,7 @@ class _Chains:
         data = self.folds
         rate = data.within + (data.mean - self.delta) ** 2 / data.inflation
         drawn = 2.0 * self.rng.standard_gamma((data.n - 1.0) / 2.0, rate.shape) / rate
+        # beyond the flat prior the old value stays, as a rejected Metropolis step
         self.precision = np.where(drawn > self.least, drawn, self.precision)
 
     def _draw_differences(self) -> None:
@@ -326,7 +328,7 @@ class _Chains:
         self.delta = mean + self._normal(mean.shape[1]) / np.sqrt(data + prior)
 
     def _draw_tails(self) -> None:
-        """Draw nu, the lambda_i integrated out, by Metropolis steps of its logarithm; then these."""
+        """Draw nu by Metropolis steps of its logarithm, the lambda_i integrated out; then these."""
         squares = ((self.delta - self.delta0) / self.sigma0) ** 2
         density = _log_density(self.nu, squares)
         for step in _STEPS:
@@ -345,6 +347,7 @@ class _Chains:
         mean = (weights * self.delta).sum(axis=1, keepdims=True) / total
         self._move(mean + self.sigma0 / np.sqrt(total) * self._normal(1), self.sigma0)
         rate = (weights * (self.delta - self.delta0) ** 2).sum(axis=1, keepdims=True) / 2.0
+        # (q - 1) / 2: sigma_0, not its square or logarithm, has the flat prior
         gamma = self.rng.standard_gamma((weights.shape[1] - 1.0) / 2.0, (_CHAINS, 1))
         self._move(self.delta0, np.sqrt(rate / gamma))
 

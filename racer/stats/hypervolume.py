@@ -30,6 +30,7 @@ def hypervolume(points: Floats, reference: Floats) -> float:
         height = np.minimum.accumulate(order[:, 1])
         right = np.append(order[1:, 0], reference[0])
         return float(((right - order[:, 0]) * (reference[1] - height)).sum())
+    # a slice between two points is dominated by all points before it
     order = points[np.argsort(points[:, -1], kind="stable")]
     ends = np.append(order[1:, -1], reference[-1])
     return float(
@@ -49,7 +50,7 @@ def contributions(points: Floats, reference: Floats) -> Floats:
 
 
 def thinned(points: Floats, size: int) -> list[int]:
-    """Return so many of the points, (n, d), the best spread first: those that add most volume.
+    """Return `size` points of (n, d) that add the most volume together, the best spread first.
 
     One after the other, the point is left out that adds least to the rest. The volume is up to
     a tenth of the points' range beyond the worst of each metric.
@@ -69,7 +70,7 @@ def thinned(points: Floats, size: int) -> list[int]:
 
 
 def _spread(points: Floats) -> list[int]:
-    """Return all of (n, d): the extremes, then the farthest from those taken."""
+    """Order all of (n, d): the least sum of metrics, then the farthest from all points taken."""
     span = np.ptp(points, axis=0)
     scaled = (points - points.min(axis=0)) / np.where(span > 0.0, span, 1.0)
     taken = [int(scaled.sum(axis=1).argmin())]

@@ -1,4 +1,4 @@
-"""The near-ignorance form of the Bayesian Friedman test: what holds for every prior of a weight."""
+"""The near-ignorance form of the Bayesian Friedman test: for all priors of a given weight."""
 
 from __future__ import annotations
 

@@ -67,8 +67,8 @@ class JointComparisons:
     statements : tuple of Statement
         One per pair, by decreasing marginal probability.
     n_accepted : int
-        How many of them, from the first, hold jointly with probability above `confidence`, up
-        to those that tie with the first one that does not.
+        How many of them, from the first, hold jointly with probability above `confidence`,
+        without any that tie with the first that does not.
     confidence : float
     n_blocks, n_dropped : int
         Complete blocks used, and blocks left out because of NaN.
@@ -127,6 +127,7 @@ def order_statements(
     counts, place = np.unique(pairs, return_inverse=True)
     won, lost = np.divmod(counts, base)
     by_count = np.full(len(counts), 0.5)
+    # limits of the Beta as a parameter goes to 0, where betainc is not defined
     by_count[(lost == 0) & (won > 0)] = 0.0
     mixed = (lost + strength > 0) & (won != lost)
     by_count[mixed] = betainc(won[mixed] + strength, lost[mixed] + strength, 0.5)
@@ -181,7 +182,7 @@ def stated(
 
 
 def common_joint(statements: Sequence[Statement], rank_sums: NDArray[np.float64]) -> list[float]:
-    """Return the joint probabilities: for statements that tie, that of the last of them."""
+    """Return the joint probabilities; statements that tie have the last one's."""
     better, worse = np.array([(s.better, s.worse) for s in statements]).T
     p_false = np.array([1.0 - s.probability for s in statements])
     ties = _ties_with_next(Ordered(better, worse, p_false), rank_sums)
@@ -268,7 +269,7 @@ def joint_comparisons(
     for row in costs:  # wins[i, j]: blocks in which i has a smaller cost than j
         wins += row[:, None] < row
 
-    # not by column, but for copies; ranks as bytes have their order
+    # by rank sums, then by all ranks (big-endian bytes sort alike): columns order only copies
     keys = [*zip(rank_sums, (row.tobytes() for row in ranks.T.astype(">f8")), strict=True)]
     standing = np.array(sorted(range(m), key=keys.__getitem__))
     first, second = standing[np.stack(np.triu_indices(m, 1))]

@@ -46,8 +46,8 @@ _LOG_ODDS = (1.59543567, 0.0735965141, -0.00063161452)
 class Part(NamedTuple):
     """One part of a mixture: its weight, and the location (m,) and scale (m, m) of candidates.
 
-    `own` (m,) is what the variances have that no two candidates share: the covariance less it, on
-    its diagonal, is a covariance.
+    `own` (m,) is the part of the variances that no two candidates share: taken off the diagonal, it
+    leaves a covariance.
     """
 
     weight: float
@@ -68,9 +68,9 @@ def probability_least(
 ) -> NDArray[np.float64]:
     """Return the probability that each of m jointly distributed values is the least, (m,).
 
-    They are a mixture of Student's t with `freedom` degrees of freedom; those that are equal for
-    certain share it. Given what candidates share they are independent: so what each has of its own
-    is integrated over, and a lattice of points stands for the rest. Where a candidate has next to
+    Values are a mixture of Student's t with `freedom` degrees of freedom; candidates that certainly
+    tie share the probability. Given their shared parts they are independent: so own parts are
+    integrated out, and a lattice of points stands for the rest. Where a candidate has next to
     nothing of its own, wins are counted at more points. The points are fixed: equal arguments give
     equal answers. With `failing`, probabilities (m, g) of g classes, a value counts only if no other
     candidate is in a lower class.
@@ -88,6 +88,7 @@ def probability_least(
     k = len(near)
     some = [_Split.of(part.of(near), _TIE * float(np.ptp(part.mean))) for part in parts]
     classes = failing.cumsum(axis=1) if failing is not None and uncertain else None
+    # rounded up to multiples of 32, so that few lattices have to be cached
     lattice = _lattice(-(-(k if classes is None else 2 * k) // 32) * 32)
     won = np.zeros(k)
     integrated = [part for part in some if part.is_integrated]
@@ -106,7 +107,7 @@ def probability_least(
 class Rates(NamedTuple):
     """Failure rates of m candidates: h laws, and what is known of the blocks that count.
 
-    `weights` (h,) of the laws, and `laws` (h, m, g), are those of `racer.failures.rate_laws`.
+    `weights` (h,) of the laws, and `laws` (h, m, g), come from `racer.failures.rate_laws`.
     """
 
     weights: NDArray[np.float64]
@@ -150,7 +151,7 @@ def probability_least_mean(
 
 
 class _Split(NamedTuple):
-    """A part of k candidates: what each has of its own, and a root of what they share.
+    """A part of k candidates: each one's own deviation, and a root of their shared covariance.
 
     Standard deviations are 0 if there is too little of their own to be integrated over.
     """
@@ -188,7 +189,7 @@ class _Split(NamedTuple):
 
 
 def _differences(covariance: NDArray[np.float64], own: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the covariance (k, k) of what candidates share, above its mean over candidates."""
+    """Return the shared covariance (k, k) of candidates' differences from their mean."""
     apart = covariance.copy()
     apart.flat[:: len(own) + 1] -= own
     apart -= apart.sum(axis=0) / len(own)
@@ -275,8 +276,8 @@ def _counted(found: _Drawn) -> NDArray[np.float64]:
 def _integrated(found: _Drawn) -> NDArray[np.float64]:
     """Return the probability of each candidate to be the smallest, (k,), by integration.
 
-    Of who is the smallest at x: the density of candidate i there, times the probability of each
-    other to be beyond. The trapezoidal rule, with nodes that each point shifts.
+    Over x: the density of candidate i there, times the probability that each other is beyond. By
+    the trapezoidal rule, with nodes that each point shifts.
     """
     k, p = found.places.shape
     won = np.zeros(k)
@@ -292,6 +293,7 @@ def _integrated(found: _Drawn) -> NDArray[np.float64]:
         z *= inverse
         np.clip(z, _LEAST_PLACE, math.inf, out=z)  # in a quarter of the time of np.maximum
         square = z * z
+        # density over survival, times one product of all survivals: k factors, not k^2
         beyond = square * _LOG_ODDS[2]  # the reciprocal of its probability
         beyond += _LOG_ODDS[1]
         beyond *= square

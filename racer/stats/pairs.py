@@ -28,7 +28,7 @@ class PairRanks(NamedTuple):
         return np.asarray((self.better - self.worse) / np.where(total == 0.0, 1.0, total))
 
     def turned(self, which: NDArray[np.bool_]) -> PairRanks:
-        """Return the same with the first and the second of some pairs exchanged."""
+        """Return a copy with the two sides of the chosen pairs swapped."""
         better, worse = np.where(which, (self.worse, self.better), (self.better, self.worse))
         return self._replace(better=better, worse=worse)
 
@@ -54,7 +54,7 @@ def pair_ranks(
 
 
 def _some(x: NDArray[np.float64], y: NDArray[np.float64], *, test: bool) -> PairRanks:
-    """Return the same for rows of x and of y, (k, n)."""
+    """Return the sums and p-values of rows of x and of y, (k, n)."""
     nothing = (np.isnan(x) | np.isnan(y)).all(axis=1)
     costs = with_ties(np.stack([x, y], axis=2).reshape(-1, 2)).T.reshape(2, *x.shape)
     better, worse, ranks = rank_sums(signed_levels(*costs))

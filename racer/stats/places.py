@@ -61,6 +61,7 @@ def scores(costs: Floats, measure: Measure = "rank", *, ranked: bool = True) -> 
     flat = values[known[some]].round(_DIGITS)  # what differs by rounding ties
     _, at, ties = np.unique(flat, return_inverse=True, return_counts=True)
     places = (np.cumsum(ties) - 0.5 * (ties - 1.0))[at]  # `scipy.stats` takes long to import
+    # Blom (1958): the expected order statistics of a normal sample, nearly
     values[known[some]] = scipy.special.ndtri((places - 0.375) / (len(flat) + 0.25))
     above[some] = values
     return above
@@ -129,7 +130,7 @@ class _Fit(NamedTuple):
 def far_behind(values: Floats) -> tuple[Floats, Floats]:
     """Return the effects of candidates (m,) on values (n, m), and by how much some are too far behind.
 
-    Who is that far behind the better ones cannot be the best, and says nothing of their spread.
+    A candidate that far behind cannot be the best, and is no evidence of the others' spread.
     """
     noise = _noise_by_candidate(values)
     fit = _Fit.of(values, noise)
@@ -144,7 +145,7 @@ def far_behind(values: Floats) -> tuple[Floats, Floats]:
 
 
 class Design(NamedTuple):
-    """What the blocks of a table have in common, and what they are a sample of."""
+    """How the blocks of a table depend on each other, and the population that they sample."""
 
     shared: float = 0.0  # variance common to the blocks of one data set, relative to the noise
     n_blocks: float = np.inf  # in all
@@ -162,7 +163,7 @@ def place_parts(
 ) -> tuple[list[Part], float]:
     """Return the posterior of the places (m,) by scores (n, m): a mixture, and degrees of freedom.
 
-    `inflation` is that of the noise variance. The prior covariance is the identity, or one of
+    `inflation` multiplies the noise variance. The prior covariance is the identity, or one of
     `kernels` (k, m, m).
     """
     shared, n_blocks, instances, generalize = design
@@ -186,6 +187,7 @@ def place_parts(
     roots = [np.eye(m)] if kernels is None else [root_of(_of_unit_spread(k)) for k in kernels]
     axes = []
     for root in roots:
+        # one decomposition serves all spreads: along these axes each only shrinks
         precisions, basis = np.linalg.eigh(root.T @ fit.precision @ root)
         basis, precisions = root @ basis, np.maximum(precisions, 0.0)
         along = basis.T @ fit.sums
@@ -193,6 +195,7 @@ def place_parts(
         left = np.maximum(squares - (shrinkage * along**2).sum(axis=1), 1e-18 * squares)
         likely = -0.5 * (np.log1p(prior * precisions).sum(axis=1) + freedom * np.log(left))
         axes.append((basis, along, shrinkage, left, likely + np.log(_spread_prior())))
+    # marginal likelihoods, the noise variance integrated out (Box and Tiao 1973, chapter 7)
     weights = np.exp(np.array([at[-1] for at in axes]) - max(at[-1].max() for at in axes))
     weights[weights < _NEGLIGIBLE * weights.sum()] = 0.0
     weights /= weights.sum()
@@ -209,6 +212,7 @@ def place_parts(
             covariance += variance * kept * shared * np.eye(m)
             own += variance * kept * shared
         if n_blocks < np.inf:
+            # a finite mean: the blocks seen are known exactly, only the rest is estimated
             mean = (1.0 - ahead) * (size * (plain.effects / size).round(_DIGITS)) + ahead * mean
             covariance = covariance * np.outer(ahead, ahead) + np.diag(variance * ahead / n_blocks)
             own = ahead**2 * own + variance * ahead / n_blocks
@@ -241,8 +245,8 @@ def _spread_prior() -> Floats:
 def _noise_by_candidate(values: Floats) -> Floats:
     """Return the variance of each candidate's noise (m,), relative to the usual one.
 
-    That of residuals from medians, and then from a fit with these weights, each drawn to the usual
-    one as by four values. Who varies much says little of how hard a block is.
+    From residuals about medians, then about a fit with these weights, each drawn to the usual one
+    as by four values. A candidate that varies much tells little of how hard a block is.
     """
     known = ~np.isnan(values) & ((~np.isnan(values)).sum(axis=1) > 1)[:, None]
     count = known.sum(axis=0)
@@ -294,7 +298,7 @@ def _noise_by_instance(
 
     An analysis of variance: residuals of blocks and candidates have a part within instances
     (seeds) and one between them (interaction of candidate and instance). About instances like
-    these, both are noise; about these alone, the interaction is none as far as a candidate has seen
+    these, both are noise; about these alone, the interaction cancels as far as a candidate has seen
     all instances equally often. Degrees of freedom by Satterthwaite (1946).
     """
     found, at = np.unique(instances, return_inverse=True)
@@ -307,6 +311,7 @@ def _noise_by_instance(
     if min(within[1], between[1]) < 1 or within[0] + between[0] <= 0.0:
         return None
     seeds, mixed = within[0] / within[1], between[0] / between[1]
+    # no interaction shows: blocks of one instance are as good as independent
     if mixed <= seeds:
         return None
     known = ~np.isnan(values)

@@ -203,7 +203,7 @@ def plackett_luce(
     seed: int = 0,
     maximize: bool = False,
 ) -> PlackettLuceResult:
-    """Posterior probability of each of K algorithms of coming first, from rankings.
+    """Return the posterior probability of each of K algorithms of coming first, from rankings.
 
     P(ranking) = prod_i w_i / (sum of the w at risk at place i), w ~ Dirichlet(prior) (Calvo et
     al. 2019, eq. 2 and 3). The weights reflect the whole order, not only the winner.
@@ -213,7 +213,7 @@ def plackett_luce(
     scores : array_like, shape (n, K) or (n, r, K)
         Smaller is better; each row is ranked. NaN: absent, as if the algorithm had not existed
         there. Infinite cost (with `maximize`, -inf): failed, such as a target not reached; all
-        those that failed come after all others, in no order among themselves. In the second form
+        failed algorithms come after all others, in no order among themselves. In the second form
         there are r runs of each of n instances.
     names : iterable, optional
         One per algorithm, such as ``frame.columns``; "0", "1", .. by default.
@@ -317,7 +317,7 @@ def plackett_luce_by_budget(
     level : float in (0, 1)
         Of the central credible interval.
     **settings
-        Those of `plackett_luce`.
+        As for `plackett_luce`.
 
     Returns
     -------

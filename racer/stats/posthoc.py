@@ -28,7 +28,7 @@ def conover_scale(r: RankSums) -> float:
 
 
 def conover_p_values(r: RankSums, difference: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Two-sided p-values of differences of rank sums (Conover 1999, section 5.8)."""
+    """Return two-sided p-values of differences of rank sums (Conover 1999, section 5.8)."""
     from scipy.special import stdtr  # noqa: PLC0415
 
     scale = conover_scale(r) if r.n > 1 else np.inf
@@ -211,7 +211,7 @@ def mean_rank_scale(n: int, m: int) -> float:
 
 
 def nemenyi_critical_difference(n_candidates: int, n_blocks: int, *, alpha: float = 0.05) -> float:
-    """Smallest difference of mean ranks that Nemenyi's test calls significant.
+    """Return the smallest difference of mean ranks that Nemenyi's test calls significant.
 
     CD = q(alpha, m) sqrt(m(m+1) / (6n)), q the upper quantile of the studentised range with
     infinite degrees of freedom over sqrt(2). All m(m-1)/2 pairs together err with probability

@@ -92,7 +92,7 @@ def mean_sequence(
     low, high : float
         The smallest and the largest value there can be.
     n_items : int, optional
-        The mean of so many items is meant, of which x are the first ones. None: that of a
+        Number of items whose mean is meant, of which x are the first. None: the mean of a
         population.
     alpha : float in (0, 0.5)
         Probability that the mean is ever outside its interval.
@@ -196,7 +196,7 @@ def difference_sequence(
 
 
 def _bounded(x: ArrayLike, name: str, low: float, high: float) -> Floats:
-    """Return the values; raise if there is none, or one outside the bounds."""
+    """Return the values; raise ScoresError without any, or with one outside the bounds."""
     if not (is_real(low) and is_real(high) and -np.inf < low < high < np.inf):
         raise SettingError(f"low={low!r}, high={high!r}: give the smallest and the largest value")
     values = as_floats(x, name, 1)

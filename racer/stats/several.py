@@ -93,8 +93,8 @@ def front_posterior(
 ) -> FrontPosterior:
     """Return the posterior probability of each candidate that it is on the Pareto front.
 
-    In each metric the model is that of `best_posterior`, along the principal axes of the noise of
-    all metrics. Failures count as they do there, in each metric that is not exact.
+    Each metric has the model of `best_posterior`, along the principal axes of the noise of all
+    metrics. Failures count as they do there, in each metric that is not exact.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def intervals(
 
 
 def on_front(drawn: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which candidates of (p, m, d) none is better than in all metrics, (p, m)."""
+    """Return which candidates of (p, m, d) are on the front: no other is better in all, (p, m)."""
     p, m, _ = drawn.shape
     found = np.empty((p, m), dtype=np.bool_)
     step = max(min(_CELLS // m, p), 1)
@@ -238,13 +238,13 @@ class Means:
     """The posterior of the expected costs of m candidates in d metrics, given costs, (d, n, m).
 
     With `by_block` they are in units of the spread within a block, else as costs. The mean of a
-    metric that is known exactly has no error. Failed cells, +inf, say nothing of costs; how often a
-    candidate fails costs it, in each of the other metrics, what it does in `best_posterior`, in draws
-    in which failures are not by chance. Candidates with costs beyond 1e100, beside which those of
-    another are nothing, have the mean of their own, and the others are as if these costs had failed.
+    metric that is known exactly has no error. Failed cells, +inf, tell nothing of costs; failing
+    often counts, in each of the other metrics, as in `best_posterior`, in draws in which failures
+    are not by chance. Candidates with costs beyond 1e100, which would dwarf another's, have a mean
+    of their own, and the others are treated as if these costs had failed.
 
     Noise is made independent by turning metrics to the principal axes of residuals of blocks and
-    candidates; along each, the posterior is that of `best_posterior`. A metric that is a linear
+    candidates; along each, the posterior is as in `best_posterior`. A metric that is a linear
     function of another, such as a price of a number of tokens, has its draws; one that is the same
     everywhere has no noise.
     """
@@ -300,10 +300,10 @@ class Means:
         return range(_TURNS if self._noisy else 1)
 
     def drawn(self, turn: int = 0, near: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
-        """Return draws of all candidates, or with `by_block` of those `near` (k,), (p, k, d).
+        """Return draws (p, k, d) of all candidates, or with `by_block` of k candidates `near` (k,).
 
-        Each `turn` gives a different set of draws. Each metric has an order of its own of the parts of its
-        mixture: so they are independent.
+        Each `turn` gives a different set of draws. Each metric goes through the parts of its
+        mixture in an order of its own: so metrics are independent.
         """
         near = np.arange(self._m) if near is None else near
         if not self._noisy:
@@ -380,9 +380,9 @@ def _differs(costs: NDArray[np.float64]) -> bool:
 def _images(
     costs: NDArray[np.float64], noisy: Sequence[int]
 ) -> dict[int, tuple[int, float, float]]:
-    """Return, for metrics of costs (d, n, m) that are linear functions of others before them: those.
+    """Return the metrics of costs (d, n, m) that are linear functions of an earlier metric.
 
-    Each with its slope and level. A failed cell is the worst, so a slope is positive if some failed.
+    Each with that metric, slope and level. A failed cell is the worst: slopes are then positive.
     """
     found: dict[int, tuple[int, float, float]] = {}
     near = {}  # cells over a power of two, and without wide gaps, beside which all is rounding
@@ -457,7 +457,7 @@ def _hiding(metrics: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _size(values: NDArray[np.float64]) -> float:
-    """Return the size of what values (n, m), NaN where unknown, have beyond blocks and candidates."""
+    """Return the root mean square of residuals of values (n, m) from blocks and candidates."""
     blocks, effects = two_way(values)
     return float(np.sqrt(np.nanmean((values - blocks[:, None] - effects) ** 2)))
 
@@ -465,9 +465,9 @@ def _size(values: NDArray[np.float64]) -> float:
 def _alike(fits: Sequence[_Axis], sizes: Sequence[float]) -> list[_Axis]:
     """Return posteriors whose candidates have about the same spread along each axis.
 
-    Along the axis with the most noise, the spread is hardly known but by that of the others. Axes
-    with next to nothing on them, such as rounding of a price, tell nothing of the others: `sizes` of
-    the noise tell which.
+    Along the axis with the most noise, the spread is known mainly from the other axes. Axes with
+    next to nothing on them, such as rounding of a price, tell nothing of the others: `sizes` of the
+    noise show which.
     """
     logs = [np.log(np.array([part.spread for part in found.parts]) + 1e-300) for found in fits]
     weights = [np.array([part.weight for part in found.parts]) for found in fits]
@@ -493,9 +493,9 @@ def known_means(table: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _axes(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return axes (d, d) along which noise of values (d, n, m) is independent, and so are effects.
+    """Return axes (d, d) along which noise of values (d, n, m) and effects of candidates decouple.
 
-    Effects are those of candidates. Correlations are shrunk as far as they may be chance.
+    Correlations are shrunk as far as they may be chance.
     """
     d = len(values)
     known = np.isfinite(values)
@@ -517,6 +517,7 @@ def _axes(values: NDArray[np.float64]) -> NDArray[np.float64]:
     if max(np.abs(m).max() for m in together) < _NEGLIGIBLE:
         return np.eye(d)
     try:
+        # both at once: whiten the noise, then turn to the principal axes of the effects
         inverse = np.linalg.inv(np.linalg.cholesky(noise))
     except np.linalg.LinAlgError:  # of a block a hundred digits larger than others, say
         return np.eye(d)
@@ -538,10 +539,12 @@ def _effects_together(
     own = noise * (1.0 / seen[seen > 0]).mean()
     if m < _LEAST_CANDIDATES:
         return np.eye(d)
+    # estimated effects vary by the noise of their means as well: that part is taken off
     found = np.atleast_2d(np.cov(some)) - own
     spread = np.maximum(np.diag(found), np.diag(own))  # correlations of smaller effects are chance
     scale = _outer_root(spread)
     correlation = np.clip(found / scale, -_MOST_TOGETHER, _MOST_TOGETHER)
+    # about 1 / (m - 1) where there is no correlation, more where noise attenuates it
     sampling = (1.0 + np.diag(own) / spread) ** 2 / (m - 1)
     square = np.maximum(correlation**2, 1e-12)
     correlation *= np.maximum(1.0 - _ERRORS**2 * _outer_root(sampling) / square, 0.0)

@@ -97,8 +97,8 @@ def sign_test(
 
     References
     ----------
-    Conover, Practical Nonparametric Statistics (1999), section 3.4. The counts below are those
-    of Benavoli et al. (ICML 2015), Table 1.
+    Conover, Practical Nonparametric Statistics (1999), section 3.4. The counts below are
+    from Benavoli et al. (ICML 2015), Table 1.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def sign_test(
 
 
 def probability_better(better: float, worse: float) -> float:
-    """P(theta > 1/2) given won and lost blocks (Benavoli et al. 2015, Theorem 2, eq. 22)."""
+    """Return P(theta > 1/2) by won and lost blocks (Benavoli et al. 2015, Theorem 2, eq. 22)."""
     from scipy.special import betainc  # noqa: PLC0415
 
     if better == worse:
@@ -139,6 +139,7 @@ def probability_better(better: float, worse: float) -> float:
 def _quadrature() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the quantiles at which to integrate, crowded at both ends, and their weights."""
     nodes, weights = np.polynomial.legendre.leggauss(128)
+    # by cosines: quantile functions are steep at both ends, where nodes are dense
     angle = np.pi * (nodes + 1.0) / 2.0
     return (1.0 - np.cos(angle)) / 2.0, weights * np.sin(angle) * np.pi / 4.0
 
@@ -147,7 +148,7 @@ def _quadrature() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def three_way(
     better: float, worse: float, ties: float, epsilon: float
 ) -> tuple[float, float, float]:
-    """P(theta <= 1/2 - eps), P(within), P(theta >= 1/2 + eps) for Dirichlet weights.
+    """Return P(theta <= 1/2 - eps), P(within), P(theta >= 1/2 + eps) for Dirichlet weights.
 
     theta - 1/2 = v (u - 1/2), u ~ Beta(better, worse) and v ~ Beta(better + worse, ties).
     """
@@ -199,7 +200,7 @@ def probability_indistinguishable(
     epsilon: float,
     strength: float,
 ) -> NDArray[np.float64]:
-    """P(|theta - 1/2| < epsilon), least as the prior leads (Benavoli et al. 2015, section 7)."""
+    """Return the P(|theta - 1/2| < epsilon) least by the prior (Benavoli et al. 2015, sec. 7)."""
     from scipy.special import betainc  # noqa: PLC0415
 
     more, less = np.maximum(better, worse) + strength, np.minimum(better, worse).astype(float)
@@ -282,7 +283,7 @@ def bayesian_sign_test(
     ignorance: float = 1.0,
     maximize: bool = False,
 ) -> BayesianSignResult:
-    """Posterior probability that x is worse than, indistinguishable from, better than y.
+    """Return the probability that x is worse than, indistinguishable from, better than y.
 
     theta = P(x better) + P(tie)/2 under a Dirichlet process whose prior atom is a tie. With n_b
     blocks won and n_w lost, P(theta > 1/2) = P(Beta(n_b, n_w) > 1/2), exactly and for any prior

@@ -57,8 +57,9 @@ class SignFlipResult:
 
 
 def flips_of(block: int, flips: int, seed: int) -> NDArray[np.float64]:
-    """Return the signs of a block in each of so many flips, (flips,), of which the first is none."""
+    """Return a block's signs in each of `flips` flips, (flips,); the first changes nothing."""
     words = bits_for(seed, "flips", block).random_raw((flips + 1) // 2)
+    # two numbers of 32 bits from each word, little-endian so that every machine has the same signs
     halves = words.astype("<u8", copy=False).view("<u4")[:flips]
     signs = np.asarray(
         (halves >> 31) * 2.0 - 1.0, np.float64
@@ -70,6 +71,7 @@ def flips_of(block: int, flips: int, seed: int) -> NDArray[np.float64]:
 @lru_cache(maxsize=16)
 def all_flips(n: int) -> NDArray[np.float64]:
     """Return all ways to flip n blocks, the last never, shape (2^(n-1), n); row 0 flips none."""
+    # a flip and its opposite have the same statistic: half of all are enough
     bits = np.arange(1 << (n - 1))[:, None] >> np.arange(n) & 1
     return np.asarray(1.0 - 2.0 * bits, dtype=np.float64)
 
@@ -96,9 +98,9 @@ class Flips:
 
 
 def signs(places: NDArray[np.intp], flips: int, seed: int) -> Signs:
-    """Return all ways to flip n blocks, or so many random ones, (k, n); row 0 flips none.
+    """Return all ways to flip n blocks, or `flips` random ones, (k, n); row 0 flips none.
 
-    A block is flipped as its place says, of `places` (n,), whatever its number.
+    A block's flips depend on its place, of `places` (n,), not on its number.
     """
     n = len(places)
     if 1 << (n - 1) <= flips:
@@ -145,7 +147,7 @@ def _share(noise: float, distance: float) -> float:
 
 
 class FlipTest(NamedTuple):
-    """The statistic, its p-value, and whether it is larger than that of any flip."""
+    """The statistic, its p-value, and whether it exceeds the statistic of every flip."""
 
     statistic: float
     p_value: float
@@ -195,8 +197,8 @@ def rotation_test(
     """Test by centred ranks (n, m) whether all expected ranks are equal, averaged over instances.
 
     The mean over instances, and n - I orthogonal contrasts of blocks of the same instance (I of
-    them), have the same covariance: the statistic S' M^-1 S of the mean is compared with that of
-    random directions in the space of all of them (Langsrud: Rotation tests, 2005), `turns`, normal,
+    them), have the same covariance: the statistic S' M^-1 S of the mean is compared with its value
+    in random directions of the space of all (Langsrud: Rotation tests, 2005), `turns`, normal,
     shape (k, n - I + 1). Exact for normal ranks of equal covariance; their sums nearly are.
     """
     rows = within_contrasts(ranks, instances)
@@ -217,6 +219,7 @@ def within_contrasts(
         own = ranks[instances == instance]
         before = np.arange(1, len(own))[:, None]
         earlier = own.cumsum(axis=0)[:-1] / before
+        # a block less the mean of the k before it has variance 1 + 1/k: scaled back to a block's
         found.append((own[1:] - earlier) * np.sqrt(before / (before + 1.0)))
         mean += own.mean(axis=0)
         variance += 1.0 / len(own)
@@ -231,6 +234,7 @@ def _among(statistics: NDArray[np.float64], least: float) -> FlipTest:
     if as_large == 1 and least:
         from scipy.special import gammaincc  # noqa: PLC0415
 
+        # gamma, by moments: a quadratic form of nearly normal sums is about a scaled chi-square
         scale = others.var() / others.mean()
         tail = float(gammaincc(others.mean() / scale, statistic / scale))
         p_value = min(p_value, max(tail, least))

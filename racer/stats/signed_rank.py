@@ -86,8 +86,8 @@ def differences(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.fl
 def signed_levels(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the levels of differences between costs (k, n), with their signs.
 
-    A level is the place of |Z| in its row, among those that are distinct but for rounding; 0 for a
-    tie, and where a cost is NaN.
+    A level is the place of |Z| among the sizes of its row that differ beyond rounding; 0 for a tie,
+    and where a cost is NaN.
     """
     z, known = differences(x, y), ~(np.isnan(x) | np.isnan(y))
     slack = ROUNDING * np.maximum(np.abs(x), np.abs(y))
@@ -105,7 +105,8 @@ def signed_levels(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.
 
 @lru_cache(maxsize=256)
 def _null_tails(doubled: tuple[int, ...]) -> NDArray[np.float64]:
-    """P(T >= t / 2) for t = 0, 1, .. when each rank is in T by the toss of a fair coin."""
+    """Return P(T >= t / 2), t = 0, 1, .., where fair coins choose the ranks summed in T."""
+    # doubled ranks are whole despite ties; one convolution per coin counts all 2^n choices
     law = np.zeros(sum(doubled) + 1)
     law[0] = 1.0
     for rank in doubled:
@@ -115,7 +116,7 @@ def _null_tails(doubled: tuple[int, ...]) -> NDArray[np.float64]:
 
 
 def _normal_tail(statistic: float, ranks: NDArray[np.float64]) -> float:
-    """P(T >= statistic), approximately, with continuity correction."""
+    """Return P(T >= statistic), approximately, with continuity correction."""
     from scipy.special import ndtr  # noqa: PLC0415
 
     z = (statistic - 0.5 - ranks.sum() / 2.0) / (np.sqrt((ranks**2).sum()) / 2.0)
@@ -123,7 +124,7 @@ def _normal_tail(statistic: float, ranks: NDArray[np.float64]) -> float:
 
 
 def upper_tail(statistic: float, ranks: NDArray[np.float64]) -> float:
-    """P(T >= statistic) for the sum T of those of the ranks that fair coins choose."""
+    """Return P(T >= statistic) for the sum T of the ranks that fair coins choose."""
     if len(ranks) == 0:
         return 1.0
     if len(ranks) > _EXACT:
@@ -204,7 +205,7 @@ def signed_rank_test(
     """Test whether x is better than y by the ranks of the differences (Wilcoxon).
 
     The hypothesis is that the differences are symmetric about zero. Equal differences share the
-    average of their ranks, whether equal exactly or but for rounding. Up to 200 differences the
+    average of their ranks, whether equal exactly or up to rounding. Up to 200 differences the
     p-value is exact given the ranks, ties included: all choices of signs are counted; beyond,
     the normal approximation with the variance of these ranks is used. Pairs with NaN are
     deleted (`n_dropped`).
@@ -380,8 +381,7 @@ def _sums(values: NDArray[np.float64] | NDArray[np.int64], bound: float) -> _Sum
 def _by_size(levels: NDArray[np.int64], order: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the places by |Z| among sorted levels, the same blocks in turn with x and y swapped.
 
-    Among equal sizes the side comes first whose largest sizes are smaller; of mirror images, by
-    block.
+    Among equal sizes the side with smaller largest sizes comes first; of mirror images, by block.
     """
     balance = levels[order] + levels[order[::-1]]
     first = np.sign(balance[np.flatnonzero(balance)[:1]]).sum()
@@ -427,7 +427,7 @@ def bayesian_signed_rank_test(
     seed: int = 0,
     maximize: bool = False,
 ) -> BayesianSignedRankResult:
-    """Posterior probability that x is better than y by the signs and sizes of differences.
+    """Return the posterior probability that x is better than y, by signed ranks of differences.
 
     Z is the difference in favour of x. theta = P(Z + Z' > 0) + P(Z + Z' = 0)/2 for two draws
     from the law of Z, on which there is a Dirichlet process; theta > 1/2: x is better.
@@ -435,7 +435,7 @@ def bayesian_signed_rank_test(
     weight is known (IDP) gives a range of probabilities, from `lower` to `upper`, attained
     when its one atom lies beyond all differences, against x and for it (eq. 8). Symmetry of Z,
     as Wilcoxon's test needs it, is not assumed. Ties count one half (section 3.2), and sums
-    that are zero but for rounding are ties. Pairs with NaN are deleted (`n_dropped`).
+    that are zero up to rounding are ties. Pairs with NaN are deleted (`n_dropped`).
 
     Parameters
     ----------
@@ -443,7 +443,7 @@ def bayesian_signed_rank_test(
         Scores of two candidates on the same n blocks; smaller is better.
     rope : float >= 0
         x and y are indistinguishable where (Z + Z')/2 lies within -rope to rope. In each draw
-        the largest of the three fractions of pairs decides. 0: there is no such region.
+        the largest of the three fractions of pairs decides. 0: no such region.
     ignorance : float >= 0
         Weight s of the prior of `lower` and `upper`. (sqrt(17) - 3)/2 halves the range of the
         expectation of theta at the first block (section 3.1).
@@ -495,6 +495,7 @@ def bayesian_signed_rank_test(
 
     n = len(z)
     rng = rng_for(check_seed(seed), "signed-rank")
+    # before the weights, so that the prior's draws do not depend on the number of blocks
     prior = rng.standard_gamma(ignorance, draws)
     lead, total = np.empty(draws), np.empty(draws)
     shares = np.empty((draws, 3)) if region is not None else None

@@ -66,7 +66,7 @@ def half_width(settings: Settings) -> float:
 
 
 def compared(k: int, control: int | None) -> list[tuple[int, int]]:
-    """Return the pairs of k algorithms to compare: all, or those with the control."""
+    """Return the pairs of k algorithms to compare: all, or the control with each other one."""
     if control is not None:
         return [(control, other) for other in range(k) if other != control]
     return [(i, j) for i in range(k) for j in range(i + 1, k)]
@@ -141,8 +141,8 @@ def behind(
 ) -> Analysis:
     """Return a result that calls no pair better unless its gates are open, and says which was not.
 
-    The first gate is about all; the second, past which are those pairs that `differ` (k,), of a pair.
-    What a prior of little weight would decide stays indeterminate, where its gates are open.
+    The first gate is about all algorithms, the second about a pair, open if it is to `differ` (k,).
+    Pairs that a prior of little weight would decide stay indeterminate, where gates are open.
     """
     pairs, notes = analysis.pairs, [*analysis.notes]
     decision, chance = pairs["decision"], pairs.get("probability", 1.0)
@@ -193,7 +193,7 @@ def one_by_one(
 
 
 def against(scores: Scores, settings: Settings) -> str:
-    """Return whom the algorithms are compared with, in words."""
+    """Return the opponent in all comparisons, in words."""
     return "the others" if settings.control is None else scores.algorithms[settings.control]
 
 

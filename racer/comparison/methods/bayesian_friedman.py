@@ -102,7 +102,7 @@ def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
 
 
 def _notes(gate: BayesianFriedmanResult, joint: JointComparisons, alpha: float) -> Iterator[str]:
-    """Yield what a reader has to know of the gate, and of probabilities that are 1."""
+    """Yield notes on the gate that decided, and on probabilities that are 1."""
     if gate.gate != "bayesian":
         yield (
             "Iman and Davenport's F decided whether all are alike, as the credible region needs "

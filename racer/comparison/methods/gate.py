@@ -69,6 +69,7 @@ def _flips(scores: Scores, settings: Settings) -> Signs:
     fit = min(20_000_000, 3_000_000_000 // (m * (m - 1) // 2)) // n
     # at least five flips are at or below the level
     k = max(_LEAST, min(_FLIPS, fit), math.ceil(5 / settings.alpha))
+    # by name, so that the order of the columns does not change the flips either
     by_name = sorted(range(m), key=scores.algorithms.__getitem__)
     order = np.lexsort(_ranks(scores)[:, by_name].T)
     return signs(np.argsort(order), k, settings.seed)
@@ -100,6 +101,7 @@ def pairs_differ(
     pair differs whose statistic no flip exceeds.
     """
     ranks, known = _ranks(scores), scores.known
+    # step-down from the weakest pair: each competes, in each flip, with all pairs up to it
     size = np.empty(len(i))
     largest = np.zeros(len(flips))  # statistic of the weaker pairs, flip by flip
     p_values = np.empty(len(i))
@@ -113,6 +115,7 @@ def pairs_differ(
         flipped = np.maximum.accumulate(flipped, axis=1)
         p_values[at] = (flipped >= size[at] * (1.0 - 1e-9)).mean(axis=0)
         largest = flipped[:, -1]
+    # from the strongest pair: none has a smaller p-value than a stronger one
     p_values[order[::-1]] = np.maximum.accumulate(p_values[order[::-1]])
     least = 0.5 ** (len(ranks) - 1)
     return (size > 0.0) & (p_values <= max(alpha, least) * (1.0 + 1e-9))

@@ -28,7 +28,7 @@ _MOST_PAIRS, _FIRST = 1000, 30  # of more pairs so many are printed
 
 
 class AddedSection(NamedTuple):
-    """A section that is shown after those that every comparison has."""
+    """A section that is shown after the standard sections of a comparison."""
 
     title: str
     grid: Grid

@@ -1,4 +1,4 @@
-"""The tables of a comparison: the ranking, the pairs, and those shown if asked for."""
+"""The tables of a comparison: the ranking, the pairs, and further tables on demand."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def shown(value: Any, column: str, decimals: int = 3) -> str:
 
 
 def figures(values: Sequence[float], among: Iterable[float] | None = None) -> list[str]:
-    """Return numbers with the decimals of those `among` which they stand, at most four digits."""
+    """Return numbers as text, with the decimals that all `among` need, at most four digits."""
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0) or 1.0
     most = max(0, 3 - math.floor(math.log10(largest)))
     known = [v for v in (values if among is None else among) if math.isfinite(v)]
@@ -94,7 +94,7 @@ def as_grid(frame: pd.DataFrame) -> Grid:
 
 
 def letters(comparison: ComparisonData) -> list[str]:
-    """Return letters of the algorithms, ranked; those with a shared letter are not separated."""
+    """Return letters of the algorithms, ranked; a shared letter means "not separated"."""
     names = comparison.ranking["algorithm"].tolist()
     alike = np.zeros((len(names), len(names)), dtype=bool)
     for row in comparison.pairs[comparison.pairs["decision"] != "better"].itertuples():
@@ -154,7 +154,7 @@ def scores_grid(comparison: ComparisonData) -> tuple[Grid, list[str]]:
 def _marked(
     row: NDArray[np.float64], costs: NDArray[np.float64], among: NDArray[np.float64]
 ) -> list[str]:
-    """Return figures, the best of them bold, with the decimals of those `among` them."""
+    """Return figures, the best of them bold, with the decimals that all `among` need."""
     best = np.nanmin(costs) if not np.isnan(costs).all() else np.nan
     texts = figures(row.tolist(), among.tolist())
     return [Bold(t) if cost == best else t for t, cost in zip(texts, costs, strict=True)]

@@ -26,7 +26,7 @@ def checked_verdict(
 ) -> tuple[Any, Verdict]:
     """Return a decider's next state and its verdict on new blocks; SettingError if unusable.
 
-    Costs that are equal but for rounding are shown to it as equal.
+    Costs that differ only by rounding are shown to it as equal.
     """
     answer: Any = decider.decide(state, _with_ties(blocks))
     if not isinstance(answer, tuple) or len(answer) != 2:
@@ -36,7 +36,7 @@ def checked_verdict(
 
 
 def _with_ties(blocks: Blocks) -> Blocks:
-    """Return blocks in which costs, and metrics, that are equal but for rounding are equal."""
+    """Return blocks in which costs, and metrics, that differ only by rounding are equal."""
     if blocks.metrics is None:
         return replace(blocks, costs=with_ties(blocks.costs))
     by_metric = [with_ties(blocks.metrics[:, :, d]) for d in range(blocks.metrics.shape[2])]

@@ -44,7 +44,7 @@ class Duels:
         )  # of the last block: how large the differences were, with signs
 
     def keep(self, stay: NDArray[np.intp]) -> None:
-        """Forget all pairs but those at these positions."""
+        """Keep only the pairs at these positions."""
         self._logs, self._known = self._logs[:, :, stay], self._known[stay]
         self.signed = self.signed[stay]
         self._sizes.keep(columns=stay)
@@ -70,7 +70,7 @@ class Duels:
         return gained
 
     def _relative(self, size: NDArray[np.float64], sized: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Take in the sizes of a block; return them relative to those so far, with these."""
+        """Take in the sizes of a block; return them relative to all so far, themselves included."""
         relative = np.full(len(size), _FULL[self._sized])
         enters = sized & (self._known < _ENOUGH)
         if self._sized == "rank":
@@ -79,6 +79,7 @@ class Duels:
             equal = np.add.reduce(before == size, axis=0, dtype=np.intp)
             place = smaller + 0.5 * equal + 1.0
             np.divide(place, self._known + 1, out=relative, where=sized)
+        # a size may count in its own median: under the hypothesis only its sign is random
         if enters.any():
             self._insert(size, enters)
         if self._sized == "rank" or not len(self._sizes):
@@ -98,6 +99,7 @@ class Duels:
             self._sizes.append(np.full(len(size), np.inf))
         self._known += enters
         rows = self._sizes.rows
+        # one step of an insertion sort, in all columns at once
         moved = np.minimum(rows, np.where(enters, size, np.inf))
         np.maximum(rows[:-1], moved[1:], out=moved[1:])
         rows[:] = moved
@@ -114,7 +116,8 @@ class Duels:
 class Bets:
     """For each ordered pair (i, j) of m candidates, bets that i costs more than j.
 
-    As `Duels`, sized by medians. With a `margin`, that i costs more than j less that: each may.
+    As `Duels`, sized by medians. With a `margin`, that i costs more than j less the margin: so may
+    each of two.
     """
 
     def __init__(self, m: int, margin: float = 0.0) -> None:
@@ -136,7 +139,7 @@ class Bets:
         return table if self.margin else table - table.T
 
     def keep(self, kept: NDArray[np.intp]) -> None:
-        """Forget all candidates but those at these positions (ascending)."""
+        """Keep only the candidates at these positions (ascending)."""
         first, second = self._pairs()
         self._duels.keep(np.flatnonzero(np.isin(first, kept) & np.isin(second, kept)))
         self._m = len(kept)
@@ -165,7 +168,7 @@ def as_e_values(log_e: NDArray[np.float64] | float) -> NDArray[np.float64]:
 def with_frozen(
     before: NDArray[np.float64], log_e: NDArray[np.float64], kept: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """Return `before` (m,) of those that are kept, with the log E_ij (m, m) against the others."""
+    """Return `before` (m,) of the candidates kept, plus the log E_ij (m, m) against the others."""
     gone = np.delete(np.arange(len(before)), kept)
     frozen = np.logaddexp.reduce(log_e[np.ix_(kept, gone)], axis=1)
     return np.asarray(np.logaddexp(before[kept], frozen))
@@ -186,6 +189,7 @@ def log_e_of_signs(lost: NDArray[np.int64], won: NDArray[np.int64]) -> NDArray[n
         # P(Beta(l + 1, w + 1) > 1/2) = P(Bin(n + 1, 1/2) <= l)
         tail = np.log(bdtr(losses, n + 1, 0.5))
     log_e = (n + 1) * np.log(2.0) + betaln(losses + 1, wins + 1) + tail
+    # where the tail underflows: theta >= 1/2 makes E at least 1 / (wins + 1)
     bounded: NDArray[np.float64] = np.maximum(log_e, -np.log(wins + 1.0))
     return bounded[inverse].reshape(lost.shape)
 

@@ -121,6 +121,7 @@ class Omnibus:
         self, ranks: NDArray[np.float64], instances: NDArray[np.intp], n: int
     ) -> tuple[bool, Evidence]:
         """Ask about these instances, by differences between seeds of the same: n - 1 contrasts."""
+        # a row per contrast: earlier ones keep their numbers at later tests
         turns = rng_for(self._seed, "turns").standard_normal((n, self._k - 1)).T
         with one_blas_thread():
             statistic, p_value, _ = rotation_test(ranks, instances, turns)

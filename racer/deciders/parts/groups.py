@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Groups:
-    """Groups of instances; those of a group follow each other, in their order."""
+    """Groups of instances; a group's instances follow each other, in their order."""
 
     numbers: tuple[int, ...]  # of the group of each instance, from 0
 
@@ -45,7 +45,7 @@ class Groups:
 
 @dataclass
 class GroupMeans:
-    """Mean costs of complete groups, each over its blocks but those that are set aside."""
+    """Mean costs of complete groups, each over its blocks that are not set aside."""
 
     groups: Groups
     rows: list[NDArray[np.float64]] = field(default_factory=list)  # of the group that is open
@@ -78,7 +78,7 @@ def as_shown(
 ) -> NDArray[np.float64] | None:
     """Return the costs of a block as shown to a decider, None if it is set aside.
 
-    Of groups all blocks are shown: those that are set aside as NaN.
+    Of groups all blocks are shown, as NaN if they are set aside.
     """
     if usable or decider.bounds is not None:
         return costs

@@ -23,7 +23,7 @@ class Horizon:
 
     Until block `begins` differences are looked at only; then weights of the opponents are chosen, by
     how probable it looks that they are better in every metric. From there on each pair and metric
-    bets on what replicates the payment "weight / level if the sum of differences is beyond its
+    bets so as to replicate the payment "weight / level if the sum of differences is beyond its
     quantile on the last block": a fair bet for candidates that are not worse, for any sizes, as
     only the sign is bet on. `share` is the part of all wealth that is in these bets.
     """
@@ -42,7 +42,7 @@ class Horizon:
         self._quantiles = np.zeros((m, m))
 
     def keep(self, kept: NDArray[np.intp]) -> None:
-        """Forget all candidates but those at these positions."""
+        """Keep only the candidates at these positions."""
         grid = np.ix_(kept, kept)
         for name in ("_sums", "_squares", "_logs"):
             table = getattr(self, name)
@@ -76,6 +76,7 @@ class Horizon:
         weights /= weights.sum(axis=1, keepdims=True)
         self._weights = np.asarray(weights * (m - 1) / (self._start - 1))
         self._quantiles = -scipy.special.ndtri(np.clip(self._level * self._weights, 1e-300, 0.4))
+        # blocks that chose the weights are no evidence as well: the sums of the bets begin here
         self._sums[:] = 0.0
 
     def _bet(self, signed: Floats) -> None:
@@ -83,6 +84,7 @@ class Horizon:
         all_blocks, rest = self._ends - self._begins, self._ends - self._begins - done
         deviation = np.sqrt(variance * rest)
         due = (self._sums - self._quantiles * np.sqrt(variance * all_blocks)) / deviation
+        # a delta hedge: the slope of log P(the sum ends beyond its quantile) in the sum so far
         rate = (
             np.exp(-0.5 * due**2 - 0.5 * math.log(2.0 * math.pi) - scipy.special.log_ndtr(due))
             / deviation

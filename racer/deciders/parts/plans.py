@@ -39,7 +39,7 @@ def budget_after(budget: float, used: int, blocks: Blocks) -> float:
 
 
 def blocks_left(setting: Setting, alive: int, blocks: int, used: int) -> int | None:
-    """Return how many blocks are left if nobody leaves; None if that is not known."""
+    """Return how many blocks are left if no candidate leaves; None if that is not known."""
     left = [] if setting.n_blocks is None else [setting.n_blocks - blocks]
     if setting.budget is not None:
         left.append((setting.budget - used) // alive)

@@ -109,7 +109,7 @@ class RunningRanks:
             self._ranks.extend(ranks)
 
     def _keep(self, kept: NDArray[np.intp]) -> None:
-        """Rank those that are left anew on all blocks."""
+        """Rank the remaining candidates anew on all blocks."""
         m, costs = len(kept), self.costs[:, kept]
         self.candidates = self.candidates[kept]
         if self._wins is not None:
@@ -163,7 +163,7 @@ class Order(NamedTuple):
         return cls(places, np.append(0, np.cumsum(new)))
 
     def averaged(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return values in this order, (m,), as means over those alike, back in positions."""
+        """Return values in this order, (m,), as means over candidates alike, back in positions."""
         means = np.bincount(self.alike, values) / np.bincount(self.alike)
         back = np.empty(len(values))
         back[self.places] = means[self.alike]

@@ -79,7 +79,7 @@ class Sought:
 
     @classmethod
     def new(cls, setting: Setting, goal: Goal) -> Sought:
-        """Return that of a race in which nothing has been seen."""
+        """Return the state of a race in which nothing has been seen."""
         m, dearer = setting.n_candidates, None
         if not goal.exact[0]:
             possible = difference_bounds(goal.bounds[0])
@@ -148,12 +148,14 @@ def verdict_on_one(
 
     `unfit` is evidence that i is not acceptable, (m,) or for each opponent (m, m); `acceptable` that j
     is, (m,), and `beside` beside each opponent. `worse` is evidence that j is acceptable, or nearer
-    to it than i, (m, m): without it, who is not acceptable stays. Who has never succeeded stands last.
+    to it than i, (m, m): without it, an unacceptable candidate stays. Candidates that never
+    succeeded stand last.
     """
     m, is_own = len(sought.candidates), unfit.ndim == 1
     dearer, cheaper = sought.log_dearer()
     better = np.minimum(acceptable[None, :], dearer)
     np.fill_diagonal(better, -np.inf)
+    # without cheaper opponents, all of the weight is on evidence that i is not acceptable
     share = np.where(cheaper > 0.0, 0.5, 0.0)
     with np.errstate(divide="ignore"):
         by_others = np.log(share / np.maximum(cheaper, 1.0))[:, None] + better
@@ -218,7 +220,7 @@ def _drop(
     *,
     is_better: np.bool_,
 ) -> Drop:
-    """Return the drop of a position: against who has the strongest evidence, (m,), among the rest."""
+    """Return the drop of a position, against the opponent of the strongest evidence, (m,)."""
     is_known = np.isfinite(evidence).any() and int(evidence.argmax()) != place
     against = int(evidence.argmax()) if is_known else first
     return Drop(
@@ -255,7 +257,7 @@ def excess(goal: Goal, means: Floats) -> Floats:
 def _spreads(means: Floats) -> Floats:
     """Return the usual distance of candidates from the median one in each metric of (m, d), (d,).
 
-    Those equal to it do not count; +inf if all are, as the metric separates none then.
+    Candidates equal to it do not count; +inf if all are, as the metric separates none then.
     """
     found = np.full(means.shape[1], np.inf)
     for at, column in enumerate(means.T):

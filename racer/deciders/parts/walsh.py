@@ -67,7 +67,7 @@ class WalshSums:
         self._sums: dict[int, _Sums] = {}
 
     def keep(self, kept: NDArray[np.intp]) -> None:
-        """Forget all candidates but those at the given positions."""
+        """Keep only the candidates at the given positions."""
         self._m = len(kept)
         self._sums = {
             new: _Sums(self._sums[old].lead[kept], self._sums[old].seen)
@@ -76,7 +76,7 @@ class WalshSums:
         }
 
     def probabilities(self, place: int, costs: NDArray[np.float64]) -> Bounds:
-        """Return the probabilities that the one at `place` is better; all costs so far, (n, m)."""
+        """Return the probabilities that the candidate at `place` is better; costs so far (n, m)."""
         draws = len(self._total)
         for block in range(len(self._gammas), len(costs)):
             self._gammas.append(gamma_weights(self._seed, block, draws))
@@ -86,6 +86,7 @@ class WalshSums:
         with one_blas_thread():
             for block in range(sums.seen, len(costs)):
                 signs = 2.0 * differences.signs(block)
+                # the pair of a block with itself counts once, all others in both orders
                 signs[block] /= 2.0
                 sums.lead += (signs.T @ gammas[: block + 1]) * gammas[block]
         sums.seen = len(costs)

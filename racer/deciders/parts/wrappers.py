@@ -71,7 +71,7 @@ class _Protected(Wrapper):
 
 
 def is_free(decider: Decider, candidate: int, seen: int) -> bool:
-    """Return whether a candidate may be eliminated once the decider has seen so many blocks."""
+    """Return whether a candidate may be eliminated once the decider has `seen` blocks."""
     if isinstance(decider, GateRace):  # the error rate of its answer covers failures
         return False
     return not isinstance(decider, _Protected) or decider.until[candidate] <= seen
@@ -91,8 +91,7 @@ def planned_survivors(
 ) -> Sequence[int]:
     """Return the candidates of `ranked`, best first, that a decider plans to keep; else all.
 
-    After a test at which the race has used so many evaluations, and the decider has seen so many
-    blocks.
+    After a test at which the race has `used` evaluations and the decider has `seen` blocks.
     """
     if isinstance(decider, _Protected):
         kept = set(planned_survivors(decider.decider, state[0], ranked, used, seen))

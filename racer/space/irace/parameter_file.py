@@ -111,7 +111,7 @@ class _Entry:
 
 
 def read(path: StrPath) -> str:
-    """Return the text of a file, UTF-8 but for its comments; SpaceFileError if it cannot be read."""
+    """Return the text of a file, UTF-8 except comments; SpaceFileError if it cannot be read."""
     try:
         data = read_bytes(as_path(path, "path"))
     except OSError as error:
@@ -120,6 +120,7 @@ def read(path: StrPath) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         text = data.decode("utf-8", "replace")
+        # irace's files often have names in Latin-1 in their comments, which mean nothing here
         if all(without_comment(line).isascii() for line in text.splitlines()):
             return text
         raise SpaceFileError(f"the file is not UTF-8 text: {error.reason}", str(path)) from error

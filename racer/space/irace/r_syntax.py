@@ -73,7 +73,7 @@ def _tokens(text: str) -> list[Node]:
 
 
 def parse(text: str) -> Node:
-    """Read one expression; RError if it is none, or uses more of R than is known here."""
+    """Read one expression; RError if it is invalid, or uses more of R than is known here."""
     reader = _Reader(_tokens(text))
     tree = reader.either()
     reader.expect_end()

@@ -109,7 +109,7 @@ def _configuration(
 
 
 def _value(text: str, name: str, space: Space, where: str) -> Any:
-    """Return a field as a value of its parameter; the space refuses one that does not fit."""
+    """Return a field as a value of its parameter; the space refuses values that do not fit."""
     parameter = space.parameters[name]
     if (domain := listed(parameter)) is not None:
         alike = [value for value in domain.values() if str(value) == text]
@@ -132,7 +132,7 @@ def _value(text: str, name: str, space: Space, where: str) -> Any:
 
 
 def written_configurations(configs: Sequence[Mapping[str, Any]], names: Iterable[str]) -> str:
-    """Return a table of configurations with these columns; SettingError if one is no mapping."""
+    """Return a table of configurations with these columns; SettingError unless all are mappings."""
     columns = list(names)
     if not all(hasattr(config, "get") for config in configs):
         raise SettingError("a table of configurations needs configurations that are dicts")

@@ -1,6 +1,6 @@
 """Chains: Hamiltonian Monte Carlo in coordinates whitened at the mode, and whether chains have met.
 
-R-hat and effective sample size are those of Vehtari et al. (2021).
+R-hat and effective sample size follow Vehtari et al. (2021).
 """
 
 from __future__ import annotations
@@ -43,12 +43,13 @@ class Sampler:
         self.divergences = 0
         draws = np.empty((CHAINS, n, self._z.shape[1]))
         for k in range(n):
+            # a shorter step now and then, for regions that the tuned step cannot enter
             self._move(self._step * (_SMALL if self._rng.random() < _OFTEN else 1.0))
             draws[:, k] = self._laplace.at(self._z)
         return draws
 
     def _whiten(self, seen: NDArray[np.float64]) -> None:
-        """Replace the mode's moments by those of the draws so far."""
+        """Whiten by the moments of the draws so far, in place of the mode's."""
         points = self._laplace.at(self._z)
         self._laplace = Laplace(
             seen.mean(axis=0), np.linalg.cholesky(np.atleast_2d(np.cov(seen.T)))
@@ -75,6 +76,7 @@ class Sampler:
 
     def _move(self, step: float) -> float:
         """Make one move with each chain; return the mean probability of acceptance."""
+        # random lengths: a fixed one may return each trajectory to its start (Neal 2011)
         step *= self._rng.uniform(0.85, 1.15)
         length = np.pi / 2.0 * self._rng.uniform(0.6, 1.4)
         leaps = min(max(round(length / step), 1), 64)
@@ -135,6 +137,7 @@ def effective_size(chains: NDArray[np.float64]) -> NDArray[np.float64]:
     split = _normal_scores(_halves(chains))
     m, n, d = split.shape
     centred = split - split.mean(axis=1, keepdims=True)
+    # padded to 2 n, so that no lag wraps around
     spectrum = np.abs(np.fft.rfft(centred, 2 * n, axis=1)) ** 2
     covariance = np.fft.irfft(spectrum, axis=1)[:, :n].mean(axis=0) / n
     within = covariance[0] * n / (n - 1)
@@ -142,7 +145,9 @@ def effective_size(chains: NDArray[np.float64]) -> NDArray[np.float64]:
     total = np.where(total > 0.0, total, 1.0)
     rho = 1.0 - (within - covariance) / total
     pairs = rho[: n - n % 2].reshape(-1, 2, d).sum(axis=1)
+    # Geyer (1992): pairs of lags up to the first that is not positive, made nonincreasing
     pairs[np.cumsum(pairs <= 0.0, axis=0) > 0] = 0.0
     pairs = np.minimum.accumulate(pairs, axis=0)
+    # Stan's bound: antithetic chains count as at most m n log10(m n) draws
     time = np.maximum(2.0 * pairs.sum(axis=0) - 1.0, 1.0 / np.log10(m * n))
     return np.asarray(m * n / time)

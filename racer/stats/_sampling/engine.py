@@ -104,6 +104,7 @@ def weigh(
 def _heavy(weights: NDArray[np.float64]) -> bool:
     """Return whether Hill's tail index of the weights exceeds 1/2: their variance is infinite."""
     count = int(min(len(weights) / 5, 3.0 * np.sqrt(len(weights))))
+    # as many of the largest as Pareto smoothing takes (Vehtari et al. 2015)
     largest = np.maximum(np.sort(weights)[-count - 1 :], 1e-300)
     return bool(np.mean(np.log(largest[1:] / largest[0])) > 0.5)
 
@@ -114,6 +115,7 @@ def _refit(model: Model, laplace: Laplace, rng: np.random.Generator) -> Laplace:
     mean = weights @ points
     away = points - mean
     covariance = (away * weights[:, None]).T @ away
+    # a few heavy weights alone would leave the covariance singular
     floor = 1e-3 * laplace.factor @ laplace.factor.T
     return Laplace(mean, cholesky(covariance + floor)).rounded()
 
@@ -143,6 +145,7 @@ def importance(
     fraction = _fraction(weights)
     if fraction < _ENOUGH or _heavy(weights):
         return None
+    # systematic resampling: one random offset for all draws, so counts are off by less than one
     places = np.cumsum(weights).searchsorted((np.arange(draws) + rng.random()) / draws)
     chosen = points[np.minimum(places, len(points) - 1)]
     ess = 1.0 / (1.0 / (fraction * len(points)) + 1.0 / draws)

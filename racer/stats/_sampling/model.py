@@ -77,7 +77,7 @@ def cholesky(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _precision(model: Model, x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Minus the Hessian by central differences of the gradient, made positive definite."""
+    """Return minus the Hessian by differences of the gradient, made positive definite."""
     steps = _STEP * np.eye(len(x))
     gradients = in_parts(model.gradient, np.concatenate([x + steps, x - steps]))
     curvature = (gradients[len(x) :] - gradients[: len(x)]) / (2.0 * _STEP)
