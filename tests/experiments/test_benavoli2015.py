@@ -129,16 +129,6 @@ def test_a_recorded_row_comes_out_again(tmp_path):
             assert abs(float(row[column]) - float(whole[column])) < 3.5 * error
 
 
-def test_same_seed_same_file_whatever_the_jobs(tmp_path):
-    files = []
-    for number, (jobs, seed) in enumerate((("1", "7"), ("2", "7"), ("1", "8"))):
-        path = tmp_path / f"{number}.csv"
-        options = ["--repetitions", "2", "--settings", "30,1", "--jobs", jobs]
-        run(*options, "--csv", str(path), "--seed", seed)
-        files.append(path.read_text())
-    assert files[0] == files[1] != files[2]
-
-
 def test_sequential_halving_finds_the_best_where_noise_is_small():
     assert {sequential_halving(NormalWorld(20, 1e-9), seed, 150) for seed in range(20)} == {0}
     noisy = [

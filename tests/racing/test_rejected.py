@@ -1,11 +1,12 @@
 """A candidate that is rejected leaves after its block, whatever the decider would say of it."""
 
+import functools
 import itertools
 
 import flat
 import numpy as np
 import pytest
-from playing import ONE_NUMBER, short
+from playing import ONE_NUMBER, play, short
 
 import racer
 from racer.core.events import Ended
@@ -23,12 +24,7 @@ def evaluate(config, instance, seed):
 WHEN = (0, 4), (2, 7)  # on the first block, and that of the first test; before that, and after it
 
 
-def played(race, outcome_of):
-    """Tell a race, cell by cell and the last one first, what `outcome_of` says."""
-    while cells := race.ask():
-        for cell in reversed(cells):
-            race.tell(cell, outcome_of(cell))
-    return race.result()
+played = functools.partial(play, order=reversed)
 
 
 @pytest.mark.parametrize(

@@ -91,18 +91,6 @@ def test_a_score_outside_the_bounds_is_refused_with_its_cell_before_it_counts(
     assert mended.means.equals(raced().means)
 
 
-@pytest.mark.parametrize("by_cell", [True, False])
-def test_ask_and_tell_refuse_it_too(by_cell):
-    race = racer.Race.of([1, 2], decider="mean", maximize=True, budget=60)
-    cells = {cell.candidate: cell for cell in race.ask()}
-    tell = race.tell if by_cell else race.tell_block
-    told = (cells[1], racer.Outcome("ok", -0.5)) if by_cell else ([0.5, -0.5],)
-    with pytest.raises(racer.ObjectiveError, match=r"candidate 1 has the score -0\.5"):
-        tell(*told)
-    race.tell_block([0.5, 0.5])
-    assert race.n_blocks == 1
-
-
 def test_bounds_are_those_of_the_metric_or_of_the_decider():
     wide = {"score": racer.Metric("max", bounds=(0, 4))}
     assert raced(graded, metrics=wide).evaluations > raced().evaluations

@@ -2,19 +2,9 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from racer.stats import friedman_test
-
-LAW = settings(max_examples=25, deadline=None, derandomize=True)
-TIED = arrays(
-    np.float64,
-    st.tuples(st.integers(1, 8), st.integers(2, 5)),
-    elements=st.integers(0, 3).map(float),
-)
 
 
 @pytest.mark.parametrize(("n", "m"), [(5, 3), (14, 4), (40, 10), (3, 30)])
@@ -67,14 +57,3 @@ def test_one_block_proves_nothing():
     result = friedman_test([[1, 2, 3]])
     assert result.statistic == pytest.approx(2.0)
     assert (result.f_statistic, result.f_p_value) == (0.0, 1.0)
-
-
-@LAW
-@given(TIED)
-def test_always_defined(scores):
-    result = friedman_test(scores)
-    assert result.statistic >= 0.0
-    assert result.f_statistic >= 0.0
-    assert 0.0 <= result.p_value <= 1.0
-    assert 0.0 <= result.f_p_value <= 1.0
-    assert np.isfinite(result.mean_ranks).all()

@@ -164,6 +164,16 @@ def test_permuting_candidates_and_blocks_permutes_the_result(function, given, rt
             assert found == value, name
 
 
+@pytest.mark.parametrize("function", [friedman_test, conover_posthoc, mean_rank_posthoc])
+@settings(LAW, max_examples=25)
+@given(scores=TIED)
+def test_figures_are_always_defined(function, scores):
+    for name, value in vars(function(scores)).items():
+        if isinstance(value, np.ndarray | float):
+            assert not np.isnan(value).any(), name
+            assert "p_value" not in name or np.all((value >= 0.0) & (value <= 1.0)), name
+
+
 @every_function
 def test_signed_zeros_tie(function):
     same(function([[0.0, -0.0, 1.0]] * 3), function([[0.0, 0.0, 1.0]] * 3))

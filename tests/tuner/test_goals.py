@@ -21,13 +21,8 @@ def tuned(objective, evaluate=two_metrics_of_x, space=SPACE, **given):
     return flat.tune(space, evaluate, range(20), **settings)
 
 
-@pytest.fixture(name="front", scope="module")
-def _front():
-    return tuned(Pareto("error", "dollars"))
-
-
-def test_elites_cover_the_front(front):
-    result = front
+def test_elites_cover_the_front():
+    result = tuned(Pareto("error", "dollars"))
     assert result.best is None
     assert result.evaluations == 500
     found = sorted(result.configs[c]["x"] for c in result.survivors)
@@ -89,17 +84,6 @@ def test_the_best_is_the_likeliest_of_those_evaluated_most_often(objective, seed
     assert "evaluated most often; " in text
     assert list(result.tests.dropna(axis=1)) == [result.best_index]
     assert result.plot("posterior").get_xlabel() == f"P(best) of {len(compared)} candidates"
-
-
-def test_larger_may_be_better(front):
-    def turned(config, instance, seed):
-        found = two_metrics_of_x(config, instance, seed)
-        return {"error": found["error"], "gain": -found["dollars"]}
-
-    both = {"error": "min", "gain": "max"}
-    result = tuned(Pareto("error", "gain"), turned, metrics=both)
-    assert result.survivors == front.survivors
-    assert result.configs == front.configs
 
 
 def test_choices_are_tried_and_failures_avoided():

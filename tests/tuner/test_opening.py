@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
-import flat
 import numpy as np
 import pytest
 
@@ -12,8 +9,6 @@ import racer
 from racer import Budget, BudgetError, Outcome, Tuner
 from racer.tuner import CandidatesAdded
 from racer.tuner.opening import to_explore
-
-SETTINGS = {"budget": 90, "seed": 3, "test_instances": ["u"]}
 
 
 def played(tuning, evaluate=None, space=None, instances=None, **settings):
@@ -76,44 +71,6 @@ def test_the_best_is_evaluated_on_as_many_blocks_as_a_test_takes(tuning):
     assert result.elites == (0,)
 
 
-FILTER = pytest.mark.filterwarnings(
-    "ignore:the race in .* was begun with evaluate:racer.RacerWarning"
-)
-
-
-def bowl(config, instance, seed):
-    return (config["x"] - 0.3) ** 2 + 0.01 * (seed % 100) / 100
-
-
-@FILTER
-def test_it_is_the_same_after_a_resume_and_with_workers(tmp_path):
-    space = racer.Space({"x": racer.Real(0, 1)})
-    whole = flat.tune(space, bowl, range(9), **SETTINGS)
-    for at in (5, 40, 80):
-        calls = []
-
-        def stopping(config, instance, seed, at=at, calls=calls):
-            calls.append(config)
-            if len(calls) == at:
-                raise KeyboardInterrupt
-            return bowl(config, instance, seed)
-
-        path = tmp_path / f"{at}.db"
-        with pytest.raises(racer.RaceInterrupted):
-            flat.tune(space, stopping, range(9), **SETTINGS, store=path)
-        assert racer.load(path).evaluations < 90
-        again = racer.resume(path, bowl)
-        assert again.scores.drop(columns="seconds").equals(whole.scores.drop(columns="seconds"))
-        assert (again.configs, again.best, again.elites) == (
-            whole.configs,
-            whole.best,
-            whole.elites,
-        )
-    with ThreadPoolExecutor(2) as pool:
-        more = flat.tune(space, bowl, range(9), **SETTINGS, n_jobs=racer.Workers(2, pool))
-    assert (more.configs, more.best, more.elites) == (whole.configs, whole.best, whole.elites)
-
-
 @pytest.mark.parametrize(("d", "budget"), [(2, 100), (20, 700)], ids=["few", "many parameters"])
 def test_a_rejected_candidate_is_no_elite_and_told_as_eliminated(tuning, d, budget):
     def evaluate(cell):
@@ -133,22 +90,6 @@ def test_where_nothing_succeeds_it_is_given_up_and_said_why(tuning):
         result, _ = played(tuning, lambda cell: None, budget=590)
     assert (result.best, result.ended) == (None, racer.Ended.ALL_FAILED)
     assert result.evaluations == 88 + 5 * 6
-
-
-@pytest.mark.filterwarnings("ignore::racer.RacerWarning")
-@pytest.mark.parametrize("seed", range(3))
-def test_elites_are_not_those_that_fail_on_an_instance(seed):
-    """k = "b" is better, but fails where nobody would succeed if all elites were like it."""
-    space = racer.Space({"x": racer.Real(0, 1), "k": racer.Categorical(["a", "b"])})
-
-    def evaluate(config, instance, seed):
-        if config["k"] == "b" and instance == 3:
-            raise ValueError("b fails on 3")
-        noise = 0.05 * np.random.default_rng(seed).normal()
-        return (config["x"] - 0.3) ** 2 + 0.1 * (config["k"] == "a") + noise
-
-    result = racer.tune(space, evaluate, [1, 2, 3, 4], budget=300, seed=seed)
-    assert [result.config(elite)["k"] for elite in result.elites[:1]] == ["a"]
 
 
 def test_a_space_that_is_drawn_in_full_is_raced(tuning):

@@ -53,18 +53,6 @@ def test_children_are_new_and_in_the_space(tuning, name, seed, n, clarity, with_
         assert child.parent is None or child.parent in range(len(parents))
 
 
-def test_the_same_seed_and_race_give_the_same_children(tuning):
-    def drawn(seed, race):
-        space = tuning.mixed()
-        proposals = begun(space, space.sample(9, seed=3), seed)
-        learnt(proposals, np.arange(9))
-        return proposals.around([0, 4], 12, race, 1.0)
-
-    assert drawn(1, 2) == drawn(1, 2)
-    assert drawn(1, 2) != drawn(2, 2)
-    assert drawn(1, 2) != drawn(1, 3)
-
-
 def test_children_narrow_from_race_to_race_as_the_last_one_was_clear():
     space = Space({f"x{i}": Real(-1, 1) for i in range(2)})
     proposals = begun(space, [{"x0": 0, "x1": 0}])
@@ -272,13 +260,6 @@ def test_of_many_candidates_the_best_the_present_and_the_latest_are_learnt_from(
     assert {*costs[:10], costs[30], costs[75], costs[89]} <= set(values)
 
 
-def test_a_space_that_is_drawn_to_its_end_gives_what_there_is(tuning):
-    space = tuning.countable(2, 3)
-    proposals = begun(space, space.sample(4, seed=1))
-    assert len(proposals.around([0, 1], 50, 1, 1.0)) == 2
-    assert len(proposals.everywhere(50, 1, [])) == 2
-
-
 def test_whole_numbers_run_out_and_the_neighbourhood_widens():
     space = Space({"n": Integer(0, 1000)})
     proposals = begun(space, [{"n": 500}])
@@ -286,16 +267,6 @@ def test_whole_numbers_run_out_and_the_neighbourhood_widens():
     drawn = [child.config["n"] for child in proposals.around([0], 30, 1, 0.0)]
     assert len(set(drawn)) == 30
     assert max(abs(n - 500) for n in drawn) > 10
-
-
-def test_a_repair_hook_is_applied_to_children():
-    space = Space(
-        {"x": Real(0, 1), "y": Real(0, 1)},
-        repair=lambda c: {"x": min(c.values()), "y": max(c.values())},
-    )
-    children = begun(space, space.sample(3, seed=1)).around([0, 1], 20, 1, 1.0)
-    assert len(children) == 20
-    assert all(child.config["x"] <= child.config["y"] for child in children)
 
 
 def test_some_children_are_drawn_around_the_best_of_other_branches():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import settings
 
 from racer import (
     BudgetError,
@@ -23,7 +22,6 @@ from racer import (
 from racer.deciders import FRace
 from racer.tuner import schedule
 
-LAWS = settings(max_examples=3, deadline=None, derandomize=True)
 OK = Outcome("ok", 1.0, seconds=1.0)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import optuna
 import pytest
 import sqlalchemy
-from optuna.samplers import CmaEsSampler, RandomSampler, TPESampler
+from optuna.samplers import RandomSampler, TPESampler
 from optuna.storages import BaseStorage, InMemoryStorage
 from optuna.trial import TrialState
 from optuna_worker import Evaluate, suggest  # which workers can import
@@ -179,15 +179,6 @@ def test_maximizing_is_minimizing_the_opposite():
     assert one.best == other.best
     assert [t.state for t in down.trials] == [t.state for t in up.trials]
     assert [-t.value for t in down.trials] == [t.value for t in up.trials]
-
-
-@pytest.mark.parametrize("sampler", [TPESampler, RandomSampler, CmaEsSampler])
-def test_any_sampler(sampler):
-    if sampler is CmaEsSampler:
-        pytest.importorskip("cmaes")
-    study = optuna.create_study(sampler=sampler(seed=1))
-    evidence = raced(study, budget=400)
-    assert abs(study.trials[evidence.best].params["x"]) < 1.5
 
 
 def test_jobs_give_the_same_study():

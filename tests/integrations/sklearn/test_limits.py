@@ -16,7 +16,7 @@ from sklearn.model_selection import KFold
 
 from racer import Limits
 from racer.errors import ObjectiveError, SettingError
-from racer.integrations.sklearn import RacingSearchCV, TunedSearchCV
+from racer.integrations.sklearn import RacingSearchCV
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="limits of memory need /proc"),
@@ -50,16 +50,6 @@ def test_a_fit_beyond_a_limit_fails_alone(takes, limits, says, n_jobs):
 def test_a_limit_is_an_error_where_errors_are_raised():
     with pytest.raises(ObjectiveError, match="more than 200000000"):
         searched(Greedy(takes="memory"), error_score="raise", limits=LIMITS)
-
-
-@pytest.mark.filterwarnings("ignore:One or more:UserWarning")
-def test_a_tuning_has_limits_too():
-    search = TunedSearchCV(
-        Greedy(takes="memory"), {"x": [1, 2]}, budget=4, cv=KFold(2), refit=False, limits=LIMITS
-    )
-    with pytest.warns(FitFailedWarning, match="more than 200000000"):
-        search.fit(ROWS, CLASSES)
-    assert search.best_params_ == {"x": 1}
 
 
 @pytest.mark.filterwarnings("ignore:No candidate can be called:racer.RacerWarning")
