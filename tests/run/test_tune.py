@@ -63,7 +63,7 @@ def test_progress_in_a_log_is_a_line_for_each_race(capsys):
     assert re.match(r"tuning: at most 150 evaluations, seed ", lines[0])
     for race in result.completed_races:
         assert re.search(
-            rf"{race.evaluations} of 150 evaluations: {race.kind} {race.race} left {race.alive} of "
+            rf"{race.evaluations} of 150 evaluations: {race.kind} {race.race + 1} left {race.alive} of "
             rf"{race.candidates} candidates after {race.blocks} runs",
             "\n".join(lines),
         )
