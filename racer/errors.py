@@ -175,7 +175,7 @@ class RaceStateError(RacerError, RuntimeError):
 
 
 class StoreError(RacerError, RuntimeError):
-    """A store cannot be opened, read or written, or holds another race than the one asked for.
+    """A store cannot be opened, read or written, or holds another race than asked for.
 
     Examples
     --------

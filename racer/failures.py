@@ -88,7 +88,7 @@ def failing_parts(
     Of costs (n, m), +inf where a cell failed, without blocks on which all did. Blocks of one of
     `instances` (n,) are no independent evidence, as far as a candidate fails alike on them. How often a block
     makes candidates fail, the others say, as far as blocks differ by more than chance. Log odds are
-    these plus a part in `_ODDS`: that of most candidates is the same, others have a larger one. The
+    these plus a part in `_ODDS`: most candidates share one part, others have a larger one. The
     usual part, and the share of the others, are averaged over; that it is 0, so that failures are
     chance, is twice as likely beforehand as that most are more reliable.
     """
@@ -197,9 +197,9 @@ def impute_failed(
 def impute_by_block(costs: NDArray[np.float64], *, ranges: float = 1.0) -> NDArray[np.float64]:
     """Replace failures, +inf, in costs (n, m), by `ranges` of their block behind the block's worst.
 
-    Where the known costs of a block do not differ, it is the median range of those in which they
-    do: so neither the unit nor the level of costs matters. NaN: not evaluated, or all of the block
-    failed.
+    Where the known costs of a block do not differ, it is the median range of the blocks in
+    which they do: so neither the unit nor the level of costs matters. NaN: not evaluated, or all
+    of the block failed.
     """
     failed = np.isposinf(costs)
     if not failed.any():
