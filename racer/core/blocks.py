@@ -73,7 +73,7 @@ def in_random_order(cells: Iterable[Cell]) -> Iterator[Cell]:
 class Stream:
     """The blocks that can be used, from 0; "shuffled" instances are shuffled anew each time.
 
-    Groups of `block_size` instances in a row stay together, or those of `groups`.
+    Consecutive groups of `block_size` instances stay together, or else the given `groups`.
     """
 
     n_instances: int | None

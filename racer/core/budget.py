@@ -36,15 +36,15 @@ class Budget:
         block is begun only if it is expected to fit at the mean time per evaluation so far.
         With `racer.Race`, give each `Outcome` its seconds, or nothing is ever spent.
     wall : float, optional
-        Seconds of wall time, for any number of workers, after which no evaluation begins; those
-        that run are finished (`racer.Limits` bounds them). What is known by then is the result:
+        Seconds of wall time, for any number of workers, after which no evaluation begins; running
+        ones are finished (`racer.Limits` bounds them). What is known by then is the result:
         `ended` is "deadline". Before the first test there is a `RacerWarning` and no `best`, but
         `RaceResult.guess` names a candidate. Alone, the budget is what the workers can do until
         then. With a store, `racer.resume` goes on from there.
     spend : float, optional
         Money, in any currency: the sum of the "spend" that `evaluate` returns (`Outcome.spend`),
         or of `prices`. A block is begun only if it is paid for at the expected price of each
-        evaluation: that of `prices`; without it, the most that the candidate has cost so far.
+        evaluation: from `prices`, or else the most that the candidate has cost so far.
         Never exceeded if no evaluation costs more than that. Nothing is prefetched.
     prices : sequence of float, or callable, optional
         What an evaluation of each candidate costs in money at most (or, of each, a list of what it
@@ -131,12 +131,12 @@ class Budget:
 
     @classmethod
     def each(cls, given: Any) -> tuple[Budget, ...]:
-        """Return one budget, or those of a tuning that goes on from its end, each larger.
+        """Return one budget, or the growing budgets of a tuning that goes on from its end.
 
         Raises
         ------
         BudgetError
-            None at all, or one that is not larger than the one before.
+            No budget at all, or a budget that is not larger than its predecessor.
         """
         budgets = tuple(map(cls.of, given if isinstance(given, list | tuple) else [given]))
         if not budgets:
@@ -166,7 +166,7 @@ class Budget:
 
     @property
     def is_in_seconds(self) -> bool:
-        """Whether seconds are its only limit, as in one that is made of a deadline."""
+        """Whether seconds are its only limit, as in a budget made of a deadline."""
         return self.seconds is not None and self.evaluations is None and self.spend is None
 
     def share(self, *, evaluations: int, seconds: float, spent: float) -> float:

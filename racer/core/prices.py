@@ -129,7 +129,7 @@ class Prices:
 
 
 class RecordedPrices(tuple[Any, ...]):
-    """Prices of the candidates of a tuning, as a store has them; none of those still to come."""
+    """Prices of the candidates of a tuning, as a store has them; none for later candidates."""
 
     __slots__ = ()
 
