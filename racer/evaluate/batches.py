@@ -38,7 +38,7 @@ class Batched:
 
     Give it to `racer.race` or `racer.tune` in place of `evaluate`. The result is the same as of
     calls one by one. With a store the handles of batches stand beside it, in ``STORE.batches``: a
-    run that was killed goes on with those that were sent, and none is sent twice.
+    run that was killed goes on with the batches already sent, and none is sent twice.
 
     Parameters
     ----------

@@ -119,7 +119,7 @@ class Coroutines:
     def rest(self) -> Iterator[tuple[Cell, Outcome]]:
         """Forget the cells of which no call is running; yield outcomes that are there.
 
-        After `finish`, which a stop calls, wait for those of all calls: they may have their price.
+        After `finish`, which a stop calls, wait for all calls: their outcomes may be paid for.
         """
         waits = self._is_finishing
         while self.finish() and (waits or not self._done.empty()):
@@ -227,7 +227,7 @@ class Coroutines:
 
 
 class _TimeoutExceeded(Misbehaved):
-    """A call that took longer than its `timeout`; its name is that of a time-out."""
+    """A call that took longer than its `timeout`, named as a time-out."""
 
 
 def _given(answer: Any, error: BaseException | None) -> Objective:

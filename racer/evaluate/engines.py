@@ -140,7 +140,7 @@ class RayEvaluator(Evaluator):
     """The one of Ray, which makes one call of `make` after the other, and `stop` beside them."""
 
     def stop(self) -> None:
-        """Make no more calls: Ray cannot cancel those that have come to an actor."""
+        """Make no more calls: Ray cannot cancel calls that have reached an actor."""
         self.is_stopped = True
 
 

@@ -211,7 +211,7 @@ class Futures:
         return None
 
     def _retry_after(self, attempt: Attempt, error: BaseException) -> Attempt | None:
-        """Return the attempt after one that was lost; None if it killed its worker."""
+        """Return the attempt that follows a lost one; None if it killed its worker."""
         if attempt is Attempt.FIRST and self._submitter.replaces_pool:
             return Attempt.RETRY_TOGETHER
         if isinstance(error, WorkerLostError):
@@ -233,7 +233,7 @@ class Futures:
             future.add_done_callback(self._done.put)
 
     def _end_load(self, error: BaseException | None) -> None:
-        """Resubmit the cells that lacked the task after the last load, or one that failed."""
+        """Resubmit the cells that lacked the task after the last load, or after a failed load."""
         if error is None and not all(future.done() for future in self._loads.values()):
             return
         self._loads = {w: future for w, future in self._loads.items() if not future.done()}
@@ -327,7 +327,7 @@ class Futures:
         return self
 
     def rest(self) -> Iterator[tuple[Cell, Outcome]]:
-        """Forget the cells that have not begun; yield outcomes of those that end soon."""
+        """Forget the cells that have not begun; yield outcomes that come soon."""
         grace = 0.0 if self._is_finishing else self._submitter.grace
         self.finish()
         for future in wait(self._in_flight, timeout=grace).done:

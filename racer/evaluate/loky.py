@@ -152,7 +152,7 @@ _Queue = SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]
 
 
 class _Threads(Submitter):
-    """Daemon threads: unlike those of ThreadPoolExecutor, they do not keep a program alive."""
+    """Daemon threads: unlike ThreadPoolExecutor's, they do not keep a program alive."""
 
     grace: float | None = None  # a thread cannot be killed
 

@@ -59,7 +59,7 @@ class Unseeded:
 
 
 def seeded(evaluate: Any) -> Any:
-    """Return an objective that can be called with a seed, if need be one that drops it."""
+    """Return an objective that can be called with a seed; wrap it to drop the seed if need be."""
     try:
         signature = inspect.signature(evaluate)
         signature.bind(None, None)

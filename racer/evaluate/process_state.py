@@ -129,7 +129,7 @@ def undisturbed(evaluate: Callable[..., Any], *args: Any) -> Any:
 
 
 def end_fork_of(process: str) -> None:
-    """End this process unless it is the one that began an evaluation."""
+    """End this process unless it is the `process` that began an evaluation."""
     if here() != process:
         os._exit(int(sys.exception() is not None))
 
@@ -149,7 +149,7 @@ def watched_by_user(callback: Callable[[Any], object]) -> Callable[[Any], None]:
 
 @contextmanager
 def settings_put_back() -> Iterator[None]:
-    """Put back what evaluations set: after each, and on exit what those in other threads did."""
+    """Undo settings of evaluations: after each, and on exit also from other threads."""
     token = _settings.set(settings := _Settings())
     try:
         yield

@@ -52,7 +52,7 @@ class MissingTask(NamedTuple):
 
 
 class Transport:
-    """A task that pickles as a reference: a worker looks it up among those it has loaded.
+    """A task that pickles as a reference: a worker looks it up among its loaded tasks.
 
     A small task is part of its reference. In this process it is called directly.
     """

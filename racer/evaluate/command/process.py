@@ -156,7 +156,7 @@ class DeferredSignals:
         self._pending.append((number, frame))
 
     def _restore(self) -> None:
-        """Restore the handlers, the next also where one that is called meanwhile raises."""
+        """Restore all handlers, even if a handler called meanwhile raises."""
         try:
             while self._handlers:
                 number = next(iter(self._handlers))

@@ -103,7 +103,7 @@ class Limits:
     def forked(self, *, timed: bool) -> Limits | None:
         """Return the limits if evaluations need processes of their own, else None.
 
-        SettingError if those are unsupported here. `timed`: run time is the cost.
+        SettingError if such processes are unsupported here. `timed`: run time is the cost.
         """
         if self.timeout is None and self.memory is None and not timed:
             return None
