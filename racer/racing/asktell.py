@@ -209,7 +209,7 @@ class AskTell(ABC):
         """Yield cells that may be asked for after these, of up to so many blocks, block by block.
 
         They depend on the outcomes so far only; one asked for later is the same.
-        With a budget of money there are none: those that are not needed would be paid for.
+        With a budget of money there are none: unneeded cells would be paid for.
         """
         if self.rules.is_paid:
             return
@@ -224,7 +224,7 @@ class AskTell(ABC):
         Raises
         ------
         RaceStateError
-            The cell was not asked for, or differs from the one that was (a copy may be told), or
+            The cell was not asked for, or was changed since (a copy may be told), or
             has an outcome, or this is not an outcome; or an error, as of the decider, ended the
             contest before.
         """
@@ -317,7 +317,7 @@ class AskTell(ABC):
 
 
 def check_same(cell: Cell, asked: Cell) -> None:
-    """Raise RaceStateError unless a cell is the one asked for, or may be a copy of it.
+    """Raise RaceStateError unless a cell is as it was asked for, or may be a copy of that.
 
     Bounds are not compared: a prefetched cell may have had another.
     """

@@ -121,7 +121,7 @@ def _leave(
 
 
 def _with_success(rules: Rules, untested: Sequence[Untested]) -> list[Untested]:
-    """Return untested blocks; those on which only candidates that have left succeeded are set aside."""
+    """Return untested blocks; set aside blocks where only candidates that have left succeeded."""
     shown = [
         (block, as_shown(rules.decider, costs, usable=not np.isposinf(costs).all()))
         for block, costs in untested
@@ -192,7 +192,7 @@ def completed(
     seconds: float,
     spent: float | None = None,
 ) -> BlockCompleted:
-    """Return the event of a complete block, in the numbers of the race; `mean` is that of one."""
+    """Return the event of a complete block, in the race's numbers; `mean` takes a candidate."""
     block, tests = state.block - 1, state.evidence[-1:]
     return BlockCompleted(
         block,

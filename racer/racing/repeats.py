@@ -139,7 +139,7 @@ class Withheld:
     def withhold(self, block: int, costs: NDArray[np.float64] | None) -> bool:
         """Keep a block from the decider if it may be no evidence; return whether it is kept.
 
-        The costs are None of one that is set aside.
+        The costs are None for a block that is set aside.
         """
         if self.repeats is None or not self.repeats.holds(block):
             return False
