@@ -62,7 +62,7 @@ def drive(
 ) -> R:
     """Run a contest to its end and return its result; with a store, record each outcome first.
 
-    `values` looks at those of the first blocks. After the `deadline` nothing begins, and the
+    `values` inspects the values of the first blocks. After the `deadline` nothing begins, and the
     `watchers`, who see the contest's own events anyway, are called with its end.
     The result has the `provenance`, to which the workers and the times from now on are added.
 
@@ -242,7 +242,7 @@ class _Loop(Generic[R]):
         return replace(result, unused=unused, provenance={**self.provenance, **took})
 
     def outcomes(self) -> dict[CellKey, Outcome]:
-        """Return all outcomes that are known, those of prefetched cells included."""
+        """Return all known outcomes, including prefetched cells."""
         result = self.contest.result()
         tables = [(False, result.known)]
         if isinstance(result, Result):
@@ -255,7 +255,7 @@ class _Loop(Generic[R]):
         return told | self.feed.left()
 
     def _accept(self, cell: Cell, outcome: Outcome) -> bool:
-        """Record an outcome; return False for one that has to be evaluated again."""
+        """Record an outcome; return False if the cell has to be evaluated again."""
         if outcome.status != "ok" and self._is_suspect(outcome):
             return False
         if self.store is not None:
@@ -301,7 +301,7 @@ def _interrupted(result: Any, store: Store | None, code: int) -> RaceInterrupted
 
 @dataclass
 class Feed(Generic[R]):
-    """Submits cells to workers and collects their outcomes, those of prefetched cells included.
+    """Submits cells to workers and collects their outcomes, including prefetched cells.
 
     Free workers prefetch up to `ahead` blocks; `prefetched` are outcomes left by a replay; `known`
     returns outcomes that were made elsewhere, and count as evaluated now. `accept` is called with

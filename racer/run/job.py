@@ -45,7 +45,7 @@ R = TypeVar("R", bound=ContestResult)
 class Job:
     """How a contest is evaluated, recorded and shown: the arguments that all calls share.
 
-    `employ` makes a pool in place of that of `workers`;
+    `employ` makes the pool instead of `workers`;
     `rehearses`: the values of the first blocks are looked at.
     """
 
@@ -62,10 +62,10 @@ class Job:
     words: Words = RUNS
 
     def run(self, kind: Kind, given: Mapping[str, Any]) -> Any:
-        """Run the contest of these arguments, or continue the one in the store.
+        """Run the contest of these arguments, or continue the contest in the store.
 
-        Of a new one without a budget, that is what the workers can do until the deadline; that of a
-        recorded one may grow by a longer deadline.
+        A new contest without a budget gets what the workers can do until the deadline; a recorded
+        budget may grow with a longer deadline.
         """
         with opened(self.store) as file:
             held = file.reader if file is not None and file.holds_a_race else None
@@ -80,7 +80,7 @@ class Job:
             return self.start(contest_for(file, kind, given), file, wall)
 
     def start(self, contest: Contest[R], store: Store | None, wall: float | None = None) -> R:
-        """Run a contest, recorded in an open store, or continue the one that the store holds.
+        """Run a contest, recorded in an open store, or continue the store's contest.
 
         `wall`: seconds of wall time after which nothing begins.
         """

@@ -58,7 +58,7 @@ def resume(
 
     The race is rebuilt from its settings and the recorded outcomes, and its decisions
     are compared with the recorded ones. No recorded evaluation is repeated; for an objective
-    that depends on nothing but its arguments the result is that of a race never interrupted.
+    that depends on its arguments only, the result is the same as without interruption.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def resume(
     Raises
     ------
     StoreError
-        No race there, or one that cannot be continued: damaged, written by a newer version,
+        No race there, or a race that cannot be continued: damaged, written by a newer version,
         in use by another process, different from the given settings (with both values), or with
         a verdict that comes out otherwise when it is replayed.
     RaceInterrupted
