@@ -196,7 +196,7 @@ class Result(AnyResult, ABC):
 
     @property
     def probability_best(self) -> dict[int, float]:
-        """The posterior probability of each candidate that it is the best of those compared."""
+        """The posterior probability of each candidate that it is the best of all compared."""
         if self.rules.is_front:
             return {}
         return dict(enumerate(self.posterior.probability_best.tolist()))
@@ -293,7 +293,7 @@ class Result(AnyResult, ABC):
         return frame.rename_axis(index="candidate")
 
     def _run_times(self, candidate: int) -> RunTimes:
-        """Return the run times of a candidate; `capped` are those below the limit."""
+        """Return the run times of a candidate; `capped` counts caps below the limit."""
         known, runtime = self.known.of(candidate), self.rules.runtime
         limit = math.inf if runtime is None else runtime.limit
         others = known.unsuccessful()

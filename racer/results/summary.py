@@ -433,7 +433,7 @@ def _chance(gone: Elimination) -> str:
 
 
 def failure_counts(result: Result) -> str:
-    """Count the failed evaluations by status, those of programs by exit code."""
+    """Count the failed evaluations by status, of programs by exit code."""
     failures = ((f.status, failing_code(f.message)) for f in result.known.failures)
     counts = Counter(
         status.replace("timeout", "timed out") if code is None else f"ended with exit code {code}"
