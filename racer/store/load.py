@@ -37,7 +37,7 @@ __all__ = ["Report", "StoredResult", "check_store", "load", "load_record"]
 
 
 class StoredResult(NamedTuple):
-    """A result, and the settings of the race, those decoded that JSON can hold.
+    """A result, and the settings of the race, decoded where JSON can hold them.
 
     `is_ours`: this user began it.
     """
@@ -68,7 +68,7 @@ def load(store: str | PathLike[str]) -> AnyResult:
     Raises
     ------
     StoreError
-        No race there, a damaged one, or one that cannot be made again from the file alone: with a
+        No race there, a damaged race, or a race that the file alone cannot rebuild: with a
         decider, a repair hook or parameters that are not racer's own.
 
     Examples

@@ -153,7 +153,7 @@ class Reader:
         return str(text)
 
     def _check_names(self, setup: schema.Setup) -> None:
-        """Raise StoreError unless the settings are those of a contest of its kind."""
+        """Raise StoreError unless a contest of this kind has exactly these settings."""
         kind: object = setup.kind
         if not isinstance(kind, str) or kind not in schema.ARGUMENTS:
             self.damaged(f"it holds a contest of the kind {setup.kind!r}")

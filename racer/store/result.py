@@ -62,7 +62,7 @@ _MORE = (
 
 
 def content_of(result: Any) -> str | None:
-    """Return the text of a result; None of a small one, or one that JSON cannot hold."""
+    """Return the text of a result; None if it is small, or JSON cannot hold it."""
     if not isinstance(result, Result) or result.evaluations < LEAST:
         return None
     if not _are_as_recorded(result.rules):
@@ -105,7 +105,7 @@ def is_result_of(reader: Reader, result: Any) -> bool:
 
 
 def _are_as_recorded(rules: Rules) -> bool:
-    """Return True if the outcomes of a result are those recorded, whatever they are."""
+    """Return True if a result's outcomes are as recorded, whatever they are."""
     special = (rules.runtime, rules.metric_names, rules.prices)
     return not rules.needs_spend and all(setting is None for setting in special)
 

@@ -170,7 +170,7 @@ class Store:
             self._write([("DELETE FROM ending", ())])
 
     def append(self, cell: Cell, outcome: Outcome) -> None:
-        """Record the outcome of a cell; those of the last 20 ms may be on disk a little later."""
+        """Record an outcome; the last 20 ms of outcomes may reach the disk a little later."""
         self._latest = {cell.key: outcome}
         self._queue(cell.key, outcome, cell.bound or 0.0)
         self._unwritten_seconds += outcome.seconds
