@@ -73,8 +73,8 @@ class Branches:
     ) -> list[bytes]:
         """Return the other branches than `here` that are not given up, the most promising first.
 
-        One is given up if its lower bound is above `limit`, and, the fraction `remaining` of the
-        budget being left, as halving does it with those of the largest bounds; not before it has
+        A branch is given up if its lower bound is above `limit`, or, as in halving with a fraction
+        `remaining` of the budget left, if its bound is among the largest; not before it has
         had some candidates for each of its parameters, unless the end of the budget is near.
         """
         known = [branch for branch in self._order if branch != here]

@@ -209,7 +209,7 @@ class History:
             yield self.held_out(index, candidates)
 
     def new_blocks(self, used: int) -> Iterator[int]:
-        """Yield the blocks after those used, while there are some."""
+        """Yield the blocks after the first `used`, while there are some."""
         for block in self.plan.stream.new_ones(used):
             length = self.plan.stream.length
             if length is not None and block >= length:

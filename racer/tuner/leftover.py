@@ -43,7 +43,7 @@ def _unseen(history: History, group: Sequence[int], left: int) -> Pairs:
 
 
 def ahead(history: History, elites: Sequence[int], pairs: Pairs) -> Iterator[list[Cell]]:
-    """Yield the cells after those of now: of the same candidates, then on held-out instances."""
+    """Yield the cells that come next: of the same candidates, then on held-out instances."""
     for pair in pairs:
         yield history.cells_of([pair])
     tested = [candidate for candidate in elites if candidate not in history.rejected]

@@ -139,7 +139,7 @@ class TunerRace:
         return Row.of(block, self.state.alive, told)
 
     def _caps_of(self, block: int) -> tuple[float, float] | tuple[None, None]:
-        """Return the cap of a block for this race, and that of a block which is new to all.
+        """Return the cap of a block for this race, and the cap of a block that is new to all.
 
         Where elites are known, the first is at least their worst time: they are not run again.
         """

@@ -31,7 +31,7 @@ RECENT = 500  # candidates that are learnt from, beside those still in
 class Outlook(NamedTuple):
     """What is expected of candidates: costs, their standard errors (k,); failures (k, places).
 
-    Costs are with the price of failures by chance; `score` with that of the others as well.
+    Costs include the price of failures by chance; `score` also the price of all others.
     """
 
     cost: NDArray[np.float64]
@@ -65,8 +65,8 @@ class Ranking:
     def outlook(self, candidates: Sequence[int]) -> Outlook:
         """Learn costs and failures of candidates; return what is expected of some.
 
-        Costs are learnt from those that fail on the fewest instances alone: in the unit of those
-        that fail, who may be far better, all others are equally far behind.
+        Costs are learnt only from candidates that fail on the fewest instances: in the unit of
+        failing ones, which may be far better, all others are equally far behind.
         """
         history, about = self._history, self._about(candidates)
         instance, runtime = history.plan.stream.instance, history.plan.rules.runtime
@@ -94,7 +94,7 @@ class Ranking:
         return Outlook(cost[at], sd[at], failing[at], (cost + FAR * fails)[at])
 
     def distinct(self, stay: tuple[int, ...], gone: Sequence[int], n: int) -> tuple[int, ...]:
-        """Return those that stay, but copies of others behind the best of those eliminated last."""
+        """Return the candidates that stay, with copies behind the best of the last eliminated."""
         latest = list(gone)[: max(_COMPARED - len(stay), 0)]
         some = sorted([*stay, *latest])
         costs = self._history.known.all_costs(some, self._history.plan.stream.instance)

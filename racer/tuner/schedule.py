@@ -83,7 +83,7 @@ class Schedule:
         return max(size if self._elites_are_free(race) else size - known, 0)
 
     def least(self, race: int) -> int:
-        """Return the smallest number of cells with which a race makes sense: that of one new candidate."""
+        """Return the fewest cells with which a race makes sense: for one new candidate."""
         return (1 if self._elites_are_free(race) else self.elites + 1) * self.blocks(race)
 
     def _elites_are_free(self, race: int) -> bool:

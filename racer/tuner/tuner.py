@@ -64,9 +64,9 @@ class Tuner(AskTell):
     instances : sequence, Instances or None
         Used again with new seeds when they run out. None: a noisy objective without instances.
     initial : sequence of configurations, or a result
-        Candidates of the first race, beside those sampled. Of a result (or several, in the
+        Candidates of the first race, beside sampled ones. Of a result (or several, in the
         sequence): the best, then each survivor that improves the mean over instances of the best
-        so far most; those outside the space are left out, with a `RacerWarning`. Of a Pareto
+        so far most; any outside the space are left out, with a `RacerWarning`. Of a Pareto
         front: up to 6 survivors for each metric, the best spread first.
     search : Search, optional
         How many elites survive, and how many are tested.

@@ -135,7 +135,7 @@ class Tuning:
 
     @property
     def alive(self) -> set[int]:
-        """The candidates of which more may be asked: where none succeeds, also of those eliminated."""
+        """The candidates of which more may be asked: where none succeeds, also eliminated ones."""
         if self.current is None:
             return {*range(len(self.history.configs))} - self.history.rejected
         return {*self.elites, *self.current.entrants, *self.history.finalists}
@@ -251,7 +251,7 @@ class Tuning:
                 self._note_set_aside(block, [o for row in rows for o in row.outcomes()])
 
     def _left_for_races(self) -> int | None:
-        """Return how many evaluations are left beside those of elites that were capped."""
+        """Return how many evaluations are left beside repeats of the elites' capped ones."""
         again = sum(
             outcome.status == "capped" and outcome.value != self.history.limit
             for candidate in self.elites
@@ -336,7 +336,7 @@ class Tuning:
         )
 
     def _race(self, kind: RaceKind, race: Proposed) -> Flow:
-        """Race candidates, then choose the elites among those left."""
+        """Race candidates, then choose the elites among the candidates left."""
         history, entrants, number = self.history, race.entrants, len(self.races)
         if kind == "race":
             blocks = race_blocks(history, number, entrants)
@@ -404,7 +404,7 @@ class Tuning:
         self.eliminations += [e.renumbered(entrants, steps) for e in state.eliminations]
 
     def _elites_after(self, current: TunerRace, ended: str, survivors: int) -> tuple[int, ...]:
-        """Return the elites that a race leaves: the best of those still in."""
+        """Return the elites that a race leaves: the best of all still in."""
         alive, entrants, rules = current.alive, current.entrants, self.history.plan.rules
         rejected, known, ranking = self.history.rejected, self.history.known, self._ranking
         succeeded = {c for c in entrants if known.mean(c) is not None and c not in rejected}
@@ -511,7 +511,7 @@ def race_blocks(history: History, race: int, entrants: Sequence[int]) -> Blocks:
 
 
 def selection_blocks(history: History, entrants: Sequence[int], shared: int) -> Blocks:
-    """Return the blocks of the last race, those that all know first.
+    """Return the blocks of the last race, the blocks that all know first.
 
     All entrants are protected on these, and on `shared` more.
     """
