@@ -77,10 +77,10 @@ class RacingPruner(BasePruner):
     than 16 of them, given as `instances`, the default is `CorrelatedTRace`, from the third on.
     It and the other deciders spend their error again at each test.
 
-    A trial is not pruned while its mean is better than that of the trial that speaks most
+    A trial is not pruned while its mean is better than the mean of the trial that speaks most
     against it, on their common instances. Values that are not finite are as if they had not
     been reported. A step counts once; steps may come in any order. Running trials count if they
-    have reported something since this process first asked about the trial in question: those
+    have reported something since this process first asked about the trial in question: trials
     whose process died do not. Failed and waiting trials do not count.
 
     Reports that are running means, as objectives for Optuna's MedianPruner make them, are
@@ -93,8 +93,8 @@ class RacingPruner(BasePruner):
     decider : str or Decider, optional
         "anytime", "bayesian-friedman", "f-race", "f-race-sign", "f-race-mean-rank", "t-race", or an
         object from `racer.deciders`; by default "anytime", or `CorrelatedTRace` with fewer than 16
-        instances. Those that compare complete blocks compare each trial
-        up to the first instance that it lacks, in the order of the running trial; and those that
+        instances. Deciders that compare complete blocks compare each trial
+        up to the first instance that it lacks, in the order of the running trial; deciders that
         need a budget cannot be used.
     instances : int, optional
         How many there are: then steps are instances in any order, a step that is none of 0 to instances - 1 is an error, and a trial

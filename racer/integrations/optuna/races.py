@@ -179,7 +179,7 @@ class Races:
         )
 
     def _run_to_its_end(self, number: int, elites: list[int], fresh: list[int]) -> set[int]:
-        """Run a race until it ends or all new trials are dropped; return those that are not."""
+        """Run a race until it ends or no new trial is left in it; return the new trials left."""
         record, n = self.record, len(self.instances)
         trials, alive, rules = [*elites, *fresh], set(fresh), self._rules(elites, fresh)
         state = State.new(rules, len(trials), n_instances=n, n_blocks=n)
@@ -339,12 +339,11 @@ def race_study(
 
     In each race the study's sampler proposes `trials` configurations, and all of them are
     evaluated on one instance after another, in an order drawn anew for each race; after each
-    instance the decider drops those that cannot win. A trial that is dropped ends as PRUNED with
-    its mean, one that stays to the last instance as COMPLETE with its mean over all: these values
-    are comparable. (Of several directions Optuna takes no value of a pruned trial.) Those with the
-    best means, the elites, take part in each race with
-    the values that they have, at no cost, and cannot be dropped; a race ends when only they are
-    left.
+    instance the decider drops trials that cannot win. A trial that is dropped ends as PRUNED with
+    its mean, a trial that stays to the last instance as COMPLETE with its mean over all: these
+    values are comparable. (Of several directions Optuna takes no value of a pruned trial.) The
+    trials with the best means, the elites, take part in each race with the values that they have,
+    at no cost, and cannot be dropped; a race ends when only they are left.
 
     Any sampler, any storage. A sampler that ends a study when it has no more to propose, as
     `GridSampler` does, ends the races, until the budget is larger or the sampler another.
@@ -375,12 +374,12 @@ def race_study(
         as in `study.ask`, and the config is the dict of parameters. A race that goes on calls it
         again on its recorded trials, which suggest the same again.
     budget : int
-        Evaluations in all, those recorded before included; never exceeded. A race is made smaller
+        Evaluations in all, recorded ones included; never exceeded. A race is made smaller
         if the budget could not pay for all its trials on all instances.
     decider : str or Decider, optional
         As in `racer.race`. None: `TRace(alpha=0.3)`, for values without outliers. It drops early,
         for many trials; "anytime" is for cases where losing a good one is expensive. With several
-        directions the one that `objective` asks for, to a front `BayesianFront(confidence=0.9)`.
+        directions the default of `objective`, to a front `BayesianFront(confidence=0.9)`.
     metrics : mapping of str to "min", "max" or Metric, optional
         Of a study with several directions: the metrics of `evaluate`, one for each direction,
         in their order. None: the study's `metric_names`.
@@ -413,8 +412,8 @@ def race_study(
     Raises
     ------
     SettingError, ObjectiveError, CandidateError, BudgetError
-        Invalid settings, before any trial is asked for: other settings than those that the study
-        has been raced with, for one.
+        Invalid settings, before any trial is asked for: other settings, for one, than the study
+        has been raced with.
     RaceStateError
         Another process has continued the races of this study.
     ScoresError

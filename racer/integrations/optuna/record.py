@@ -119,7 +119,7 @@ class StudyRecord:
         return bool(name == type(self.study.sampler).__name__ and budget <= within)
 
     def in_race(self, race: int) -> list[int]:
-        """Return the numbers of the trials of a race, without those that failed before it."""
+        """Return the numbers of the trials of a race, without trials that failed before it."""
         return [
             n
             for n, t in self._trials.items()
@@ -154,7 +154,7 @@ class StudyRecord:
         return [mean_of(column.tolist()) for column in np.atleast_2d(self.aim.costs(row).T)]
 
     def is_feasible(self, number: int) -> bool:
-        """Return whether a trial violates no constraint; also of one that has not ended.
+        """Return whether a trial violates no constraint, even if it has not ended.
 
         SettingError if the sampler's `constraints_func` needs values.
         """
@@ -182,7 +182,7 @@ class StudyRecord:
         return self._trials[number] if self.of(number) else self._handle(number)
 
     def ask(self, race: int) -> int:
-        """Return the number of a new trial of a race: one that was half asked for, if there is."""
+        """Return the number of a new trial of a race, a half-asked one if there is any."""
         number, self._half_asked = self._half_asked, None
         if number is not None:
             self._refresh(number)

@@ -134,7 +134,7 @@ class Fit:
                 resource_tracker.unregister(folder, "folder")
 
     def failed(self, outcome: Outcome) -> Measurements:
-        """Return, of a fit that was stopped or killed, what scikit-learn has of one that failed."""
+        """Return scikit-learn's record of a failed fit for a fit that was stopped or killed."""
         error = self._given["error_score"]
         if error == "raise":
             raise ObjectiveError(f"a fit was ended ({outcome.status}): {outcome.message}")

@@ -117,7 +117,7 @@ class Fits(OnlyNeeded):
 
     @property
     def are_elsewhere(self) -> bool:
-        """Whether fits run in worker processes, those of the active backend."""
+        """Whether fits run in worker processes, of the active joblib backend."""
         return self._n_jobs > 1 or self.limits.forked(timed=False) is not None
 
     def employ(self, configs: Sequence[Any]) -> Self:
@@ -169,12 +169,12 @@ class Fits(OnlyNeeded):
         return replace(outcome, status=status, value=None, message=lost)
 
     def _raced(self, names: Sequence[str]) -> str:
-        """Return the score that is raced by: the only one, that of `refit`, or the first."""
+        """Return the score that is raced by: the only one, `refit`'s, or the first."""
         return self._refit if self._refit in names else names[0]
 
     @property
     def metric(self) -> str:
-        """The score that is raced by, among those known."""
+        """The score that is raced by, among the known scores."""
         names = dict.fromkeys(name for found in self.known.values() for name in found)
         tested = [name.removeprefix("test_") for name in names if name.startswith("test_")]
         return self._raced(tested)
@@ -209,7 +209,7 @@ class Fits(OnlyNeeded):
         return results
 
     def finish(self) -> list[Cell]:
-        """Forget the fits that have not begun; return those whose outcomes are still to come."""
+        """Forget the fits that have not begun; return cells with outcomes still to come."""
         return [self._cells[cell.key] for cell in self._workers.finish()]
 
     def __enter__(self) -> Self:

@@ -40,7 +40,7 @@ ConfigStore.instance().store("racer", _SETTINGS, group="hydra/sweeper", provider
 class RacerSweeper(Sweeper):  # type: ignore[misc]  # Hydra has no types here
     """Race all combinations if the budget pays for the first test of each; otherwise tune.
 
-    `rules` are those of `racer.Race` and `racer.Tuner`.
+    `rules` are the settings of `racer.Race` and `racer.Tuner`.
     """
 
     def __init__(
