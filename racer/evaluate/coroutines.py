@@ -169,6 +169,7 @@ class Coroutines:
                 tries[trouble] += 1
                 pause = self._refused(begun, error) if trouble == "refused" else 0.0
                 if tries[trouble] < _TRIES[trouble]:
+                    # asleep outside its slot: other calls may run, and this one may be withdrawn
                     call.is_idle = True
                     await asyncio.sleep(self._pace.backoff(tries[trouble], pause))
                     continue
@@ -181,6 +182,7 @@ class Coroutines:
 
     async def _begins(self, call: _Call) -> bool:
         """Wait for the turn of a call; return False if it has been withdrawn."""
+        # one call at a time looks at the pace, or several would take the same gap
         async with self._turn:
             while (wait := self._pace.wait(self._loop.time())) > 0.0:  # noqa: ASYNC110
                 await asyncio.sleep(wait)  # which a refusal may prolong meanwhile

@@ -143,6 +143,7 @@ class Futures:
 
     def submit(self, cell: Cell) -> None:
         """Queue a cell; before the first, raise ObjectiveError if the task cannot reach a worker."""
+        # not before the first cell: a race that is only replayed needs no workers
         if self._contents is not None:
             self._check_task(self._contents)
             self._contents = None
@@ -167,10 +168,12 @@ class Futures:
 
     def _submit_next(self) -> None:
         """Submit the cells of the queue that is due."""
+        # a retry begins in an empty pool, so that the next death is known to be its own
         if self._is_retrying and (self._in_flight or any(self._without_task.values())):
             return
         together, alone = self._queues[Attempt.RETRY_TOGETHER], self._queues[Attempt.RETRY_ALONE]
         self._is_retrying = bool(together or alone)
+        # one at a time: a cell that kills its worker now is the culprit
         if alone and not together:
             self._submit(alone.popleft(), Attempt.RETRY_ALONE)
             return
@@ -227,6 +230,7 @@ class Futures:
             return
         self._missed.add(cell.key)
         self._without_task[attempt].append(cell)
+        # one load for each worker, however many cells have missed the task there
         if worker not in self._loads:
             future = self._submitter.submit(LoadTask(self._transport))
             self._loads[worker] = future

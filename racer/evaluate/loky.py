@@ -205,6 +205,7 @@ class ParallelCalls(OnlyNeeded):
         self._cells: list[Cell] = []
         self._called: list[Cell] = []
         self._results: Generator[tuple[int, Outcome], None, None] | None = None
+        # joblib fetches calls in threads of its own
         self._lock = threading.Lock()
         self._begun: dict[int, Cell] = {}  # fetched by joblib and without an outcome
         self._received = 0

@@ -123,6 +123,7 @@ def undisturbed(evaluate: Callable[..., Any], *args: Any) -> Any:
     try:
         return run_as_user(evaluate, *args)
     finally:
+        # before all else, or two processes would go on with one race
         end_fork_of(process)
         if settings is not None:
             settings.put_back()

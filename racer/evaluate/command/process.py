@@ -143,6 +143,7 @@ class DeferredSignals:
                 raise
 
     def __exit__(self, *error: object) -> None:
+        # a copy, as `_restore` empties it; deferred calls come last, because they may raise
         handlers = dict(self._handlers)
         try:
             self._restore()
