@@ -245,6 +245,7 @@ class AskTell(ABC):
                     else "was not asked for: tell only cells that ask() returned, within their block"
                 )
             )
+        # the usual case is the very cell; only a copy has to be compared
         if cell is not asked:
             check_same(cell, asked)
         told[key] = self._counted(asked, outcome)
@@ -305,9 +306,11 @@ class AskTell(ABC):
         except StopIteration:
             pass
         except BaseException as error:
+            # a generator that has raised would seem to have ended: keep the reason
             self._running = error
             raise
         if is_over and self._callbacks:
+            # known only now: the flow noted its end without a result
             result = self.result()
             self._notes[:] = [
                 replace(note, result=result) if isinstance(note, RaceEnded) else note
