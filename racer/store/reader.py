@@ -196,6 +196,7 @@ class Reader:
         for table, statement in schema.TABLES.items():
             if written.get(table) != statement:
                 self.damaged(f"its table {table!r} is not that of a store")
+        # a trigger would act on each row that racer writes
         if self.rows("SELECT 1 FROM sqlite_master WHERE type = 'trigger'"):
             self.damaged("it has triggers, which no store has")
         heads = self.rows("SELECT outcomes, checksum FROM recorded")
