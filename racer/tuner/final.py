@@ -58,6 +58,7 @@ class FinalStage:
         self._look()
         leader: int | None = None
         while self._room > 0:
+            # challengers while the leader's own check, a cell on each new instance, stays paid for
             if leader is None and self._room > len(self._new(self._lead)):
                 pairs = self._challenge()
             else:
@@ -67,10 +68,12 @@ class FinalStage:
                 break
             used = self._history.evaluations
             yield from _evaluate(self._history, pairs)
+            # nothing was new: to ask again would never end
             if self._history.evaluations == used:
                 break
             self._some.update(candidate for candidate, _ in pairs)
             self._look()
+            # it failed its check, and its successor has to stand the same
             if leader is not None and self._has_lost(leader):
                 leader = self._pool[self._lead]
         self._put_in_order(leader)
@@ -107,6 +110,7 @@ class FinalStage:
         place, used = self._history.plan.stream.instance_or_block, self._history.blocks_used
         seen = {place(b) for b in blocks}
         some = [b for b in range(self._failing.shape[1]) if place(b) not in seen]
+        # rounded, so that blocks of about equal risk keep a fixed order, used ones first
         risk = self._failing[k].round(3)
         return sorted(some, key=lambda b: (-risk[place(b)], b >= used, b))
 
@@ -121,6 +125,7 @@ class FinalStage:
         seen = {*known.of(candidate), *(b for c, b in taken if c == candidate)}
         of_leader = known.of(self._pool[self._lead])
         length = self._history.plan.stream.length
+        # of so many blocks at least one is new to both
         most = len(seen) + len(of_leader) + 1
         new = range(most if length is None else min(most, length))
         blocks = (b for b in (*sorted(of_leader), *new) if b not in seen)
@@ -134,12 +139,14 @@ class FinalStage:
         if sure(self._failing)[lead]:  # whoever passes is better, the most expensive as well
             ahead = min(ahead, 2.0 * self._cost.max() - self._cost.min())
         gain = np.maximum(ahead - self._cost, 0.0)
+        # it counts as far as the candidate is likely to pass on every instance
         gain *= (1.0 - self._failing).prod(axis=1)
         gain[lead] = 0.0
         for k in (-gain).argsort(kind="stable")[: 2 * n].tolist():
             if gain[k] > 0.0:
                 pairs += self._doubt(k, pairs) or self._shared(k, pairs)
         for _ in range(n):
+            # Thompson sampling: a runner-up is compared as often as it may be the best
             drawn = self._score + self._sd * self._rng.standard_normal(len(self._score))
             drawn[lead] = np.inf
             for k in (int(drawn.argmin()), lead):

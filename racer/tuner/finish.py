@@ -38,6 +38,7 @@ class Finish:
         history = self._history
         some = self._first(elites)
         for at, size in enumerate(_ROUNDS):
+            # of what is left now: a round that needs less leaves more to the next
             until = history.evaluations + -(-(history.left() or 0) // (len(_ROUNDS) - at))
             some = some if at == 0 else self._best(some)
             some = history.finalists = some[: size * len(elites)]
@@ -52,6 +53,7 @@ class Finish:
                 yield Asked(partial(history.cells_of, now), partial(ahead, history, some, later))
                 for _, block in now:
                     history.use(block)
+                # nothing was used up: it would go on for ever
                 if history.is_free(spent):
                     return
         history.finalists = self._best(some)

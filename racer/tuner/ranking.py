@@ -75,6 +75,7 @@ class Ranking:
             costs = np.where(np.isinf(costs), np.inf, runtime.as_costs(costs))
         failing, chance = self._failing(about)
         if (penalty := history.lost.penalty) is not None:
+            # a penalty in place of a cost (PAR10, say) is a failure, not a size to learn from
             costs = np.where(costs == penalty, np.inf, costs)
         fails = sure(failing)
         good = np.isfinite(costs).any(axis=0)
@@ -100,6 +101,7 @@ class Ranking:
         costs = self._history.known.all_costs(some, self._history.plan.stream.instance)
         copies = self._proposals.note_copies(some, costs)
         found = copies.distinct(stay)
+        # copies left too few different ones: the best of the eliminated fill up
         if len(found) < min(n, len(stay)) and latest:
             found = copies.distinct((*found, *self.expected_best_first(sorted(latest))))[:n]
         return tuple(dict.fromkeys((*found, *stay)))

@@ -157,6 +157,7 @@ class Tuning:
         So many of the first phase's races have been `replaced`.
         """
         history = self.history
+        # the opening stands for the first races: the schedule goes on behind them
         self._begun = len(self.races) if phase else -replaced
         while (proposed := self._proposed(phase, left := self._left_for_races())) is not None:
             used, spent = history.evaluations, history.known.spent
@@ -262,6 +263,7 @@ class Tuning:
             return None
         total = self.history.evaluations + left
         reserved = round(_RESERVED * total) if self._is_large_and_noisy(left) else 0
+        # where the final stage is needed there is no finish: one reserve serves either
         return max(left - again - max(reserved, kept(self.history, total)), 0)
 
     def _finish(self) -> Flow:
