@@ -197,6 +197,7 @@ class RacingPruner(BasePruner):
         maximize = is_maximized(study)
         own = costs_on(memory.steps, [trial], maximize=maximize)[:, 0]
         known = np.flatnonzero(~np.isnan(own))
+        # too few values, no usable new one, or no instance left that pruning would save
         if len(known) < self.first_test or np.isnan(own[-1]) or len(own) == self.instances:
             return False
         opponents = [other for other in trials if _counts(other, trial, memory)]
@@ -238,6 +239,7 @@ class RacingPruner(BasePruner):
             running = [t for t in trials if t.state == TrialState.RUNNING]
             for number in set(memories) - {t.number for t in running}:  # have ended
                 memories.pop(number, None)
+            # a running trial counts once it has reported more than now, which a dead one never does
             had = {t.number: len(t.intermediate_values) for t in running}
             memories[trial.number] = _Memory(had)
         memory = memories[trial.number]
@@ -293,6 +295,7 @@ def _judge_by_race(
     lacks = np.isnan(costs)
     ends = np.where(lacks.any(axis=0), lacks.argmax(axis=0), len(costs))
     columns = np.flatnonzero(ends > 0)
+    # besides the trial itself another one must have all blocks
     if np.count_nonzero(ends == len(costs)) < 2:
         return None
     state = decider.start(Setting(len(columns), rng_for(seed, "decider")))

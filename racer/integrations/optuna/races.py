@@ -149,6 +149,7 @@ class Races:
         before = sum(len(record.of(e)) for e in elites)
         infeasible = [trial for trial in fresh if not record.is_feasible(trial)]
         fresh = [trial for trial in fresh if trial not in infeasible]
+        # on one instance only: the value is for the sampler, and drops nobody
         self._evaluate([(trial, 0) for trial in infeasible])
         self._raced.update(fresh)
         alive = set(fresh)
@@ -157,6 +158,7 @@ class Races:
         self._evaluate([(trial, block) for trial in sorted(alive) for block in range(n)])
         for trial in [*infeasible, *fresh]:
             record.end(trial)
+        # recorded ones included, so that a resumed study spends as if never interrupted
         self._spent += sum(len(record.of(i)) for i in numbers) - before
         usable = set().union(*map(record.succeeded, self._raced))
         self._warn_of(set(range(n)) - usable)

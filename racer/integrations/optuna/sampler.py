@@ -262,6 +262,7 @@ class RacingSampler(BaseSampler):
                     f"{len(study.directions)}: use NSGAIISampler or TPESampler"
                 )
             known, model = History(is_maximized(study), self._by_instance), None
+        # Optuna asks several times for one trial, whose values must come from one view
         elif last.trial == trial.number:
             return last
         else:

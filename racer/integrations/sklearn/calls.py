@@ -68,6 +68,7 @@ class Desk(ParallelBackendBase):
     def take(self, evaluate_candidates: Evaluate) -> Fit:
         """Return a fit as the search would make it."""
         with suppress(_TakenError):
+            # scikit-learn prepares a fit for this candidate; `submit` takes it, and raises
             evaluate_candidates([{}])
         if self.taken is None:
             raise TypeError("scikit-learn's search makes no call of joblib")

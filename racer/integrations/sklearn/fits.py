@@ -184,6 +184,7 @@ class Fits(OnlyNeeded):
     ) -> list[tuple[int, float]]:
         """Fit a candidate on more folds, without a race; return folds and scores, NaN if failed."""
         cells = [
+            # `held_out` keeps their keys apart from the cells of the race
             Cell(fold, candidate, config, None, fold, held_out=True, instance_index=fold)
             for fold in folds
         ]

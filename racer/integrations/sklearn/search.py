@@ -103,8 +103,10 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         given = {name: getattr(self, name) for name in ("cv", "verbose", "pre_dispatch")}
         folds = OneFold(self._splitter(y, params.get("groups")))
         self._data = (X, y), params
+        # scikit-learn sees a single split: one call of joblib is then one fit
         self.cv, self.pre_dispatch = folds, "all"
         self._shows = self.verbose >= 1
+        # 1 shows the race; from 2 on scikit-learn shows its fits as well
         self.verbose = self.verbose if self.verbose > 1 else 0
         try:
             with ExitStack() as self._at_first:  # until scikit-learn has chosen its backend
@@ -173,6 +175,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         warn_of_failures(results)
         if result.best is None and len(result.configs) > 1:
             warn(f"{result.verdict[0]} best_params_ is the first of those that rank first")
+        # in place: scikit-learn goes on with this very dictionary
         found.clear()
         found.update(results)
 
