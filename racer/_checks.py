@@ -182,7 +182,7 @@ def instead(name: str, names: Iterable[str], do: str = "give ") -> str:
 
 
 def no_attribute(item: object, name: str) -> NoReturn:
-    """Raise AttributeError for what an object does not have, with a hint if the name is public."""
+    """Raise AttributeError for a name that an object lacks, with a hint if the name is public."""
     if hasattr(type(item), name):  # a property, which raises its own
         object.__getattribute__(item, name)
     public = [] if name.startswith("_") else [one for one in dir(item) if not one.startswith("_")]
