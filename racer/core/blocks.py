@@ -61,7 +61,7 @@ class Place(NamedTuple):
 def in_random_order(cells: Iterable[Cell]) -> Iterator[Cell]:
     """Yield cells, block by block, in an order drawn from the block's seed alone.
 
-    A machine that becomes slower or faster would else favour whoever comes first on each block.
+    A machine that becomes slower or faster would else favour the first candidate on each block.
     """
     for _, group in groupby(cells, attrgetter("held_out", "block")):
         some = list(group)

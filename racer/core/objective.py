@@ -162,7 +162,7 @@ class Pareto(Combined):
         Two to eight metrics that `evaluate` returns. The first is the value that tables and events
         show. In an Optuna study, which has directions, the names alone.
     *names : str
-        Those that decide, if others are to be recorded only.
+        The metrics that decide, if others are to be recorded only.
 
     Examples
     --------

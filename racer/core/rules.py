@@ -268,7 +268,7 @@ class Rules:
     def expected_prices(
         self, configs: Sequence[Any], instances: Sequence[Any] | None
     ) -> Prices | None:
-        """Return the expected price of each evaluation; None where there is no money in it."""
+        """Return the expected price of each evaluation; None where no money is counted."""
         if self.prices is None and not self.is_paid:
             return None
         return Prices(self.prices, configs, instances)

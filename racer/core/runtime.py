@@ -157,7 +157,7 @@ class Runtime:
         return self.slackened(float(np.median(known.mean(axis=0))))
 
     def slackened(self, seconds: float) -> float:
-        """Return `slack` times so much, at most the limit."""
+        """Return `slack` times this time, at most the limit."""
         return min(self.limit, self.slack * seconds)
 
     @property
