@@ -195,7 +195,7 @@ class Actors(Submitter):
         return future.cancel()
 
     def close(self, futures: Collection[Future[Any]]) -> None:
-        """Cancel what has not begun; an evaluation that runs goes on until it returns."""
+        """Cancel calls that have not begun; a running evaluation goes on until it returns."""
         for future in futures:
             future.cancel()
         self._engine.close(self._close)

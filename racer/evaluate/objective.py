@@ -229,7 +229,7 @@ def judge(answer: Any) -> tuple[Status, float | None, str]:
 
 
 def _shown(answer: Any) -> str:
-    """Return what a value of a plain type is, or the shape of an array."""
+    """Return the text of a value of a plain type, or the shape of an array."""
     if isinstance(answer, np.ndarray) and answer.ndim:
         return f": its shape is {answer.shape}"
     is_plain = type(answer) in {str, bytes, list, tuple, bool, complex}
@@ -241,7 +241,7 @@ SPEND = "spend"
 
 
 def without_spend(answer: Mapping[Any, Any], metrics: object) -> tuple[Any, float | None]:
-    """Return the value of `evaluate` and its spend, None if unknown; Misbehaved if it is no amount.
+    """Return the value of `evaluate` and its spend, None if unknown; Misbehaved if not an amount.
 
     Without `metrics`, one number in the mapping is returned as that number.
     """
@@ -265,7 +265,7 @@ USELESS = (MAPPING, NO_MAPPING, COROUTINE, NO_MONEY)
 
 
 def check_useful(outcome: Outcome) -> None:
-    """Raise ObjectiveError if an outcome shows that evaluate never returns what is asked for."""
+    """Raise ObjectiveError if an outcome shows that evaluate never returns a usable value."""
     if outcome.message.startswith(USELESS):
         raise ObjectiveError(
             f"evaluate {outcome.message}; nothing is recorded, and nothing else was evaluated"

@@ -1,4 +1,4 @@
-"""The process is the user's: what an evaluation sets of it is put back."""
+"""The process is the user's: settings that an evaluation changes are put back."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class _Settings:
         self._locale = locale.setlocale(locale.LC_ALL)
 
     def put_back(self) -> None:
-        """Set again what has changed."""
+        """Restore all settings that have changed."""
         if warnings.filters is not self._filters or self._filters != self._entries:
             warnings.filters, self._filters[:] = self._filters, self._entries
             with warnings.catch_warnings():  # which makes Python look at the filters anew
@@ -136,7 +136,7 @@ def end_fork_of(process: str) -> None:
 
 
 def watched_by_user(callback: Callable[[Any], object]) -> Callable[[Any], None]:
-    """Return a callback that runs in the user's error mode; what it sets stays."""
+    """Return a callback that runs in the user's error mode; its changes stay."""
 
     @functools.wraps(callback)
     def call(event: Any) -> None:
@@ -161,7 +161,7 @@ def settings_put_back() -> Iterator[None]:
 
 @contextmanager
 def process_put_back() -> Iterator[None]:
-    """Put back what the evaluations of a run set, and the generators, which are seeded for each."""
+    """Put back settings that a run's evaluations change, and the generators, seeded for each."""
     before = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
         with settings_put_back():

@@ -142,7 +142,7 @@ def unpacked(message: str) -> Any:
 
 
 def mapped(path: str) -> Any:
-    """Return what the driver wrote to a file by `joblib.dump`; its arrays stay in the file."""
+    """Return the object that the driver wrote by `joblib.dump`; its arrays stay in the file."""
     return joblib.load(path, mmap_mode="r")
 
 

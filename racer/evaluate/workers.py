@@ -43,8 +43,8 @@ class Workers:
     ----------
     n : int
         1 evaluates in this process; more, or -1 (all cores), in joblib workers: loky, unless
-        `joblib.parallel_config` names another backend. Of a coroutine function, so many calls run
-        at a time, in an event loop. Of an executor: how many workers it has.
+        `joblib.parallel_config` names another backend. Of a coroutine function, this number of
+        calls run at a time, in an event loop. Of an executor: how many workers it has.
     executor : concurrent.futures.Executor, Dask client or the module ray, optional
         Evaluates instead, and stays open. Cells go to an executor one by one; on Dask each worker
         has an actor, with a cell prefetched, and on Ray each CPU.

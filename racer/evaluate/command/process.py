@@ -104,7 +104,7 @@ def run(argv: Sequence[str], program: str, until: float = math.inf, cwd: str | N
 def attended(
     argv: Sequence[str], follow: Callable[[subprocess.Popen[bytes]], T], **settings: Any
 ) -> T:
-    """Start a program and follow it; kill what still runs of its group then, or at Ctrl-C."""
+    """Start a program and follow it; at its end, or at Ctrl-C, kill the rest of its group."""
     child: subprocess.Popen[bytes] | None = None
     leads = deadline.get() is None  # else it is in a group that its watcher ends
     try:

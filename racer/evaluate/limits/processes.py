@@ -137,7 +137,7 @@ def write(descriptor: int, outcome: Outcome) -> None:
 
 
 def parse(line: bytes, seconds: float = 0.0) -> Outcome:
-    """Return the outcome in a line; an invalid one if there is none in it."""
+    """Return the outcome in a line; an invalid one if it holds no outcome."""
     with suppress(ValueError, TypeError, RecursionError, RaceStateError):
         fields = json.loads(line)
         outcome = Outcome(**fields)
