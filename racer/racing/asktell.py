@@ -68,7 +68,7 @@ class Notes(list[Any]):
 
 
 class Asked:
-    """Cells that a contest needs, made when they are looked at, and what has been told of them.
+    """Cells that a contest needs, made when they are looked at, and the outcomes told so far.
 
     `later` yields the cells that may follow, of one block after the other, the likeliest first.
     """
@@ -194,7 +194,7 @@ class AskTell(ABC):
     def ask(self) -> tuple[Cell, ...]:
         """Return the cells that are required next and have no outcome; empty when over.
 
-        Those of a block are in an order drawn from the seed and the block.
+        Cells of a block are in an order drawn from the seed and the block.
 
         Raises
         ------
@@ -206,7 +206,7 @@ class AskTell(ABC):
         return tuple([cell for cell in cells if cell.key not in told] if told else cells)
 
     def ahead(self, blocks: int) -> Iterator[Cell]:
-        """Yield cells that may be asked for after these, of up to so many blocks, block by block.
+        """Yield cells that may be asked for next, of up to this number of blocks, block by block.
 
         They depend on the outcomes so far only; one asked for later is the same.
         With a budget of money there are none: unneeded cells would be paid for.
@@ -365,7 +365,7 @@ def _differ(one: Any, other: Any) -> bool:
 
 
 def check_time(cell: Cell, value: float | None) -> None:
-    """Raise RaceStateError for a value that is no run time."""
+    """Raise RaceStateError for a value that is not a run time."""
     if value is not None and value < 0.0:
         where = "held-out instance" if cell.held_out else "block"
         raise RaceStateError(

@@ -44,10 +44,10 @@ def race(
 ) -> Flow:
     """Race candidates block by block until the race is over; return its end.
 
-    `pays`: whether the budget pays for so many cells; `slow`: which candidates have reached the
-    cap of run times on every block, `caps` which cells are evaluated again in the end. A request is
-    answered by a row of the table; by None if the blocks of `order` have changed, so
-    that another request follows.
+    `pays`: whether the budget pays for a number of cells; `slow`: which candidates have reached the
+    cap of run times on every block, `caps` which cells are evaluated again in the end. A request
+    is answered by a row of the table; by None if the blocks of `order` have changed, so that
+    another request follows.
     """
     while (over := _why_over(rules, state, order, pays)) is None:
         asked = order.peek() or 0
