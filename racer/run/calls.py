@@ -69,7 +69,7 @@ def race(
         tried again. An evaluation without finite numbers costs its cell: it ranks
         last in its block and is listed in `RaceResult.failures`. Called with an int seed, equal
         for all candidates of a block; `random` and `np.random` are seeded with it before each call
-        (but of coroutines, which run side by side: draw from the seed). It must not change its
+        (except coroutines, which run side by side: draw from the seed). It must not change its
         arguments: in this process the next call gets the same objects.
     instances : sequence, Instances or None
         Objects of any type, taken in the order given, and again with new seeds when they run out
@@ -103,7 +103,7 @@ def race(
         Repeats the race; None draws one, which the result names.
     n_jobs : int, executor, Dask client, the module ray, or Workers
         1 evaluates in this process; more, or -1 (all cores), in joblib workers: loky, unless
-        `joblib.parallel_config` names another backend. Of a coroutine function, so many calls run
+        `joblib.parallel_config` names another backend. Of a coroutine function, that many calls run
         at a time, in an event loop. A `concurrent.futures.Executor` or a cluster evaluates
         instead, and stays open. `racer.Workers` says more. The result is the same.
     limits : Limits, optional
@@ -184,7 +184,7 @@ def tune(
 ) -> TuneResult:
     """Find the best configuration of a space, by races in series (iterated racing).
 
-    The first race is among configurations from the whole space. Those that survive it, the
+    The first race is among configurations from the whole space. Its survivors, the
     elites, race against new ones sampled around them, in a neighbourhood that narrows from race
     to race; of several drafts of each, a surrogate of the costs known so far takes the most
     promising. Elites keep their outcomes, and are safe until the others have seen the same
@@ -210,7 +210,7 @@ def tune(
         result, or of the path of a store (or several of either, in the sequence): the best, then
         each survivor that improves the mean over instances of the best so far most. Results that
         share instances and metrics are taken together, on instances that all have seen. Of a
-        Pareto front: up to 6 survivors for each metric, the best spread first. Those outside
+        Pareto front: up to 6 survivors for each metric, the best spread first. Any outside
         the space are left out, with a `RacerWarning`.
     search : Search, optional
         What only a tuning has: how many elites survive and are tested, and how many races are
@@ -229,7 +229,7 @@ def tune(
         As in `racer.race`. To the front, the elites of a race are the members of its front that
         cover it best.
     decider : str or Decider, optional
-        Decides in each race; as in `racer.race`, but for `min_survivors`, whose part the elites have.
+        Decides in each race; as in `racer.race`, except `min_survivors`: the elites take its part.
         None: "best-for-budget" ("bayesian-friedman" for run times that are capped; of several metrics
         "front" or "goal-for-budget"), or, with a store, the recorded one.
     seed : int >= 0, optional

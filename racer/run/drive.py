@@ -482,7 +482,7 @@ class Feed(Generic[R]):
             self._keep(cell, outcome)
 
     def left(self) -> dict[CellKey, Outcome]:
-        """Return the outcomes that were not requested, or are known beyond what was."""
+        """Return the outcomes that were not requested, or are known beyond the request."""
         return self._prefetched | self._kept | self._reusable
 
     def unused(self) -> Unused:

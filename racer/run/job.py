@@ -64,8 +64,8 @@ class Job:
     def run(self, kind: Kind, given: Mapping[str, Any]) -> Any:
         """Run the contest of these arguments, or continue the contest in the store.
 
-        A new contest without a budget gets what the workers can do until the deadline; a recorded
-        budget may grow with a longer deadline.
+        A new contest without a budget gets all that the workers can do until the deadline; a
+        recorded budget may grow with a longer deadline.
         """
         with opened(self.store) as file:
             held = file.reader if file is not None and file.holds_a_race else None
@@ -133,13 +133,13 @@ class Job:
             raise
 
     def _recorded(self) -> Mapping[str, Any]:
-        """Return what a store keeps of how a contest is evaluated: the jobs of a program, too."""
+        """Return how a contest is evaluated, for the store: the jobs of a program, too."""
         jobs = self.workers.n
         has_jobs = isinstance(self.evaluate, Command) and jobs != 1
         return asdict(self.limits) | ({"jobs": jobs} if has_jobs else {})
 
     def _check(self, contest: Contest[Any]) -> None:
-        """Raise an error for what cannot work in this contest, before anything is recorded."""
+        """Raise an error for settings that cannot work here, before anything is recorded."""
         runtime, timeout = contest.rules.runtime, self.limits.timeout
         check_objective(self.evaluate, timed=runtime is not None)
         if isinstance(self.evaluate, Command) and not self.evaluate.reads_objects:
@@ -166,7 +166,7 @@ def is_seen() -> bool:
 
 
 def _check_output(contest: Contest[Any]) -> None:
-    """Refuse what a program that prints one number, or nothing, cannot give."""
+    """Refuse settings that a program which prints one number, or nothing, cannot serve."""
     rules = contest.rules
     names = [] if rules.metrics is None else [*rules.metrics]
     if names or rules.needs_spend:
@@ -181,7 +181,7 @@ def _check_output(contest: Contest[Any]) -> None:
 
 
 def opened(store: str | PathLike[str] | None) -> AbstractContextManager[Store | None]:
-    """Return the store to enter; nothing, if there is none."""
+    """Return the store to enter, or an empty context without one."""
     return nullcontext() if store is None else Store(store)
 
 

@@ -70,9 +70,9 @@ def resume(
         For a run of `racer.tune` whose space has a repair hook, or parameters of classes that are
         not racer's: the same as then.
     candidates, instances
-        Left out, they are taken from the store. Those with values beyond JSON (arrays, objects of
+        Left out, they are taken from the store. Values beyond JSON (arrays, objects of
         your own classes) must be given again, and are compared: arrays by content, dataclasses by
-        their fields, other objects by their `repr`. Those held out: ``Instances(held_out=..)``.
+        their fields, other objects by their `repr`. Held-out ones: ``Instances(held_out=..)``.
     budget : int, Budget, or list of these, optional
         As large as before, or larger. None: the recorded one. A list, for a tuning: as in
         `racer.tune`, the recorded budgets first. ``Budget(wall=..)`` counts from now on, and the
