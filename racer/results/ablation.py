@@ -131,7 +131,7 @@ class AblationResult(AnyResult):
     def probability(self, one: int, other: int) -> float:
         """Return the posterior probability that the second is better in the mean.
 
-        The other configurations tell what changes usually gain; their failures say nothing of it.
+        The other configurations show how much changes usually gain; their failures do not.
         """
         pair = self._costs(one, other)
         if len(pair) < 2:

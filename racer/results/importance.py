@@ -65,7 +65,7 @@ class Importance(Displayed):
     Attributes
     ----------
     parameters : tuple of str
-        Those that are not fixed.
+        The parameters that are not fixed.
     total : tuple of float
         Total Sobol index of each: which part of the variance over the whole space would remain
         if all others were known. They sum to more than 1 where parameters interact. NaN if

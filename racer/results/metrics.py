@@ -204,8 +204,8 @@ class Metrics:
 def _as_raced(costs: Floats, goal: Goal) -> Floats:
     """Return costs (d, n, m) in which a failed cell has the worst value, where there is one.
 
-    Beside limits of one's own it costs what it does in a race: a price that says who is better is no
-    measure of whether a limit is met. Blocks on which all failed are as they are.
+    Beside limits of one's own it costs as much as in a race: a price that shows who is better does
+    not measure whether a limit is met. Blocks on which all failed are as they are.
     """
     costs = costs.copy()
     failed = np.isposinf(costs)

@@ -35,7 +35,7 @@ def rounded(posterior: BestPosterior) -> NDArray[np.float64]:
 def likeliest(posterior: BestPosterior, leader: int) -> int:
     """Return the likeliest best of a posterior: the decider's leader, if none is likelier.
 
-    It is that, too, where probably no candidate is what is sought.
+    It is that, too, where probably no candidate is the answer.
     """
     chances, best = rounded(posterior), posterior.best
     none = 1.0 - float(posterior.probability_best.sum())
@@ -46,7 +46,7 @@ def goes_by_means(rules: Rules, *, is_exact: bool = False) -> bool:
     """Return whether mean costs are compared as they are, not in units of each block.
 
     `is_exact`: in a tuning without noise, the best of whose candidates differ most on the instances
-    between which they have to choose, so that the spread within a block is no unit.
+    between which they have to choose, so that the spread within a block cannot serve as a unit.
     """
     return is_exact or rules.runtime is not None or rules.decider.by_means
 

@@ -103,7 +103,7 @@ class TuneResult(Result):
         The candidates, by number.
     elites, survivors : tuple of int
         The candidates that survived the last race with new ones, in the order of the model, which
-        proposes around the first; `leaders` has the likeliest first. Those that the race
+        proposes around the first; `leaders` has the likeliest first. Elites that the race
         among them dropped, with the rest of the budget, come last.
     ended : Ended
         Why the tuning ended; `ended.message` is a sentence.
