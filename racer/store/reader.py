@@ -190,7 +190,7 @@ class Reader:
     def check(self) -> tuple[int, int]:
         """Return the number of outcomes and the last checksum; StoreError unless all are as written.
 
-        Those of a file that is as its last run left it, known by its digest, are not read.
+        They are not read if the file is as its last run left it, known by its digest.
         """
         written = dict(self.rows("SELECT name, sql FROM sqlite_master"))
         for table, statement in schema.TABLES.items():
@@ -254,7 +254,7 @@ class Reader:
         return [tuple(row) if isinstance(row, list) else row for row in rows]
 
     def ending(self) -> schema.Ending | None:
-        """Return how the race ended, None if it has not, but for a deadline."""
+        """Return how the race ended; None if it has not, or only by a deadline."""
         return None if self.is_out_of_time() else self._last_ending()
 
     def is_out_of_time(self) -> bool:
@@ -304,7 +304,7 @@ def search_call(path: str) -> str:
 
 
 def contents_of(path: str) -> Reader | None:
-    """Return the contents of a store after its last commit, in memory; None if there is no race.
+    """Return the contents of a store after its last commit, in memory; None without a race.
 
     Its files are only read, and let go of. StoreError for a file of another kind or version.
     """

@@ -98,7 +98,7 @@ class Recorder:
             watcher(event)
 
     def _compare(self, what: str, recorded: Conclusion | None, now: Conclusion) -> None:
-        """Record what is new; StoreError if it is otherwise than recorded."""
+        """Record a new row; StoreError if it differs from the recorded one."""
         # a kill between two commits leaves outcomes whose verdict was still queued
         if recorded is None:
             self._record(now)

@@ -1,7 +1,7 @@
 """What a replay of a large store would find, as one row in it: a store at rest opens without one.
 
-The row counts while the file is byte by byte as its run left it, see `Reader.result`. Whatever makes
-no sense in it is no error: the store is replayed, as if there were none. Nothing in it is executed.
+The row counts while the file is byte by byte as its run left it, see `Reader.result`. Nonsense in
+it is not an error: the store is replayed, as if there were no result. Nothing in it is executed.
 """
 
 from __future__ import annotations

@@ -218,7 +218,7 @@ class Store:
     def finish(self, result: str | None = None) -> None:
         """Read the whole file again; StoreChangedError unless all that was recorded is in it.
 
-        Its result, if one is given, is added, for whoever opens the file as it is now.
+        Its result, if one is given, is added, for readers who find the file as it is now.
         """
         self.flush()
         if result is not None:
@@ -340,7 +340,7 @@ def _is_of_disk(error: StoreError) -> bool:
 
 
 def _mark_of(path: str | Path) -> _Mark | None:
-    """Return which file it is, what changes with its content, and with anything; None if none."""
+    """Return a file's identity, what changes with its content, and with anything; None if gone."""
     try:
         found = os.stat(path)  # noqa: PTH116
     except FileNotFoundError:
