@@ -57,7 +57,7 @@ class Branches:
     ) -> list[bytes]:
         """Return the branches of the children, of n, that are not around the elites.
 
-        Those that are still tuned beside the first elite's, the least tuned first.
+        These are still tuned beside the first elite's, the least tuned first.
         """
         left = self.still_tuned(here, remaining, bounds, limit)
         counts = {branch: self._count[branch] for branch in left}
@@ -115,7 +115,7 @@ class Branches:
 class Copies:
     """Candidates that cannot be told apart, and the boxes that they span.
 
-    Candidates with identical costs on all common blocks are copies, where so many ties are no
+    Candidates with identical costs on all common blocks are copies, where that many ties are not
     chance: some parameter has no effect there. Nothing new is to be expected between them.
     """
 

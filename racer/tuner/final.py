@@ -1,4 +1,4 @@
-"""The final stage: who is returned, by evaluations that nobody was chosen by."""
+"""The final stage: find the candidate to return by evaluations that chose none before."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def kept(history: History, total: int) -> int:
 
 
 def is_needed(history: History) -> bool:
-    """Whether somebody failed who succeeded elsewhere; not for several metrics, or run times."""
+    """Whether a candidate failed that succeeded elsewhere; not for several metrics or run times."""
     rules = history.plan.rules
     return rules.goal is None and rules.runtime is None and history.lost.is_partial
 
@@ -38,7 +38,7 @@ def is_needed(history: History) -> bool:
 class FinalStage:
     """Sends candidates to instances on which they may fail, and to blocks that others have seen.
 
-    Where somebody has failed: the leader where it probably fails, whoever would be better if it
+    Where a candidate has failed: the leader where it probably fails, any that would be better if it
     passes where that is doubtful, and both on shared blocks; then the leader on all that is new to
     it, the most doubtful first. Who stands is returned. `order` has it and the others, best first.
     """
@@ -120,7 +120,7 @@ class FinalStage:
         return [(self._pool[k], b) for b in blocks if self._failing[k, place(b)] > _RISK]
 
     def _shared(self, k: int, taken: Pairs) -> Pairs:
-        """Return the next cell of a comparison with the leader: what it has seen, or new to both."""
+        """Return the next cell of a comparison with the leader: on its blocks, or new to both."""
         known, candidate = self._history.known, self._pool[k]
         seen = {*known.of(candidate), *(b for c, b in taken if c == candidate)}
         of_leader = known.of(self._pool[self._lead])
@@ -132,7 +132,7 @@ class FinalStage:
         return [(candidate, b) for b in blocks if b not in known.repeated][:1]
 
     def _challenge(self) -> Pairs:
-        """Return cells of the leader, of who would be better if it passes, and of the runners-up."""
+        """Return cells of the leader, of candidates better if they pass, and of runners-up."""
         lead, n, pairs = self._lead, max(self._room // _ROUNDS, 1), list[tuple[int, int]]()
         pairs += self._doubt(lead, pairs)
         ahead = self._score[lead]

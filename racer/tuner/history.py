@@ -40,7 +40,7 @@ class Lost(NamedTuple):
 
     @property
     def is_partial(self) -> bool:
-        """Whether somebody failed who succeeded elsewhere."""
+        """Whether a candidate failed that succeeded elsewhere."""
         return not set(self.candidates[self.failed]).isdisjoint(self.candidates[~self.failed])
 
 
@@ -136,7 +136,7 @@ class History:
         )
 
     def pays(self, cells: int) -> bool:
-        """Return whether the budget pays for so many more cells, but for their price in money."""
+        """Return whether the budget pays for this many more cells, apart from their price."""
         return self.budget.pays(cells, evaluations=self.evaluations, seconds=self.seconds)
 
     def affords(self, candidates: Collection[int], block: int) -> bool:

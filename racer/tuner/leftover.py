@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def spend(history: History, elites: Sequence[int], *, evenly: bool) -> Flow:
     """Evaluate the best, then the next best, or all `evenly`, on unseen blocks.
 
-    Those rejected no further; evenly, a block is paid for as a whole.
+    Rejected ones no further; evenly, a block is paid for as a whole.
     """
     for group in [elites] if evenly else [[candidate] for candidate in elites]:
         while (left := history.left() or 0) and (pairs := _unseen(history, group, left)):

@@ -67,7 +67,7 @@ class Opening:
         self._unsolved: set[int] = set()  # blocks: no candidate is sought that succeeds there
 
     def run(self, total: int, finalists: int) -> Generator[Asked, Any, tuple[int, ...]]:
-        """Yield cells until the rest of `total` evaluations is for a race of so many.
+        """Yield cells until the rest of `total` evaluations is for a race of `finalists`.
 
         Return the candidates that succeeded somewhere, best first; the best initial
         candidate is among the finalists.
@@ -78,7 +78,7 @@ class Opening:
         return tuple(c for c in order if self._is_good(c))
 
     def explore(self, total: int, finalists: int) -> Generator[Asked, Any, tuple[int, ...]]:
-        """Yield cells until the rest of `total` evaluations is for a race of so many finalists.
+        """Yield cells until the rest of `total` evaluations is for a race of `finalists`.
 
         Return the candidates that succeeded somewhere, best first. With no finalists, `total` is
         spent.

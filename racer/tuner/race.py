@@ -33,7 +33,7 @@ Blocks = tuple[Iterator[int], Sequence[int]]  # in order; until when each entran
 
 
 class TunerRace:
-    """A race among `entrants`, which takes their outcomes from what is `known`.
+    """A race among `entrants`, which takes their known outcomes from the history.
 
     A "race" is among elites and new candidates; the "selection", among elites, evaluates up to
     the limit and goes on although a test eliminates nobody. `cells` is how many may be evaluated.

@@ -1,4 +1,4 @@
-"""The order of candidates of a tuning: by the model, by the posterior, by what failed."""
+"""The order of candidates of a tuning: by the model, by the posterior, by failures."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Ranking:
         return tuple(candidates[i] for i in order.tolist())
 
     def outlook(self, candidates: Sequence[int]) -> Outlook:
-        """Learn costs and failures of candidates; return what is expected of some.
+        """Learn costs and failures of candidates; return the outlook of some.
 
         Costs are learnt only from candidates that fail on the fewest instances: in the unit of
         failing ones, which may be far better, all others are equally far behind.

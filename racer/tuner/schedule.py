@@ -78,7 +78,7 @@ class Schedule:
         return expected if self.length is None else min(expected, self.length)
 
     def new_ones(self, race: int, cells: int, *, known: int) -> int:
-        """Return how many new candidates so many cells pay for, beside so many elites."""
+        """Return how many new candidates some cells pay for, beside the `known` elites."""
         size = min(cells // self.blocks(race), _MOST_CANDIDATES)
         return max(size if self._elites_are_free(race) else size - known, 0)
 

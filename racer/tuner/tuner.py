@@ -171,7 +171,7 @@ class Tuner(AskTell):
         return max(plan.schedule(None).minimum, given * plan.first_test)
 
     def _check_search(self) -> None:
-        """Refuse what this tuning has no use for."""
+        """Refuse settings that this tuning has no use for."""
         tested = self._plan.search.test_elites
         if tested is not None and not self.test_instances:
             raise SettingError(
@@ -263,7 +263,7 @@ class Tuner(AskTell):
         RaceStateError
             After the first `ask`, or given otherwise.
         CandidateError, SettingError
-            A configuration outside the space; an instance that is none of the tuning's.
+            A configuration outside the space; an instance that is not among the tuning's.
         """
         if self._running is not None:
             raise RaceStateError("outcomes made elsewhere are told before the first ask()")

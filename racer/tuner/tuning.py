@@ -92,7 +92,7 @@ class Tuning:
             yield from self._race_series(phase, replaced)
 
     def _spend_rest(self) -> Flow:
-        """Evaluate the elites, in their final order, with what is left of the budget."""
+        """Evaluate the elites, in their final order, with the rest of the budget."""
         history = self.history
         self.elites = self._ranking.fastest_first(self.elites)
         self.best = None if self.best is None else self.elites[0]
@@ -170,7 +170,7 @@ class Tuning:
                 break
 
     def _proposed(self, phase: int, left: int | None) -> Proposed | None:
-        """Propose a race; None if what is left pays for none, or no new candidate was found."""
+        """Propose a race; None if the rest pays for none, or no new candidate was found."""
         history, race = self.history, len(self.races) - self._begun
         if left is None and self.races:
             self._note(
@@ -267,7 +267,7 @@ class Tuning:
         return max(left - again - max(reserved, kept(self.history, total)), 0)
 
     def _finish(self) -> Flow:
-        """Choose the elites among all candidates, with what the races leave, where there is noise."""
+        """Choose the elites among all candidates, with what races leave, where there is noise."""
         history = self.history
         is_open = self.best is not None and len(self.elites) > 1
         if not (is_open and history.plan.is_noisy) or is_needed(history):
@@ -282,7 +282,7 @@ class Tuning:
             self._complete("selection", finish.n_candidates, len(self.elites), 0, Ended.BUDGET)
 
     def _is_large_and_noisy(self, left: int | None) -> bool:
-        """Return whether this and what is left make a large budget, and luck may decide a race."""
+        """Return whether this and the rest make a large budget, and luck may decide a race."""
         is_large = left is not None and self.history.evaluations + left >= _LARGE
         return is_large and self.history.plan.is_noisy
 
@@ -449,7 +449,7 @@ class Tuning:
         self._note(event)
 
     def _select(self) -> Flow:
-        """Find out who is returned: where nobody fails by a race, else by the final stage."""
+        """Find the candidate to return: where none fails by a race, else by the final stage."""
         history = self.history
         is_open = self.best is not None and history.left() is not None
         if not (is_open and is_needed(history)):

@@ -23,7 +23,7 @@ _FRONT = 6  # survivors for each metric of a front
 def with_results(space: Space, initial: Any) -> Any:
     """Return initial configurations, results among them replaced by theirs that the space allows.
 
-    Those follow the others, each once.
+    The results' configurations follow the others, each once.
     """
     if isinstance(initial, Result):
         initial = [initial]
