@@ -51,7 +51,7 @@ class Whole(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         self._least = least
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number; UsageError if it is none."""
+        """Return the number; UsageError if it is not one."""
         try:
             number = float(value)
             found = (

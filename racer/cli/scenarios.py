@@ -73,7 +73,7 @@ def _limits(text: str) -> dict[str, Any]:
 
 
 def _object(text: str) -> Any:
-    """Return an object of JSON; UsageError with the reason if it is none."""
+    """Return an object of JSON; UsageError with the reason if it is not one."""
     try:
         return read_json(text)
     except ValueError as error:
