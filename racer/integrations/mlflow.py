@@ -54,7 +54,7 @@ class MLflowCallback(TrackerCallback):
     Raises
     ------
     SettingError
-        `most` is no such number.
+        `most` is not such a number.
     MissingExtraError
         MLflow is not installed.
 

@@ -97,8 +97,8 @@ class RacingPruner(BasePruner):
         up to the first instance that it lacks, in the order of the running trial; deciders that
         need a budget cannot be used.
     instances : int, optional
-        How many there are: then steps are instances in any order, a step that is none of 0 to instances - 1 is an error, and a trial
-        that has reported them all is not pruned any more.
+        Their number: then steps are instances in any order, a step outside 0 to instances - 1 is an
+        error, and a trial that has reported them all is not pruned any more.
     first_test : int, optional
         Prune no trial that has fewer usable values; 5 by default, 3 with few instances and no
         decider given. "anytime" needs five or more in any case, and looks at each value from then

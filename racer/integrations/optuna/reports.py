@@ -68,7 +68,7 @@ def usable(trial: FrozenTrial) -> dict[int, float]:
 def costs_on(
     steps: Sequence[int], trials: Iterable[FrozenTrial], *, maximize: bool
 ) -> NDArray[np.float64]:
-    """Return costs, shape (len(steps), trials); NaN where there is no finite value."""
+    """Return costs, shape (len(steps), trials); NaN without a finite value."""
     known = map(values_of, trials)
     rows = [[values.get(step, np.nan) for step in steps] for values in known]
     table = np.array(rows, dtype=np.float64).reshape(len(rows), len(steps)).T
@@ -84,7 +84,7 @@ def from_running_means(costs: NDArray[np.float64]) -> NDArray[np.float64]:
 def kind_of(
     costs: NDArray[np.float64], *, by_instance: bool
 ) -> Literal["values", "running means", "learning curve", "unclear"]:
-    """Return what trials report, by their costs, (steps, trials).
+    """Return the kind of values that trials report, by their costs, (steps, trials).
 
     `by_instance`: their steps are known to be instances, which may be in order of difficulty.
     """

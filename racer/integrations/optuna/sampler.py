@@ -77,7 +77,7 @@ class RacingSampler(BaseSampler):
     seed : int >= 0, optional
         With the same seed, the same proposals follow from the same trials, also in another
         process that goes on with a study (``n_jobs=1``; Optuna replaces the seed otherwise,
-        but for the Latin hypercube).
+        except the Latin hypercube).
 
     Raises
     ------

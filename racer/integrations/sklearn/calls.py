@@ -41,7 +41,7 @@ class _TakenError(Exception):
 
 
 class Desk(ParallelBackendBase):
-    """A backend of joblib that makes no call: it takes one, or answers each by what is known."""
+    """A backend of joblib that makes no call: it takes one, or answers each from known results."""
 
     supports_retrieve_callback = True
 
@@ -88,7 +88,7 @@ class Desk(ParallelBackendBase):
 class Fit:
     """`evaluate(params, place, seed)`: a fit by scikit-learn's own function.
 
-    Its outcome has what that measured, or its error, as its message.
+    The outcome's message has the measurements, or the error.
     """
 
     def __init__(self, function: Any, data: Any, given: Mapping[str, Any]) -> None:
@@ -153,7 +153,7 @@ class Fit:
 
 
 def _packed(error: Exception) -> str:
-    """Return an error as text: its description, if it holds what cannot be sent."""
+    """Return an error as text: its description, if it cannot be sent."""
     try:
         text = packed(error)
         unpacked(text)

@@ -89,7 +89,7 @@ def _size(positions: Any) -> int:
 
 
 class Fits(OnlyNeeded):
-    """Workers that fit the cells of a race, and keep what scikit-learn measured of each."""
+    """Workers that fit the cells of a race, and keep scikit-learn's measurements of each."""
 
     def __init__(
         self,

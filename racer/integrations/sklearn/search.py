@@ -59,7 +59,7 @@ Correlation = float | Literal["folds"] | None
 
 
 class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
-    """Base of the searches: scikit-learn's own, but for the order of the fits."""
+    """Base class: a scikit-learn search that changes only the order of the fits."""
 
     cv: Any
     verbose: int
@@ -182,7 +182,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
     def _fold_names(
         self, folds: OneFold, data: tuple[Any, Any], parameters: Mapping[str, Any]
     ) -> list[str]:
-        """Return the instances of the race; in a store they are named by what decides a score."""
+        """Return the instances of the race; in a store, named by all that decides a score."""
         if self.store is None:
             return [f"fold {number}" for number in range(len(folds.folds))]
         return fold_names(
@@ -313,7 +313,7 @@ class RacingSearchCV(RacedSearchCV):
     budget : int, optional
         Fits of the race, if these are to be fewer than candidates times folds.
     cv : int, cross-validation generator or iterable
-        As in `GridSearchCV`, but for None: five folds, four times, in random order by
+        As in `GridSearchCV`, except None: five folds, four times, in random order by
         `random_state` (stratified for classifiers), as a race needs folds; with `groups` in `fit`
         as many, each of which tests on a fifth of the groups.
     scoring, n_jobs, refit, error_score, return_train_score
