@@ -141,7 +141,7 @@ def is_one_of(value: Any, options: Sequence[object]) -> bool:
 
 
 def is_count(value: object) -> bool:
-    """Return True for a whole number, also one that is written as 1e3."""
+    """Return True for a whole number, also if it is written as 1e3."""
     return is_whole(value) or (isinstance(value, float) and value.is_integer())
 
 
@@ -173,7 +173,7 @@ def did_you_mean(name: object, names: Iterable[str]) -> str:
 
 
 def instead(name: str, names: Iterable[str], do: str = "give ") -> str:
-    """Return a hint to which of `names` is meant by one that is none of them, or nothing."""
+    """Return a hint which of `names` an unknown name may mean, or nothing."""
     known = [*names]
     if name not in _ELSEWHERE:
         return did_you_mean(name, known)
@@ -182,7 +182,7 @@ def instead(name: str, names: Iterable[str], do: str = "give ") -> str:
 
 
 def no_attribute(item: object, name: str) -> NoReturn:
-    """Raise AttributeError for what an object does not have, with a hint if the name is public."""
+    """Raise AttributeError for a name that an object lacks, with a hint if the name is public."""
     if hasattr(type(item), name):  # a property, which raises its own
         object.__getattribute__(item, name)
     public = [] if name.startswith("_") else [one for one in dir(item) if not one.startswith("_")]

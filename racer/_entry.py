@@ -28,7 +28,7 @@ _users: ContextVar[Mapping[str, Any] | None] = ContextVar("_users", default=None
 
 
 def own_mode(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function compute in racer's error mode, whatever its caller has set."""
+    """Let a function compute in racer's error mode, regardless of its caller's."""
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -71,7 +71,7 @@ def public_room(room: dict[str, Any]) -> None:
 
 
 def users_mode() -> dict[str, Any]:
-    """Return the error mode of whoever called racer, as other processes can use it."""
+    """Return the error mode of racer's caller, as other processes can use it."""
     # functions to call stay here
     return {k: "warn" if v in ("call", "log") else v for k, v in (_users.get() or _OWN).items()}
 

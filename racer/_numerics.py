@@ -28,7 +28,7 @@ def range_of(worst: float, best: float) -> float:
 
 
 def mean_of(values: Sequence[float]) -> float:
-    """Return the mean of finite values, also of those near the largest float."""
+    """Return the mean of finite values, even near the largest float."""
     try:
         return math.fsum(values) / len(values)
     except OverflowError:
@@ -93,7 +93,7 @@ def widened(limits: NDArray[np.float64], costs: NDArray[np.float64]) -> NDArray[
 
 
 def with_ties(costs: NDArray[np.float64], tolerance: float = TIE) -> NDArray[np.float64]:
-    """Return costs in whose rows, (n, m), those that are equal but for rounding are equal.
+    """Return costs, (n, m), after equating values of a row that differ by rounding only.
 
     Neighbours tie when they differ by no more than `tolerance` times the larger of their sizes,
     and with them all that are joined by such steps; they get the smallest of their costs. A row
@@ -121,7 +121,7 @@ def _near(ordered: NDArray[np.float64], tolerance: float) -> NDArray[np.bool_]:
 
 
 def shown_probability(value: float, decimals: int = 3) -> str:
-    """Return a probability as text; one that would round to 0 or 1 as "<0.001" or ">0.999"."""
+    """Return a probability as text: "<0.001" or ">0.999" if it would round to 0 or 1."""
     least = 10.0**-decimals
     if value < least / 2.0:
         return f"<{least:.{decimals}f}"

@@ -1,4 +1,4 @@
-"""Which way is up: what says whether larger scores are better, for every table and command."""
+"""Which way is up: how every table and command learns whether larger scores are better."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ GOALS = ("min", "max", "minimize", "maximize")
 
 
 def maximizes(goal: Any) -> bool:
-    """Return whether larger scores are better; SettingError for a value that is no direction."""
+    """Return whether larger scores are better; SettingError for a value that is not a direction."""
     choice(goal, "goal", GOALS)
     return str(goal).startswith("max")
 
 
 class Direction(NamedTuple):
-    """Whether larger scores are better, and in words what says so."""
+    """Whether larger scores are better, and the reason in words."""
 
     maximize: bool
     words: str
@@ -110,7 +110,7 @@ class Direction(NamedTuple):
 
 
 def _by_failures(values: NDArray[np.float64]) -> bool | None:
-    """Return what failures among values say: they are infinite, or a penalty such as PAR10.
+    """Return the direction that failures imply: they are infinite, or a penalty such as PAR10.
 
     A penalty is at least five times any other value, of which most differ: no grade is.
     """
@@ -122,7 +122,7 @@ def _by_failures(values: NDArray[np.float64]) -> bool | None:
 
 
 def larger_is_better(name: str, values: NDArray[np.float64] | None = None) -> bool | None:
-    """Return what the name of scores says; None if that is nothing, or values have another sign."""
+    """Return the direction that a name of scores implies; None if values have another sign."""
     text = unicodedata.normalize("NFKC", name)
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|_", " ", text).casefold()
     rest = _NEGATED.sub("", parted)

@@ -33,7 +33,7 @@ def _rebuilt(kind: type[Any], args: tuple[Any, ...], state: dict[str, Any]) -> A
 class RacerError(Exception):
     """Base of all errors raised by racer.
 
-    `result` is what was found before the error, of the calls that say so; else None.
+    `result` is the result before the error, in calls that document it; else None.
 
     Examples
     --------
@@ -175,7 +175,7 @@ class RaceStateError(RacerError, RuntimeError):
 
 
 class StoreError(RacerError, RuntimeError):
-    """A store cannot be opened, read or written, or holds another race than the one asked for.
+    """A store cannot be opened, read or written, or holds another race than asked for.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The meaning of a failed evaluation: for ranks, for who may be the best, and for means.
+"""The meaning of a failed evaluation: for ranks, for P(best), and for means.
 
 For ranks it is the last of its block. Who is known to fail more often than others cannot be the
 best; a failure by chance, or on a block on which others fail, costs next to nothing
@@ -49,7 +49,7 @@ def _is_beyond(largest: float, least: float, most: float) -> bool:
 
 
 class Largest:
-    """The largest cost of the blocks so far, and what `penalty` asks of it."""
+    """The largest cost of the blocks so far, and the facts that `penalty` needs about it."""
 
     def __init__(self) -> None:
         self._cost, self._next, self._least = -math.inf, -math.inf, math.inf
@@ -88,7 +88,7 @@ def failing_parts(
     Of costs (n, m), +inf where a cell failed, without blocks on which all did. Blocks of one of
     `instances` (n,) are no independent evidence, as far as a candidate fails alike on them. How often a block
     makes candidates fail, the others say, as far as blocks differ by more than chance. Log odds are
-    these plus a part in `_ODDS`: that of most candidates is the same, others have a larger one. The
+    these plus a part in `_ODDS`: most candidates share one part, others have a larger one. The
     usual part, and the share of the others, are averaged over; that it is 0, so that failures are
     chance, is twice as likely beforehand as that most are more reliable.
     """
@@ -133,7 +133,7 @@ def rate_laws(costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[
     """Return the weights (h,) of laws of failure rates, and each candidate's under them, (h, m, g).
 
     Of costs (n, m), +inf where a cell failed; the g rates are `RATES`. The laws are Beta, with a mean
-    and a strength that all failures estimate: so whoever was never seen to fail may do so, the more
+    and a strength that all failures estimate: so a candidate never seen to fail may do so, the more
     probably the fewer its cells, and the more often others fail. What fails on a block on which
     others do, as far as blocks differ by more than chance, may do so for the block.
     """
@@ -160,7 +160,7 @@ def rate_laws(costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[
 def _shares_of_evidence(
     known: NDArray[np.bool_], failed: NDArray[np.bool_], instances: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """Return what each cell (n, m) counts: less, the more alike a candidate's cells of an instance are.
+    """Return the weight of each cell (n, m): the less, the more alike a candidate's on an instance.
 
     They are alike as far as they vary less than if all candidates failed equally often there: the
     design effect of clusters (Kish 1965).
@@ -197,9 +197,9 @@ def impute_failed(
 def impute_by_block(costs: NDArray[np.float64], *, ranges: float = 1.0) -> NDArray[np.float64]:
     """Replace failures, +inf, in costs (n, m), by `ranges` of their block behind the block's worst.
 
-    Where the known costs of a block do not differ, it is the median range of those in which they
-    do: so neither the unit nor the level of costs matters. NaN: not evaluated, or all of the block
-    failed.
+    Where the known costs of a block do not differ, it is the median range of the blocks in
+    which they do: so neither the unit nor the level of costs matters. NaN: not evaluated, or all
+    of the block failed.
     """
     failed = np.isposinf(costs)
     if not failed.any():
@@ -221,7 +221,7 @@ def impute_by_block(costs: NDArray[np.float64], *, ranges: float = 1.0) -> NDArr
 def impute_no_nearer(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Replace failures, +inf, in costs (n, m), so that no column comes nearer to others by failing.
 
-    They cost what they do in `impute_by_block`, or more: a failure is at least as far behind the
+    They cost as much as in `impute_by_block`, or more: a failure is at least as far behind the
     worst of the other columns as the column is on any block, and as the median range of the blocks.
     """
     imputed = impute_by_block(costs)

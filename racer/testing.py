@@ -31,8 +31,8 @@ _FIRST_TEST = 5  # blocks; later tests have one block each
 class _Table:
     """A race on paper: costs, shape (n, m), and which candidates are in at the next test.
 
-    "eliminated": without those dropped; "kept": all; "leaving", "leaving first": without the last
-    one, or the first, too.
+    "eliminated": without dropped candidates; "kept": all; "leaving", "leaving first": without the
+    last one, or the first, too.
     """
 
     name: str
@@ -86,7 +86,7 @@ def check_decider(decider: str | Decider) -> None:
     decides. Checked are, on tables with ties, failures, few blocks, many candidates and candidates
     that leave:
 
-    - each verdict is one that a race can use: see `Verdict` and `Drop`;
+    - each verdict can be used by a race: see `Verdict` and `Drop`;
     - the same seed gives the same verdicts, also while another race is under way, and from a
       copy of the decider: all knowledge of a race is in the state that `start` and `decide`
       return, and random numbers come from the generator that `start` is given;

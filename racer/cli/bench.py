@@ -40,13 +40,13 @@ def bench_command(
 
     Each is one argument, split as a shell would, but run without one. In a round each command
     runs once, in random order, on the same instance, so that a machine that slows down favours
-    none. A command that is slower than another is out; so is one that fails. When those that are
-    left are within the margin, it ends.
+    none. A command that is slower than another is out; so is a command that fails. When all that
+    are left are within the margin, it ends.
 
     \b
         racer bench './sort_a {instance}' './sort_b {instance}' --instances data/
 
-    The exit code is 0 if the fastest is known, or those that are as fast; 3 if not; 1 if a command
+    The exit code is 0 if the fastest is known, or all that are as fast; 3 if not; 1 if a command
     failed; 2: wrong usage or setting; 130 after Ctrl-C, which prints the result so far. With
     --baseline: 0 if the other command passes, 1 if it is worse, 3 if that is undecided.
     """  # noqa: D301  (a backspace is click's mark of lines to keep)

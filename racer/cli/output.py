@@ -51,7 +51,7 @@ class Whole(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         self._least = least
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number; UsageError if it is none."""
+        """Return the number; UsageError if it is not one."""
         try:
             number = float(value)
             found = (
@@ -154,7 +154,7 @@ def in_terminal(message: str) -> str:
 
 
 def answer_width() -> int:
-    """Return the width of an answer: 80 columns, or that of a narrower terminal."""
+    """Return the width of an answer: 80 columns, or a narrower terminal's."""
     if sys.stdout is None or not sys.stdout.isatty():
         return _WIDTH
     return max(min(shutil.get_terminal_size().columns, _WIDTH), _NARROWEST)

@@ -48,7 +48,7 @@ _OF_SCORES = {*("decider", "budget", "seed", "order", "first_test", "each_test",
 @forms
 @click.pass_context
 def race(ctx: click.Context, /, path: Path, **options: Any) -> None:
-    """Find the best of given candidates, dropping on the way those that are out of the running.
+    """Find the best of given candidates, and drop on the way any that are out of the running.
 
     FILE is a table of scores (CSV, wide or long; JSON records; what promptfoo eval -o wrote; the
     folder of lm_eval --log_samples, or of logs of inspect_ai): the race looks at them instance by

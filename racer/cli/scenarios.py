@@ -73,7 +73,7 @@ def _limits(text: str) -> dict[str, Any]:
 
 
 def _object(text: str) -> Any:
-    """Return an object of JSON; UsageError with the reason if it is none."""
+    """Return an object of JSON; UsageError with the reason if it is not one."""
     try:
         return read_json(text)
     except ValueError as error:
@@ -284,7 +284,7 @@ def tune(
 ) -> None:
     """Find the best configuration of a program, or go on where that was interrupted.
 
-    SCENARIO is a scenario.toml, or a scenario.txt of irace; without one, those of that name in this
+    SCENARIO is a scenario.toml, or a scenario.txt of irace; without one, files of that name in this
     folder, or the options. The program may stand at the end: -- ./solver {parameters} {instance}
     {seed}. Each setting is an option, and so are irace's long flags.
 

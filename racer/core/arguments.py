@@ -52,9 +52,9 @@ class Instances:
     items : sequence or None
         Objects of any type. None: a noisy objective without instances.
     groups : sequence, optional
-        Of a race: a label per instance. Those with equal ones (questions on one passage, repeats of
-        an item) are taken in a row, and count as one block with their mean. A decider's `first_test`
-        and `generalize` count groups.
+        Of a race: a label per instance. Instances with equal ones (questions on one passage,
+        repeats of an item) are taken in a row, and count as one block with their mean. A decider's
+        `first_test` and `generalize` count groups.
     order : {"shuffled", "given"}, optional
         Whether instances are taken in a random order (anew each time they begin again), or as they
         stand. None: of a tuning, and with decider "mean", which relies on it, "shuffled"; else
@@ -122,7 +122,7 @@ class Instances:
 
 
 def goal_settings(goal: Any) -> dict[str, Any]:
-    """Return which settings of `Rules` a goal is; SettingError if it is none."""
+    """Return the settings of `Rules` for a goal; SettingError if it is not one."""
     found = {"maximize": False, "metrics": None, "objective": None, "runtime": None}
     if isinstance(goal, Runtime):
         return found | {"runtime": goal}
@@ -171,7 +171,7 @@ def decider_settings(decider: Any, kind: Kind = "race") -> dict[str, Any]:
 
 
 def settings_of(kind: Kind, instances: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a race or a tuning from what a call was given."""
+    """Return the settings of a race or a tuning from the arguments of a call."""
     names = [*Given.__annotations__]
     if unknown := next((name for name in given if name not in names), None):
         known = [*names, "instances", "candidates" if kind == "race" else "space"]

@@ -61,7 +61,7 @@ class Place(NamedTuple):
 def in_random_order(cells: Iterable[Cell]) -> Iterator[Cell]:
     """Yield cells, block by block, in an order drawn from the block's seed alone.
 
-    A machine that becomes slower or faster would else favour whoever comes first on each block.
+    A machine that becomes slower or faster would else favour the first candidate on each block.
     """
     for _, group in groupby(cells, attrgetter("held_out", "block")):
         some = list(group)
@@ -73,7 +73,7 @@ def in_random_order(cells: Iterable[Cell]) -> Iterator[Cell]:
 class Stream:
     """The blocks that can be used, from 0; "shuffled" instances are shuffled anew each time.
 
-    Groups of `block_size` instances in a row stay together, or those of `groups`.
+    Consecutive groups of `block_size` instances stay together, or else the given `groups`.
     """
 
     n_instances: int | None

@@ -36,20 +36,20 @@ class Budget:
         block is begun only if it is expected to fit at the mean time per evaluation so far.
         With `racer.Race`, give each `Outcome` its seconds, or nothing is ever spent.
     wall : float, optional
-        Seconds of wall time, for any number of workers, after which no evaluation begins; those
-        that run are finished (`racer.Limits` bounds them). What is known by then is the result:
+        Seconds of wall time, for any number of workers, after which no evaluation begins; running
+        ones are finished (`racer.Limits` bounds them). What is known by then is the result:
         `ended` is "deadline". Before the first test there is a `RacerWarning` and no `best`, but
-        `RaceResult.guess` names a candidate. Alone, the budget is what the workers can do until
+        `RaceResult.guess` names a candidate. Alone, the budget is all that the workers can do until
         then. With a store, `racer.resume` goes on from there.
     spend : float, optional
         Money, in any currency: the sum of the "spend" that `evaluate` returns (`Outcome.spend`),
         or of `prices`. A block is begun only if it is paid for at the expected price of each
-        evaluation: that of `prices`; without it, the most that the candidate has cost so far.
+        evaluation: from `prices`, or else the most that the candidate has cost so far.
         Never exceeded if no evaluation costs more than that. Nothing is prefetched.
     prices : sequence of float, or callable, optional
-        What an evaluation of each candidate costs in money at most (or, of each, a list of what it
+        The most that an evaluation of each candidate costs in money (or, for each, a list of its
         costs on each instance), or ``prices(config, instance)``, which a tuning needs. Known
-        beforehand, the money is never exceeded, and `evaluate` need not return what it spent.
+        beforehand, the money is never exceeded, and `evaluate` need not return its spend.
 
     Raises
     ------
@@ -99,7 +99,7 @@ class Budget:
         return " and ".join([*evaluations, *seconds, *wall, *spend])
 
     def bare(self) -> Budget | None:
-        """Return what a race itself counts, without wall time and prices; None if that is nothing."""
+        """Return the limits that a race counts itself, not wall time or prices; None if none."""
         if self.evaluations is None and self.seconds is None and self.spend is None:
             return None
         is_bare = self.wall is None and self.prices is None
@@ -131,12 +131,12 @@ class Budget:
 
     @classmethod
     def each(cls, given: Any) -> tuple[Budget, ...]:
-        """Return one budget, or those of a tuning that goes on from its end, each larger.
+        """Return one budget, or the growing budgets of a tuning that goes on from its end.
 
         Raises
         ------
         BudgetError
-            None at all, or one that is not larger than the one before.
+            No budget at all, or a budget that is not larger than its predecessor.
         """
         budgets = tuple(map(cls.of, given if isinstance(given, list | tuple) else [given]))
         if not budgets:
@@ -147,7 +147,7 @@ class Budget:
         return budgets
 
     def pays(self, cells: int, *, evaluations: int, seconds: float, extra: float = 0.0) -> bool:
-        """Return whether `cells` more, and `extra` seconds, can be paid for after so many of both."""
+        """Return whether `cells` more, and `extra` seconds, can be paid for, after all before."""
         if self.evaluations is not None and evaluations + cells > self.evaluations:
             return False
         if self.seconds is None or not evaluations:
@@ -166,7 +166,7 @@ class Budget:
 
     @property
     def is_in_seconds(self) -> bool:
-        """Whether seconds are its only limit, as in one that is made of a deadline."""
+        """Whether seconds are its only limit, as in a budget made of a deadline."""
         return self.seconds is not None and self.evaluations is None and self.spend is None
 
     def share(self, *, evaluations: int, seconds: float, spent: float) -> float:
@@ -176,7 +176,7 @@ class Budget:
         return min(max(at / limit for at, limit in used if limit is not None), 1.0)
 
     def ends_unforeseen(self, evaluations: int) -> bool:
-        """Return whether seconds or money ended a race before so many evaluations."""
+        """Return whether seconds or money ended a race before this number of evaluations."""
         return self.has_share and (self.evaluations is None or evaluations <= self.evaluations)
 
     def left(self, *, evaluations: int, seconds: float, spent: float = 0.0) -> int | None:

@@ -28,7 +28,7 @@ class Description(NamedTuple):
 
 
 class Words(NamedTuple):
-    """What a user calls an evaluation, and what a block and an instance of it."""
+    """The user's words for an evaluation, a block, and an instance of it."""
 
     evaluation: str = "evaluation"
     run: str = "run"
@@ -127,7 +127,7 @@ class Contest(Protocol[R_co]):
         """Return the cells that are required next and have no outcome; empty when over."""
 
     def ahead(self, blocks: int) -> Iterator[Cell]:
-        """Yield cells that may be asked for after these, of up to so many blocks, in order.
+        """Yield cells that may be asked for after these, of up to this number of blocks, in order.
 
         They depend on the outcomes so far only; one asked for later is the same.
         """

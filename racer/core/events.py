@@ -135,7 +135,7 @@ class Elimination:
 
     @classmethod
     def of_rejected(cls, block: int, candidate: int) -> Elimination:
-        """Return that of a candidate which an evaluation rejected."""
+        """Return the elimination of a candidate that an evaluation rejected."""
         return cls(
             block,
             candidate,
@@ -163,15 +163,15 @@ class BlockCompleted:
         Its number, from 0; of a tuning counted on through all races, as in
         `TuneResult.eliminations`. A race may use a block of `TuneResult.scores` again.
     candidates : tuple of int
-        The candidates that were in. Outcomes that a race of a tuning has from an earlier one are
-        among theirs; those outside races have no event, and are in `RaceEnded.result`.
+        The candidates that were in. Outcomes that a race of a tuning has from an earlier race
+        count as theirs; outcomes outside races have no event, and are in `RaceEnded.result`.
     values : tuple of float
         Their values on it, in the same order and in the user's direction; NaN for a failed cell,
         the bound for a capped one.
     alive : tuple of int
         The candidates still in.
     best : int or None
-        The one that led at the last test.
+        The candidate that led at the last test.
     best_mean : float or None
         Its mean value so far, in the user's direction.
     eliminated : tuple of Elimination
@@ -236,7 +236,7 @@ class RaceEnded:
     eliminated : tuple of Elimination
         At a last test, if there were blocks that had not been tested when the race ended.
     result : RaceResult, TuneResult or AblationResult
-        With all outcomes, those of a resumed store included; `unused` and `provenance` come later.
+        With all outcomes, also from a resumed store; `unused` and `provenance` come later.
 
     Examples
     --------

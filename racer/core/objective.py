@@ -44,7 +44,7 @@ class Metric:
     margin : float >= 0
         For a front: a candidate also leaves it if another is nowhere worse by more than this, so
         that differences which nobody cares about keep nobody in. It is for elimination alone:
-        `probability_front` is that of the front itself, as fronts within margins are not unique.
+        `probability_front` is about the front itself, as fronts within margins are not unique.
     bounds : (float, float), optional
         The smallest and the largest value there can be, as of scores from 0 to 1. With them
         `racer.Within` and `racer.Constrained` make no assumption about the law of the values; give
@@ -162,7 +162,7 @@ class Pareto(Combined):
         Two to eight metrics that `evaluate` returns. The first is the value that tables and events
         show. In an Optuna study, which has directions, the names alone.
     *names : str
-        Those that decide, if others are to be recorded only.
+        The metrics that decide, if others are to be recorded only.
 
     Examples
     --------
@@ -249,8 +249,8 @@ class Constrained(Combined):
         What `evaluate` returns. The first without a constraint is raced for; further ones without
         are recorded. In an Optuna study, which has directions, the name alone.
     **constraints : (str, float)
-        Conditions on the means of other metrics: ``("<=", 0.2)`` of one that is minimised,
-        ``(">=", 0.8)`` of one that is maximised. Without any, one metric decides.
+        Conditions on the means of other metrics: ``("<=", 0.2)`` if smaller is better,
+        ``(">=", 0.8)`` if larger is better. Without any, one metric decides.
 
     Examples
     --------
@@ -403,12 +403,12 @@ class Aim:
 
     @property
     def deciding(self) -> tuple[str, ...]:
-        """The metrics that decide, that of the value first."""
+        """The metrics that decide, the value's metric first."""
         return (self.objective,) if isinstance(self.objective, str) else self.objective.names
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All metrics, that of the value first."""
+        """All metrics, the value's metric first."""
         first = self.deciding[0]
         return (first, *(name for name in self.metrics if name != first))
 

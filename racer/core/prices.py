@@ -48,14 +48,14 @@ class Prices:
         return len(self._given) if isinstance(self._given, tuple) else None
 
     def recorded(self) -> Given | None:
-        """Return what a store keeps: of a function its prices, unless they are too many."""
+        """Return the prices that a store keeps: a function's values, unless they are too many."""
         n_instances = len(self._instances or (None,))
         if not callable(self._given) or len(self._configs) * n_instances > 100_000:
             return self._given
         return tuple(map(self.recorded_of, self._configs))
 
     def recorded_of(self, config: Any) -> float | tuple[float, ...]:
-        """Return what a function says of a configuration: its prices by instance, where they differ."""
+        """Return the function's price of a configuration: a list by instance where they differ."""
         shown = (None,) if self._instances is None else self._instances
         row = tuple(self._said(config, instance) for instance in shown)
         return row[0] if len({*row}) == 1 else row
@@ -99,7 +99,7 @@ class Prices:
         return self._said(self._configs[candidate], shown)
 
     def _said(self, config: Any, instance: Any) -> float:
-        """Return what a function says."""
+        """Return the function's price."""
         given: Any = self._given
         return checked_price(
             given(config, instance), f"prices({reprlib.repr(config)}, {reprlib.repr(instance)})"
@@ -129,7 +129,7 @@ class Prices:
 
 
 class RecordedPrices(tuple[Any, ...]):
-    """Prices of the candidates of a tuning, as a store has them; none of those still to come."""
+    """Prices of the candidates of a tuning, as a store has them; none for later candidates."""
 
     __slots__ = ()
 

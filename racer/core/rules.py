@@ -39,7 +39,7 @@ class Rules:
     decider : str or Decider, optional
         None: "bayesian-friedman", or the objective's default ("bayesian-front", "within", ..).
     budget : int, Budget, or list of these
-        An int means evaluations. A list, each larger than the one before: a tuner that goes on
+        An int means evaluations. A list of growing budgets: a tuner that goes on
         from the end of each with the next one's additions.
     maximize : bool
         Larger values are better.
@@ -144,7 +144,7 @@ class Rules:
 
     @property
     def is_more_better(self) -> bool:
-        """Whether larger means are better; those of run times are of their scores, or utilities."""
+        """Whether larger means are better; of run times, means of scores or utilities."""
         return self.maximize if self.runtime is None else self.runtime.utility is not None
 
     @property
@@ -176,7 +176,7 @@ class Rules:
 
     @cached_property
     def metric_names(self) -> tuple[str, ...] | None:
-        """The metrics that `evaluate` returns, that of the value first; None: one number."""
+        """The metrics that `evaluate` returns, the value's metric first; None: one number."""
         return None if self.aim is None else self.aim.names
 
     @cached_property
@@ -268,7 +268,7 @@ class Rules:
     def expected_prices(
         self, configs: Sequence[Any], instances: Sequence[Any] | None
     ) -> Prices | None:
-        """Return the expected price of each evaluation; None where there is no money in it."""
+        """Return the expected price of each evaluation; None where no money is counted."""
         if self.prices is None and not self.is_paid:
             return None
         return Prices(self.prices, configs, instances)
@@ -322,7 +322,7 @@ def generalizes_by_default(n_instances: int | None) -> bool:
 
 
 def is_due(blocks: int, first_test: int, each_test: Schedule) -> bool:
-    """Return whether a test is due after this number of blocks, given that of the first."""
+    """Return whether a test is due after this number of blocks; the first is after `first_test`."""
     if isinstance(each_test, int):
         return blocks >= first_test and (blocks - first_test) % each_test == 0
     return blocks in _growing(first_test)
@@ -330,7 +330,7 @@ def is_due(blocks: int, first_test: int, each_test: Schedule) -> bool:
 
 @lru_cache(maxsize=64)
 def _growing(first_test: int) -> frozenset[int]:
-    """Return after how many blocks tests are due, each a quarter later than the one before."""
+    """Return after how many blocks tests are due, each a quarter later than the test before."""
     due = [first_test]
     while due[-1] < 1 << 48:  # more blocks than any race has
         due.append(due[-1] + max(1, (due[-1] + 2) // 4))

@@ -37,9 +37,9 @@ class Runtime:
 
     The leaders are the elites of a tuning, or the five that stand best. Up to the first test the
     cap is `limit`. An evaluation that reaches it has the status "capped" and the cap as value; all
-    capped evaluations of a block tie. Before the last test those of the survivors run again with
-    `limit`. A candidate that has reached the present cap on every block, so that its mean is at
-    least `slack` times that of the leaders, is eliminated as "capped".
+    capped evaluations of a block tie. Before the last test the survivors' capped ones run again
+    with `limit`. A candidate that has reached the present cap on every block, so that its mean is
+    at least `slack` times the leaders' mean, is eliminated as "capped".
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Runtime:
     utility : {"log", "linear"} or callable, optional
         Instead of `par`: the best has the largest mean utility, a decreasing function of the time
         in seconds (Graham et al. 2023). "linear": 1 - t / limit; "log": 1 - log(1 + t) /
-        log(1 + limit). A function takes a float; an unsolved or failed run has that of `limit`.
+        log(1 + limit). A function takes a float; an unsolved or failed run counts as `limit`.
 
     Raises
     ------
@@ -157,7 +157,7 @@ class Runtime:
         return self.slackened(float(np.median(known.mean(axis=0))))
 
     def slackened(self, seconds: float) -> float:
-        """Return `slack` times so much, at most the limit."""
+        """Return `slack` times this time, at most the limit."""
         return min(self.limit, self.slack * seconds)
 
     @property

@@ -186,7 +186,7 @@ class Column(Mapping[int, Outcome]):
         return self._known.keys()
 
     def values_on(self, blocks: Iterable[int]) -> list[float]:
-        """Return the values on those of some blocks that have one."""
+        """Return the values on some blocks, leaving out blocks without a value."""
         chosen = [block for block in blocks if block in self._known]
         if self._cells is not None and self._numbered:
             values = self._cells.values[[self._known[block] for block in chosen]]
@@ -265,7 +265,7 @@ class Table:
     ) -> Table:
         """Return the table of these rows; `repeated` are the blocks that only repeat others.
 
-        `incomplete`: those with cells that are still to come.
+        `incomplete`: the blocks with cells that are still to come.
         """
         table = cls(maximize=maximize, runtime=runtime)
         for row in rows:
@@ -279,7 +279,7 @@ class Table:
         return self._repeated.copy()
 
     def of_metric(self, name: str, *, maximize: bool) -> Table:
-        """Return the table of a metric: its values instead of those that are raced on."""
+        """Return the table of a metric: its values instead of the raced ones."""
         twin = Table(maximize=maximize)
         for row in self.rows:
             others = {place: o for place, o in row.others.items() if o.value is None}
@@ -407,7 +407,7 @@ class Table:
     def mean(self, candidate: int) -> float | None:
         """Return the mean value of a candidate over its successful cells, None without any.
 
-        Of run times, the mean score of all its cells; one capped below the limit has that of its cap.
+        Of run times, the mean score of all its cells; if capped below the limit, the cap's score.
         """
         if self.runtime is not None:
             told = self.of(candidate).values()
@@ -515,7 +515,7 @@ class Table:
 
 
 def _by_candidate(rows: Sequence[Row]) -> Iterator[tuple[int, NDArray[np.intp]]]:
-    """Yield each candidate with the places of its cells among those of all rows, in their order."""
+    """Yield each candidate with the places of its cells in all rows joined, in their order."""
     numbers = np.concatenate([row.candidates for row in rows])
     order = numbers.argsort(kind="stable")
     found, begins = np.unique(numbers[order], return_index=True)

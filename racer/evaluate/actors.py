@@ -151,6 +151,7 @@ class Actors(Submitter):
         workers, threads = workers[n_retries:], sum(w.threads for w in self._workers.values())
         while self._queue and workers:
             worker = min(workers, key=_Worker.load)
+            # one batch waits beside those that run: no worker is idle, and little is lost with it
             if len(worker.batches) > worker.threads:
                 return
             size = min(self._batch_size(), math.ceil(len(self._queue) / threads))
@@ -194,7 +195,7 @@ class Actors(Submitter):
         return future.cancel()
 
     def close(self, futures: Collection[Future[Any]]) -> None:
-        """Cancel what has not begun; an evaluation that runs goes on until it returns."""
+        """Cancel calls that have not begun; a running evaluation goes on until it returns."""
         for future in futures:
             future.cancel()
         self._engine.close(self._close)

@@ -38,7 +38,7 @@ class Batched:
 
     Give it to `racer.race` or `racer.tune` in place of `evaluate`. The result is the same as of
     calls one by one. With a store the handles of batches stand beside it, in ``STORE.batches``: a
-    run that was killed goes on with those that were sent, and none is sent twice.
+    run that was killed goes on with the batches already sent, and none is sent twice.
 
     Parameters
     ----------
@@ -46,8 +46,9 @@ class Batched:
         ``submit(requests) -> handle`` sends a batch; a request is a dict of id (text, for the
         provider's custom id), config, instance and seed. With a store the handle must be JSON.
     collect : callable
-        ``collect(handle)`` returns None while the batch is not ready, then ``{id: value}``; a value is
-        what `evaluate` would return, or an exception. Missing ids are requested again, at most twice.
+        ``collect(handle)`` returns None while the batch is not ready, then ``{id: value}``; a value
+        is as `evaluate` would return it, or an exception. Missing ids are requested again, at most
+        twice.
     size : int
         Requests of a batch at most. Blocks ahead fill a batch (`racer.Workers.ahead`).
     find : callable, optional

@@ -119,7 +119,7 @@ class Coroutines:
     def rest(self) -> Iterator[tuple[Cell, Outcome]]:
         """Forget the cells of which no call is running; yield outcomes that are there.
 
-        After `finish`, which a stop calls, wait for those of all calls: they may have their price.
+        After `finish`, which a stop calls, wait for all calls: their outcomes may be paid for.
         """
         waits = self._is_finishing
         while self.finish() and (waits or not self._done.empty()):
@@ -169,6 +169,7 @@ class Coroutines:
                 tries[trouble] += 1
                 pause = self._refused(begun, error) if trouble == "refused" else 0.0
                 if tries[trouble] < _TRIES[trouble]:
+                    # asleep outside its slot: other calls may run, and this one may be withdrawn
                     call.is_idle = True
                     await asyncio.sleep(self._pace.backoff(tries[trouble], pause))
                     continue
@@ -181,6 +182,7 @@ class Coroutines:
 
     async def _begins(self, call: _Call) -> bool:
         """Wait for the turn of a call; return False if it has been withdrawn."""
+        # one call at a time looks at the pace, or several would take the same gap
         async with self._turn:
             while (wait := self._pace.wait(self._loop.time())) > 0.0:  # noqa: ASYNC110
                 await asyncio.sleep(wait)  # which a refusal may prolong meanwhile
@@ -227,7 +229,7 @@ class Coroutines:
 
 
 class _TimeoutExceeded(Misbehaved):
-    """A call that took longer than its `timeout`; its name is that of a time-out."""
+    """A call that took longer than its `timeout`, named as a time-out."""
 
 
 def _given(answer: Any, error: BaseException | None) -> Objective:

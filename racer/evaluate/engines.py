@@ -81,7 +81,7 @@ class Evaluator:
 
 
 class DaskEvaluator(Evaluator):
-    """The one of Dask, whose event loop it must not block."""
+    """Evaluator on a Dask worker; it must not block the worker's event loop."""
 
     async def run(self, calls: Sequence[bytes]) -> Answers:
         """Make calls in a thread for tasks: a Dask worker has a single one for its actors."""
@@ -137,10 +137,10 @@ class _Dask:
 
 
 class RayEvaluator(Evaluator):
-    """The one of Ray, which makes one call of `make` after the other, and `stop` beside them."""
+    """Evaluator on Ray, which makes the calls of `make` one by one, and `stop` beside them."""
 
     def stop(self) -> None:
-        """Make no more calls: Ray cannot cancel those that have come to an actor."""
+        """Make no more calls: Ray cannot cancel calls that have reached an actor."""
         self.is_stopped = True
 
 

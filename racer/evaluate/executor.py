@@ -143,6 +143,7 @@ class Futures:
 
     def submit(self, cell: Cell) -> None:
         """Queue a cell; before the first, raise ObjectiveError if the task cannot reach a worker."""
+        # not before the first cell: a race that is only replayed needs no workers
         if self._contents is not None:
             self._check_task(self._contents)
             self._contents = None
@@ -167,10 +168,12 @@ class Futures:
 
     def _submit_next(self) -> None:
         """Submit the cells of the queue that is due."""
+        # a retry begins in an empty pool, so that the next death is known to be its own
         if self._is_retrying and (self._in_flight or any(self._without_task.values())):
             return
         together, alone = self._queues[Attempt.RETRY_TOGETHER], self._queues[Attempt.RETRY_ALONE]
         self._is_retrying = bool(together or alone)
+        # one at a time: a cell that kills its worker now is the culprit
         if alone and not together:
             self._submit(alone.popleft(), Attempt.RETRY_ALONE)
             return
@@ -211,7 +214,7 @@ class Futures:
         return None
 
     def _retry_after(self, attempt: Attempt, error: BaseException) -> Attempt | None:
-        """Return the attempt after one that was lost; None if it killed its worker."""
+        """Return the attempt that follows a lost one; None if it killed its worker."""
         if attempt is Attempt.FIRST and self._submitter.replaces_pool:
             return Attempt.RETRY_TOGETHER
         if isinstance(error, WorkerLostError):
@@ -227,13 +230,14 @@ class Futures:
             return
         self._missed.add(cell.key)
         self._without_task[attempt].append(cell)
+        # one load for each worker, however many cells have missed the task there
         if worker not in self._loads:
             future = self._submitter.submit(LoadTask(self._transport))
             self._loads[worker] = future
             future.add_done_callback(self._done.put)
 
     def _end_load(self, error: BaseException | None) -> None:
-        """Resubmit the cells that lacked the task after the last load, or one that failed."""
+        """Resubmit the cells that lacked the task after the last load, or after a failed load."""
         if error is None and not all(future.done() for future in self._loads.values()):
             return
         self._loads = {w: future for w, future in self._loads.items() if not future.done()}
@@ -327,7 +331,7 @@ class Futures:
         return self
 
     def rest(self) -> Iterator[tuple[Cell, Outcome]]:
-        """Forget the cells that have not begun; yield outcomes of those that end soon."""
+        """Forget the cells that have not begun; yield outcomes that come soon."""
         grace = 0.0 if self._is_finishing else self._submitter.grace
         self.finish()
         for future in wait(self._in_flight, timeout=grace).done:

@@ -152,7 +152,7 @@ _Queue = SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]
 
 
 class _Threads(Submitter):
-    """Daemon threads: unlike those of ThreadPoolExecutor, they do not keep a program alive."""
+    """Daemon threads: unlike ThreadPoolExecutor's, they do not keep a program alive."""
 
     grace: float | None = None  # a thread cannot be killed
 
@@ -205,6 +205,7 @@ class ParallelCalls(OnlyNeeded):
         self._cells: list[Cell] = []
         self._called: list[Cell] = []
         self._results: Generator[tuple[int, Outcome], None, None] | None = None
+        # joblib fetches calls in threads of its own
         self._lock = threading.Lock()
         self._begun: dict[int, Cell] = {}  # fetched by joblib and without an outcome
         self._received = 0

@@ -59,7 +59,7 @@ class Unseeded:
 
 
 def seeded(evaluate: Any) -> Any:
-    """Return an objective that can be called with a seed, if need be one that drops it."""
+    """Return an objective that can be called with a seed; wrap it to drop the seed if need be."""
     try:
         signature = inspect.signature(evaluate)
         signature.bind(None, None)
@@ -229,7 +229,7 @@ def judge(answer: Any) -> tuple[Status, float | None, str]:
 
 
 def _shown(answer: Any) -> str:
-    """Return what a value of a plain type is, or the shape of an array."""
+    """Return the text of a value of a plain type, or the shape of an array."""
     if isinstance(answer, np.ndarray) and answer.ndim:
         return f": its shape is {answer.shape}"
     is_plain = type(answer) in {str, bytes, list, tuple, bool, complex}
@@ -241,7 +241,7 @@ SPEND = "spend"
 
 
 def without_spend(answer: Mapping[Any, Any], metrics: object) -> tuple[Any, float | None]:
-    """Return the value of `evaluate` and its spend, None if unknown; Misbehaved if it is no amount.
+    """Return the value of `evaluate` and its spend, None if unknown; Misbehaved if not an amount.
 
     Without `metrics`, one number in the mapping is returned as that number.
     """
@@ -265,7 +265,7 @@ USELESS = (MAPPING, NO_MAPPING, COROUTINE, NO_MONEY)
 
 
 def check_useful(outcome: Outcome) -> None:
-    """Raise ObjectiveError if an outcome shows that evaluate never returns what is asked for."""
+    """Raise ObjectiveError if an outcome shows that evaluate never returns a usable value."""
     if outcome.message.startswith(USELESS):
         raise ObjectiveError(
             f"evaluate {outcome.message}; nothing is recorded, and nothing else was evaluated"

@@ -103,8 +103,8 @@ class Outcome:
         configuration, which is eliminated at once. "capped": the cost is run time, and it was
         stopped at the bound.
     value : float or None
-        Value of `evaluate`, in the user's direction: of several metrics the one that the
-        objective names first, of a capped one the bound. None unless the status is "ok" or "capped".
+        Value of `evaluate`, in the user's direction: of several metrics the objective's
+        first, of a capped run the bound. None unless the status is "ok" or "capped".
     seconds : float
         Wall time of the evaluation, retries included; where the cost is run time, that.
     message : str
@@ -116,7 +116,7 @@ class Outcome:
     metrics : mapping of str to float, optional
         All metrics by name, in the user's direction, where the race has several.
     spend : float, optional
-        Cost of the evaluation in money, that of retries included; None if it is not known.
+        Cost of the evaluation in money, retries included; None if it is not known.
 
     Examples
     --------

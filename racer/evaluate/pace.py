@@ -72,7 +72,7 @@ class Pace:
     """When the next call may begin, for all calls together; times are in seconds of one clock.
 
     A refusal widens the gap between calls by a tenth, an accepted call narrows it by a hundredth,
-    down to that of the rate limit. Where the server names a time to wait, all calls pause, and the
+    down to the rate limit's gap. Where the server names a time to wait, all calls pause, and the
     gap is doubled: once for all calls that had begun by then.
     """
 

@@ -1,4 +1,4 @@
-"""The process is the user's: what an evaluation sets of it is put back."""
+"""The process is the user's: settings that an evaluation changes are put back."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class _Settings:
         self._locale = locale.setlocale(locale.LC_ALL)
 
     def put_back(self) -> None:
-        """Set again what has changed."""
+        """Restore all settings that have changed."""
         if warnings.filters is not self._filters or self._filters != self._entries:
             warnings.filters, self._filters[:] = self._filters, self._entries
             with warnings.catch_warnings():  # which makes Python look at the filters anew
@@ -123,19 +123,20 @@ def undisturbed(evaluate: Callable[..., Any], *args: Any) -> Any:
     try:
         return run_as_user(evaluate, *args)
     finally:
+        # before all else, or two processes would go on with one race
         end_fork_of(process)
         if settings is not None:
             settings.put_back()
 
 
 def end_fork_of(process: str) -> None:
-    """End this process unless it is the one that began an evaluation."""
+    """End this process unless it is the `process` that began an evaluation."""
     if here() != process:
         os._exit(int(sys.exception() is not None))
 
 
 def watched_by_user(callback: Callable[[Any], object]) -> Callable[[Any], None]:
-    """Return a callback that runs in the user's error mode; what it sets stays."""
+    """Return a callback that runs in the user's error mode; its changes stay."""
 
     @functools.wraps(callback)
     def call(event: Any) -> None:
@@ -149,7 +150,7 @@ def watched_by_user(callback: Callable[[Any], object]) -> Callable[[Any], None]:
 
 @contextmanager
 def settings_put_back() -> Iterator[None]:
-    """Put back what evaluations set: after each, and on exit what those in other threads did."""
+    """Undo settings of evaluations: after each, and on exit also from other threads."""
     token = _settings.set(settings := _Settings())
     try:
         yield
@@ -160,7 +161,7 @@ def settings_put_back() -> Iterator[None]:
 
 @contextmanager
 def process_put_back() -> Iterator[None]:
-    """Put back what the evaluations of a run set, and the generators, which are seeded for each."""
+    """Put back settings that a run's evaluations change, and the generators, seeded for each."""
     before = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
         with settings_put_back():

@@ -52,7 +52,7 @@ class MissingTask(NamedTuple):
 
 
 class Transport:
-    """A task that pickles as a reference: a worker looks it up among those it has loaded.
+    """A task that pickles as a reference: a worker looks it up among its loaded tasks.
 
     A small task is part of its reference. In this process it is called directly.
     """
@@ -142,7 +142,7 @@ def unpacked(message: str) -> Any:
 
 
 def mapped(path: str) -> Any:
-    """Return what the driver wrote to a file by `joblib.dump`; its arrays stay in the file."""
+    """Return the object that the driver wrote by `joblib.dump`; its arrays stay in the file."""
     return joblib.load(path, mmap_mode="r")
 
 

@@ -43,13 +43,13 @@ class Workers:
     ----------
     n : int
         1 evaluates in this process; more, or -1 (all cores), in joblib workers: loky, unless
-        `joblib.parallel_config` names another backend. Of a coroutine function, so many calls run
-        at a time, in an event loop. Of an executor: how many workers it has.
+        `joblib.parallel_config` names another backend. Of a coroutine function, this number of
+        calls run at a time, in an event loop. Of an executor: how many workers it has.
     executor : concurrent.futures.Executor, Dask client or the module ray, optional
         Evaluates instead, and stays open. Cells go to an executor one by one; on Dask each worker
         has an actor, with a cell prefetched, and on Ray each CPU.
     ahead : "auto" or int
-        How many blocks free workers go ahead of the one that is waited for ("auto": 8, or as
+        How many blocks free workers go ahead of the awaited block ("auto": 8, or as
         many as there are workers; of coroutines four times as many). Their outcomes are kept
         until needed, so the result is the same; unneeded ones cost workers' time, not
         budget: see `RaceResult.unused`. With a budget of money nothing goes ahead; 0 for other
@@ -118,10 +118,10 @@ class Pool(Protocol):
         """Forget a cell if it has not begun; return whether it was forgotten."""
 
     def finish(self) -> list[Cell]:
-        """Forget the cells that have not begun; return those whose outcomes are still to come."""
+        """Forget the cells that have not begun; return cells with outcomes still to come."""
 
     def rest(self) -> Iterator[tuple[Cell, Outcome]]:
-        """Forget the cells that have not begun; yield outcomes of those that end soon."""
+        """Forget the cells that have not begun; yield outcomes that come soon."""
 
     def __enter__(self) -> Self: ...
 
@@ -160,7 +160,7 @@ class _Serial(OnlyNeeded, ABC):
         self._cells.append(cell)
 
     def finish(self) -> list[Cell]:
-        """Forget the cells; one that may have begun is given up."""
+        """Forget the cells; give up a cell that may have begun."""
         self._end()
         self._cells.clear()
         return []

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class KeptJob:
-    """A job that was finished before: `return_value` is what it returned, or raises."""
+    """A job that was finished before: `return_value` is its return value, or raises."""
 
     record: dict[str, Any]
 
@@ -56,7 +56,7 @@ class KeptJobs:
         write_text(path, str(rules["seed"]))
 
     def keeping(self, task: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """Return a task that writes what it returns."""
+        """Return a task that writes its return value."""
         return functools.partial(_kept, task, self._folder)
 
     def launched(self, launch: Callable[[list[list[str]], int], Any]) -> Callable[..., Any]:
@@ -85,7 +85,7 @@ class KeptJobs:
 
 
 def _kept(task: Callable[[Any], Any], folder: Path, cfg: Any) -> Any:
-    """Run a job, and write what it returns, or raises, before Hydra knows of it."""
+    """Run a job, and write its return value or error before Hydra knows of it."""
     from hydra.core.hydra_config import HydraConfig  # noqa: PLC0415  (Hydra may be missing)
 
     job = HydraConfig.get()

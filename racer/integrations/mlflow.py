@@ -34,7 +34,7 @@ class MLflowCallback(TrackerCallback):
     ``failed``, ``best`` (a candidate's number), and ``spent``; the last step is the result. When
     the contest ends, candidates get runs below it: parameters, the metrics ``value`` by block,
     ``mean``, ``blocks``, and ``test`` by held-out instance with ``test_mean``; the tag
-    ``racer.eliminated``. The status of those eliminated is KILLED.
+    ``racer.eliminated``. The status of eliminated ones is KILLED.
 
     Letters of parameters' names that MLflow refuses become ``_``. An error of MLflow becomes a
     RacerWarning.
@@ -47,14 +47,14 @@ class MLflowCallback(TrackerCallback):
     params : mapping, optional
         Parameters of the run: budget, decider, and what else describes it.
     most : int >= 0
-        Candidates that get a run: the best, the survivors, then those with the most blocks.
+        Candidates that get a run: the best, the survivors, then the others with the most blocks.
     tracking_uri : str, optional
         As in ``mlflow.MlflowClient``; by default MLflow's own choice.
 
     Raises
     ------
     SettingError
-        `most` is no such number.
+        `most` is not such a number.
     MissingExtraError
         MLflow is not installed.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Record:
     """A candidate in the result: its values by block (NaN if failed), how it was eliminated.
 
-    `tests` are its values by held-out instance, `test_mean` is that of `TuneResult.test_means`.
+    `tests` are its values by held-out instance, `test_mean` is from `TuneResult.test_means`.
     """
 
     candidate: int

@@ -85,6 +85,6 @@ class WandbCallback(TrackerCallback):
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as W&B keeps it: what is neither text nor a number is written out."""
+    """Return a value as W&B keeps it: text and numbers as they are, all else written out."""
     value = as_plain(value)
     return value if value is None or isinstance(value, bool | int | float | str) else repr(value)

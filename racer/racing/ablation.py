@@ -57,7 +57,7 @@ class Ablation(AskTell):
         One per block.
     callbacks : sequence of callable
     **rules
-        As of `racer.Race`, the budget among them: `max_evaluations` returns what it takes at most.
+        As of `racer.Race`, the budget among them: `max_evaluations` returns the most it takes.
         Of run times all evaluations may take `limit`: gains of the mean score need times that
         are not capped.
 
@@ -110,7 +110,7 @@ class Ablation(AskTell):
 
     @staticmethod
     def max_evaluations(parameters: int, blocks: int) -> int:
-        """Return how many evaluations an ablation of so many parameters takes at most."""
+        """Return how many evaluations an ablation of this number of parameters takes at most."""
         return blocks * (2 + parameters * (parameters + 1) // 2)
 
     @staticmethod

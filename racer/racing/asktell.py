@@ -68,7 +68,7 @@ class Notes(list[Any]):
 
 
 class Asked:
-    """Cells that a contest needs, made when they are looked at, and what has been told of them.
+    """Cells that a contest needs, made when they are looked at, and the outcomes told so far.
 
     `later` yields the cells that may follow, of one block after the other, the likeliest first.
     """
@@ -194,7 +194,7 @@ class AskTell(ABC):
     def ask(self) -> tuple[Cell, ...]:
         """Return the cells that are required next and have no outcome; empty when over.
 
-        Those of a block are in an order drawn from the seed and the block.
+        Cells of a block are in an order drawn from the seed and the block.
 
         Raises
         ------
@@ -206,10 +206,10 @@ class AskTell(ABC):
         return tuple([cell for cell in cells if cell.key not in told] if told else cells)
 
     def ahead(self, blocks: int) -> Iterator[Cell]:
-        """Yield cells that may be asked for after these, of up to so many blocks, block by block.
+        """Yield cells that may be asked for next, of up to this number of blocks, block by block.
 
         They depend on the outcomes so far only; one asked for later is the same.
-        With a budget of money there are none: those that are not needed would be paid for.
+        With a budget of money there are none: unneeded cells would be paid for.
         """
         if self.rules.is_paid:
             return
@@ -224,7 +224,7 @@ class AskTell(ABC):
         Raises
         ------
         RaceStateError
-            The cell was not asked for, or differs from the one that was (a copy may be told), or
+            The cell was not asked for, or was changed since (a copy may be told), or
             has an outcome, or this is not an outcome; or an error, as of the decider, ended the
             contest before.
         """
@@ -245,6 +245,7 @@ class AskTell(ABC):
                     else "was not asked for: tell only cells that ask() returned, within their block"
                 )
             )
+        # the usual case is the very cell; only a copy has to be compared
         if cell is not asked:
             check_same(cell, asked)
         told[key] = self._counted(asked, outcome)
@@ -305,9 +306,11 @@ class AskTell(ABC):
         except StopIteration:
             pass
         except BaseException as error:
+            # a generator that has raised would seem to have ended: keep the reason
             self._running = error
             raise
         if is_over and self._callbacks:
+            # known only now: the flow noted its end without a result
             result = self.result()
             self._notes[:] = [
                 replace(note, result=result) if isinstance(note, RaceEnded) else note
@@ -317,7 +320,7 @@ class AskTell(ABC):
 
 
 def check_same(cell: Cell, asked: Cell) -> None:
-    """Raise RaceStateError unless a cell is the one asked for, or may be a copy of it.
+    """Raise RaceStateError unless a cell is as it was asked for, or may be a copy of that.
 
     Bounds are not compared: a prefetched cell may have had another.
     """
@@ -362,7 +365,7 @@ def _differ(one: Any, other: Any) -> bool:
 
 
 def check_time(cell: Cell, value: float | None) -> None:
-    """Raise RaceStateError for a value that is no run time."""
+    """Raise RaceStateError for a value that is not a run time."""
     if value is not None and value < 0.0:
         where = "held-out instance" if cell.held_out else "block"
         raise RaceStateError(

@@ -108,7 +108,7 @@ def leader(state: State, runtime: Runtime | None, table: Table) -> int | None:
 def best_first(state: State, runtime: Runtime | None, table: Table) -> tuple[int, ...]:
     """Return the candidates left, best first: by standing, or by the criterion of run times.
 
-    Those whose times are known up to the limit come before those that are capped.
+    Candidates whose times are known up to the limit come before capped ones.
     """
     ranked = state.ranked
     if runtime is None or state.verdict is None or not ranked:

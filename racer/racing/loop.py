@@ -44,10 +44,10 @@ def race(
 ) -> Flow:
     """Race candidates block by block until the race is over; return its end.
 
-    `pays`: whether the budget pays for so many cells; `slow`: which candidates have reached the
-    cap of run times on every block, `caps` which cells are evaluated again in the end. A request is
-    answered by a row of the table; by None if the blocks of `order` have changed, so
-    that another request follows.
+    `pays`: whether the budget pays for a number of cells; `slow`: which candidates have reached the
+    cap of run times on every block, `caps` which cells are evaluated again in the end. A request
+    is answered by a row of the table; by None if the blocks of `order` have changed, so that
+    another request follows.
     """
     while (over := _why_over(rules, state, order, pays)) is None:
         asked = order.peek() or 0
@@ -121,7 +121,7 @@ def _leave(
 
 
 def _with_success(rules: Rules, untested: Sequence[Untested]) -> list[Untested]:
-    """Return untested blocks; those on which only candidates that have left succeeded are set aside."""
+    """Return untested blocks; set aside blocks where only candidates that have left succeeded."""
     shown = [
         (block, as_shown(rules.decider, costs, usable=not np.isposinf(costs).all()))
         for block, costs in untested
@@ -192,7 +192,7 @@ def completed(
     seconds: float,
     spent: float | None = None,
 ) -> BlockCompleted:
-    """Return the event of a complete block, in the numbers of the race; `mean` is that of one."""
+    """Return the event of a complete block, in the race's numbers; `mean` takes a candidate."""
     block, tests = state.block - 1, state.evidence[-1:]
     return BlockCompleted(
         block,

@@ -296,7 +296,7 @@ class Race(AskTell):
         )
 
     def result(self) -> RaceResult:
-        """Return what is known: the result of a race that has ended, or the state of one."""
+        """Return the result of a race that has ended, else its state."""
         state, known, prices = self._state, self._table.copy(), self._account.prices
         pending = self._asked.add_told(known, repeats=self._withheld.repeats, prices=prices)
         survivors = best_first(state, self.rules.runtime, self._table)
@@ -387,7 +387,7 @@ class Race(AskTell):
         return None if self._caps is None else self._caps.bound
 
     def _pays_block(self, order: Order, cells: int) -> bool:
-        """Return whether a block can be begun: with what may have to be evaluated again."""
+        """Return whether a block can be begun, with cells that may have to be evaluated again."""
         state, prices = self._state, self._account.prices
         if prices is not None:
             price = prices.total(state.alive.tolist(), self._stream.instance(order.peek() or 0))

@@ -24,7 +24,7 @@ class Repeats:
     """Detect objectives that ignore their seed, by blocks with repeated instances.
 
     `is_open` until that is known; meanwhile such blocks are set aside in the table. `found`: all
-    values were the same, and that is no coincidence: `message` is the warning.
+    values were the same, and that is not a coincidence: `message` is the warning.
     """
 
     def __init__(self, stream: Stream, rules: Rules) -> None:
@@ -42,7 +42,7 @@ class Repeats:
         self._repeated = 0  # cells
 
     def holds(self, block: int) -> bool:
-        """Return whether a block is no evidence, as far as is known."""
+        """Return whether a block is not evidence, as far as is known."""
         return (self.is_open or self.found) and block >= self.n_instances
 
     def see(self, block: int, candidates: Iterable[int], table: Table) -> None:
@@ -139,7 +139,7 @@ class Withheld:
     def withhold(self, block: int, costs: NDArray[np.float64] | None) -> bool:
         """Keep a block from the decider if it may be no evidence; return whether it is kept.
 
-        The costs are None of one that is set aside.
+        The costs are None for a block that is set aside.
         """
         if self.repeats is None or not self.repeats.holds(block):
             return False

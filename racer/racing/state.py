@@ -27,7 +27,7 @@ Pays = Callable[[int, float], bool]  # for so many cells, and so many seconds be
 
 
 class Request(NamedTuple):
-    """Cells that a race needs: `candidates` on a block; or those of `again`, (block, candidate)."""
+    """Cells that a race needs: `candidates` on a block, or the (block, candidate) of `again`."""
 
     block: int
     candidates: NDArray[np.intp]

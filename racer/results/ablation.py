@@ -74,12 +74,12 @@ class AblationResult(AnyResult):
     best_index : int
     beats_target : float
         The posterior probability that it is better than the target; NaN where it is the target.
-        Like those of steps, by the model of P(best), `racer.stats.best_posterior`, over all that
-        were evaluated: it draws back whoever leads by luck.
+        Like the steps' probabilities, by the model of P(best), `racer.stats.best_posterior`, over
+        all that were evaluated: it pulls a lucky leader back.
     configs : tuple of dict
         All configurations that were evaluated, by number.
     blocks : int
-        On how many blocks those of the path were evaluated, all on the same.
+        On how many blocks the path's configurations were evaluated, all on the same.
     ended : Ended
     evaluations, seconds, spent, seed, unused, provenance
         As of `RaceResult`.
@@ -109,7 +109,7 @@ class AblationResult(AnyResult):
     def _cost_of_failure(self) -> float:
         """What a failed evaluation costs in all gains: a range of values behind the worst.
 
-        Of the path and the target, so that gains of steps add up to that of the whole path.
+        Of the path and the target, so that gains of steps add up to the gain of the whole path.
         """
         ends = (self.configs.index(self.target),) if self.target in self.configs else ()
         costs = self.known.costs(tuple(dict.fromkeys((*self.path, *ends))))
@@ -131,7 +131,7 @@ class AblationResult(AnyResult):
     def probability(self, one: int, other: int) -> float:
         """Return the posterior probability that the second is better in the mean.
 
-        The other configurations tell what changes usually gain; their failures say nothing of it.
+        The other configurations show how much changes usually gain; their failures do not.
         """
         pair = self._costs(one, other)
         if len(pair) < 2:
@@ -207,7 +207,7 @@ class AblationResult(AnyResult):
 
     @property
     def _place_of_best(self) -> str:
-        """Where on the path the best is; its number is not that of a candidate of the tuning."""
+        """Where on the path the best is; its number is not the tuning's number of it."""
         step = self.path.index(self.best_index or 0)
         return f"The configuration after step {step}" if step else "The source"
 

@@ -109,7 +109,7 @@ class Result(AnyResult, ABC):
 
     @cached_property
     def guess(self) -> int | None:
-        """The candidate to take if one must be taken now: the best, or what is likeliest to be.
+        """The candidate to take if one must be taken now: the best, or the likeliest best.
 
         None without a success, where all are equal, and in a race to a front. As weak as its
         `probability_best` says, before the first test above all.
@@ -147,7 +147,7 @@ class Result(AnyResult, ABC):
 
     @property
     def _sought(self) -> tuple[int, ...]:
-        """Those compared that did not leave because P(best) excluded them."""
+        """The compared candidates that did not leave because P(best) excluded them."""
         return self.compared
 
     @property
@@ -187,7 +187,7 @@ class Result(AnyResult, ABC):
         return self._of_metrics().credible_front
 
     def metric(self, name: str) -> pd.DataFrame:
-        """Return the values of a metric, blocks x candidates; SettingError if there is none."""
+        """Return the values of a metric, blocks x candidates; SettingError for an unknown name."""
         tables = self._of_metrics().tables
         if name not in tables:
             known = ", ".join(map(repr, tables))
@@ -196,7 +196,7 @@ class Result(AnyResult, ABC):
 
     @property
     def probability_best(self) -> dict[int, float]:
-        """The posterior probability of each candidate that it is the best of those compared."""
+        """The posterior probability of each candidate that it is the best of all compared."""
         if self.rules.is_front:
             return {}
         return dict(enumerate(self.posterior.probability_best.tolist()))
@@ -219,9 +219,9 @@ class Result(AnyResult, ABC):
 
     @cached_property
     def leaders(self) -> tuple[int, ...]:
-        """The survivors, and the best if it is none of them, by their probability to be the best.
+        """The survivors, and the best if it is not among them, by their probability of being best.
 
-        In a race to the front by that to be on it.
+        In a race to the front, by their probability of being on it.
         """
         if self.rules.is_front:
             return self._of_metrics().likeliest_first(self.survivors)
@@ -293,7 +293,7 @@ class Result(AnyResult, ABC):
         return frame.rename_axis(index="candidate")
 
     def _run_times(self, candidate: int) -> RunTimes:
-        """Return the run times of a candidate; `capped` are those below the limit."""
+        """Return the run times of a candidate; `capped` counts caps below the limit."""
         known, runtime = self.known.of(candidate), self.rules.runtime
         limit = math.inf if runtime is None else runtime.limit
         others = known.unsuccessful()

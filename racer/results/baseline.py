@@ -24,12 +24,12 @@ class Improvement(NamedTuple):
         Improvement as a share of the default's mean, negative where the best is worse. None unless
         both means are above 0.
     mean, default_mean : float
-        Mean values of the best and of the default, on the same blocks: those on which both have
-        one.
+        Mean values of the best and of the default, on the same blocks: wherever both have
+        a value.
     blocks : int
         Number of these blocks.
     held_out : bool
-        The blocks are held-out instances. Otherwise they are those of the tuning, on which the best
+        The blocks are held-out instances. Otherwise they are the tuning's blocks, on which the best
         was chosen: the improvement is then too favourable.
     probability : float or None
         Posterior probability that the best is better on instances like these; None without
@@ -49,7 +49,7 @@ class Improvement(NamedTuple):
 
 
 class _Shared(NamedTuple):
-    """The usable blocks of both: all, those with two values, and how many failed of each."""
+    """The usable blocks of both: all, blocks with two values, and how many failed of each."""
 
     blocks: list[int]
     solved: list[int]

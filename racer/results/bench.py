@@ -43,13 +43,13 @@ class BenchResult(Displayed):
         The program that was shown to be faster than each other that did not fail; None if that is
         not known, or if others are within the margin.
     table : DataFrame
-        One row per program, first the reference, which is `fastest`, or the one that leads:
+        One row per program, first the reference, which is `fastest`, or the leader:
         program; ratio, the median over rounds of its time divided by the reference's in the same
         round (the geometric mean of the two in the middle, if their number is even); low and high, the confidence interval of that
         (simultaneous, at any time); median, of its times in seconds; rounds; verdict: "fastest",
         "slower" or "within 2 %" (than, of the reference), "slower than NAME" if it was out by
         another program and its ratio to the reference is not known to be above 1, "not known",
-        "failed", or "left" if it is the only one that did not fail.
+        "failed", or "left" if only it did not fail.
     times : DataFrame, rounds x programs
         Seconds; NaN where a program was out. Rounds count from 1.
     answer : {"passes", "worse", "undecided"} or None
@@ -59,13 +59,13 @@ class BenchResult(Displayed):
         A sentence for each program that failed, and so was out.
     ended : str
         Why the race ended. "decided": one program is left, neither failed nor slower than another;
-        "settled": those that are left are within the margin; "rounds": after the last round;
+        "settled": the programs left are within the margin; "rounds": after the last round;
         "all-rejected": all programs failed; "interrupted": Ctrl-C; "all-equal": no difference.
     cpu : bool
         CPU time was measured, not wall time.
     race : RaceResult
         The race: its candidates are the names of the programs, a block is a round, and its seed
-        that of the orders of programs and instances.
+        orders programs and instances.
 
     Examples
     --------

@@ -33,7 +33,7 @@ class FrontOfMeans:
         self._sums: dict[int, NDArray[np.float64]] = {}  # 1 and the costs of each cell
 
     def add(self, candidate: int, metrics: Mapping[str, float]) -> None:
-        """Take in the metrics of a cell; NaN of one that failed."""
+        """Take in the metrics of a cell; NaN if it failed."""
         costs = [sign * metrics.get(name, math.nan) for name, sign in self._signs.items()]
         if not any(map(math.isnan, costs)):
             self._sums[candidate] = self._sums.get(candidate, 0.0) + np.array([1.0, *costs])
@@ -43,7 +43,7 @@ class FrontOfMeans:
         self._sums.clear()
 
     def members(self, alive: Iterable[int]) -> tuple[int, ...]:
-        """Return those of some candidates that no other of them is better than in all means."""
+        """Return the candidates that no other of them beats in all means."""
         known = [candidate for candidate in alive if candidate in self._sums]
         if not known:
             return ()

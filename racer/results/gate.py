@@ -31,7 +31,7 @@ _MOST = 10  # items in a comment
 
 
 def answer_of(race: RaceResult) -> Answer:
-    """Return the answer of a race of the baseline and the change: who has left, unless it broke."""
+    """Return the answer of a race of the baseline and the change: which left, unless it broke."""
     left = {gone.candidate: gone.reason for gone in race._eliminations}
     if left.get(BASELINE) == "rejected" or not left:
         return "undecided"

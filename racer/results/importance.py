@@ -57,15 +57,15 @@ class Importance(Displayed):
     whole space; the tuning's own surrogate, which has one length scale for all parameters, is
     quicker, but takes inert parameters for important ones.
 
-    Costs are those of the objective: all in one unit, also those of instances with other scales
-    where a decider compares means. Otherwise instances whose scales differ by more than chance
+    Costs are the objective's: all in one unit, also on instances with other scales, where a
+    decider compares means. Otherwise instances whose scales differ by more than chance
     count alike. Of run times it is the logarithm; of several metrics, the first that decides.
     Where a few costs are far above the rest, the process may be one of their logarithms.
 
     Attributes
     ----------
     parameters : tuple of str
-        Those that are not fixed.
+        The parameters that are not fixed.
     total : tuple of float
         Total Sobol index of each: which part of the variance over the whole space would remain
         if all others were known. They sum to more than 1 where parameters interact. NaN if
@@ -281,7 +281,7 @@ class _Model:
             return self._model(features(vectors, self._choices))
 
     def total(self, free: list[int], rng: np.random.Generator) -> list[float]:
-        """Return total Sobol indices of parameters; those that are fixed stay in the middle."""
+        """Return total Sobol indices of `free` parameters; the others stay in the middle."""
         d = len(free)
         most = _WORK / ((d + 2) * self._n * len(self._choices))
         n = 2 ** int(np.clip(np.log2(most), 6, 10))

@@ -54,7 +54,7 @@ class Metrics:
 
     @cached_property
     def tables(self) -> dict[str, Table]:
-        """The table of each metric, that of the value first."""
+        """The table of each metric, the value's metric first."""
         return self.aim.tables(self.known)
 
     def held_out(self, tests: Table) -> dict[str, Table]:
@@ -78,7 +78,7 @@ class Metrics:
 
     @cached_property
     def front_names(self) -> tuple[str, ...]:
-        """The metrics of the front: those of `racer.Pareto`, else all."""
+        """The metrics of the front: named by `racer.Pareto`, else all."""
         return self.aim.deciding if self.aim.is_front else self.aim.names
 
     @cached_property
@@ -178,7 +178,7 @@ class Metrics:
     def posterior(self, goal: Goal, among: Collection[int] | None = None) -> BestPosterior:
         """Return the posterior of being the answer, or of being on the front.
 
-        `among` are those of which the answer is sought, if not all; a rejected one is not.
+        The answer is sought `among` these candidates, if not all; never a rejected one.
         """
         names, m = self.aim.deciding, self.n_candidates
         if not self.eligible or not len(self.known):
@@ -204,8 +204,8 @@ class Metrics:
 def _as_raced(costs: Floats, goal: Goal) -> Floats:
     """Return costs (d, n, m) in which a failed cell has the worst value, where there is one.
 
-    Beside limits of one's own it costs what it does in a race: a price that says who is better is no
-    measure of whether a limit is met. Blocks on which all failed are as they are.
+    Beside limits of one's own it costs as much as in a race: a price that shows who is better does
+    not measure whether a limit is met. Blocks on which all failed are as they are.
     """
     costs = costs.copy()
     failed = np.isposinf(costs)
@@ -227,9 +227,9 @@ def sought_of(eligible: Sequence[int], among: Collection[int] | None) -> NDArray
 
 
 def _sought(drawn: Floats, goal: Goal, among: NDArray[np.bool_]) -> Floats:
-    """Return the share of each candidate of (p, m, d) in being the one that is sought, (p, m).
+    """Return the share of each candidate in being the answer, (p, m), of draws (p, m, d).
 
-    It is sought `among` some, (m,); tolerances are those from the best mean of all.
+    It is sought `among` some, (m,); tolerances count from the best mean of all.
     """
     others, limits = drawn[:, :, 1:], np.array(goal.limits)
     if goal.kind == "within":

@@ -104,7 +104,7 @@ def survivor_pictures(result: Result) -> dict[str, Draw]:
 
 
 def drawn(pictures: Mapping[str, Draw], kind: str | None, ax: Axes | None) -> Any:
-    """Draw one of some pictures, the first by default; SettingError if there is no such one."""
+    """Draw one of some pictures, the first by default; SettingError for an unknown kind."""
     chosen = next(iter(pictures)) if kind is None else kind
     if chosen not in pictures:
         raise SettingError(f"kind={kind!r}: give one of {', '.join(pictures)}")

@@ -35,7 +35,7 @@ def rounded(posterior: BestPosterior) -> NDArray[np.float64]:
 def likeliest(posterior: BestPosterior, leader: int) -> int:
     """Return the likeliest best of a posterior: the decider's leader, if none is likelier.
 
-    It is that, too, where probably no candidate is what is sought.
+    It is that, too, where probably no candidate is the answer.
     """
     chances, best = rounded(posterior), posterior.best
     none = 1.0 - float(posterior.probability_best.sum())
@@ -46,7 +46,7 @@ def goes_by_means(rules: Rules, *, is_exact: bool = False) -> bool:
     """Return whether mean costs are compared as they are, not in units of each block.
 
     `is_exact`: in a tuning without noise, the best of whose candidates differ most on the instances
-    between which they have to choose, so that the spread within a block is no unit.
+    between which they have to choose, so that the spread within a block cannot serve as a unit.
     """
     return is_exact or rules.runtime is not None or rules.decider.by_means
 
@@ -73,7 +73,7 @@ def posterior_of(
 ) -> BestPosterior:
     """Return the posterior of the best of all candidates, `by_means` or in units of each block.
 
-    `among` are those of which the best is sought, if not all; a rejected one is not. Where scores
+    The best is sought `among` these candidates, if not all; never a rejected one. Where scores
     have bounds, a failed cell has the worst.
     """
     if isinstance(rules.decider, CorrelatedTRace):
@@ -130,7 +130,7 @@ def _rows_compared(
     """Return the blocks, or the means of groups, by which candidates are compared.
 
     Groups are compared by their means, unless these would hide a penalty, which is a failure: then
-    blocks are compared, those of a group as if they were of one instance.
+    blocks are compared, and a group's blocks count as one instance's.
     """
     costs = known.all_costs(eligible, stream.instance)
     n_blocks = n_blocks_of(known, stream, costs)
@@ -197,7 +197,7 @@ def n_blocks_of(
 def _n_groups_of(known: Table, stream: Stream, shown: int) -> int | None:
     """Return how many groups a decider may be shown, if each instance is used once.
 
-    `shown` are those so far: as many less as are complete and set aside.
+    `shown` were shown so far; any other complete group was set aside.
     """
     if stream.length is None or stream.groups is None:
         return stream.n_blocks
@@ -207,6 +207,6 @@ def _n_groups_of(known: Table, stream: Stream, shown: int) -> int | None:
 
 
 def _blocks_of(known: Table, stream: Stream) -> set[int]:
-    """Return the blocks that are shown to a decider, of groups only those that are complete."""
+    """Return the blocks that are shown to a decider, of groups only complete ones."""
     blocks = {row.block for row in known.rows} - known.repeated
     return blocks if stream.groups is None else blocks - known.incomplete

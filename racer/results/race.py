@@ -62,8 +62,8 @@ class RaceResult(Result):
         instance (its index; <NA> without instances), seed, evaluated, set_aside: one row per
         block.
     evaluations : int
-        Evaluations, failed ones included. Of run times, one that was stopped at a cap and repeated
-        with a larger one counts each time; `scores` and `table` have the last.
+        Evaluations, failed ones included. Of run times, a run stopped at a cap and repeated
+        with a larger cap counts each time; `scores` and `table` have the last.
     seconds : float
         Sum of the wall times of all evaluations (not of the race: `n_jobs` shortens only that).
     spent : float or None
@@ -110,7 +110,7 @@ class RaceResult(Result):
         The fewest candidates that hold the whole front with probability .95, likeliest first.
     leaders : tuple of int
         The survivors, and `best` if it was eliminated, by `probability_best`; of a front the
-        survivors by `probability_front`, and those of one probability by number.
+        survivors by `probability_front`, and by number where these are equal.
     leader : int or None
         The survivor with the best standing, by which the decider goes; None where `best` is.
     verdict : tuple of str
@@ -139,7 +139,7 @@ class RaceResult(Result):
 
     @cached_property
     def means(self) -> pd.DataFrame:
-        """One row per candidate: its mean score, and its difference from that of the best."""
+        """One row per candidate: its mean score, and its difference from the best's."""
         return means_frame(self)
 
     @property

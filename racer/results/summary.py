@@ -55,7 +55,7 @@ def has_successes(result: Result) -> bool:
 
 
 def printed(result: Result) -> list[Piece]:
-    """Return what `summary` does, and the failures, with the place where they all are."""
+    """Return the pieces of `summary`, and the failures, with the place where they all are."""
     *pieces, last = summary(result)
     if result.known.failures:
         pieces.append(failures(result, "; result.failures has them all"))
@@ -126,7 +126,7 @@ def details(result: Result) -> str:
 def _population(result: Result) -> str:
     """Return in a sentence which instances, or groups, the result is about, unless all are new.
 
-    Those are given: each is used again with other seeds, or the mean over all of them counts.
+    They are given: each is used again with other seeds, or the mean over all of them counts.
     """
     stream, rules = result.stream, result.rules
     is_of_data = result.correlation or isinstance(rules.decider, CorrelatedTRace)
@@ -190,7 +190,7 @@ def _eliminated_best(result: Result) -> str:
 
 
 def _by_prior(result: Result) -> str:
-    """Return in a sentence what left pairs of the last test open, of a decider that knows no prior.
+    """Return a sentence on why pairs of the last test are open, for a decider without a prior.
 
     That is its gate, before any pair is compared, or the prior.
     """
@@ -425,7 +425,7 @@ def _tests(result: Result) -> str:
 
 
 def _chance(gone: Elimination) -> str:
-    """Return a probability, or a value that is none and may exceed 1."""
+    """Return a probability, or another value, which may exceed 1."""
     value = gone.probability
     if gone.measure == "p-value":
         return f"{value:.2g}" if value >= 0.0005 else "<0.001"
@@ -433,7 +433,7 @@ def _chance(gone: Elimination) -> str:
 
 
 def failure_counts(result: Result) -> str:
-    """Count the failed evaluations by status, those of programs by exit code."""
+    """Count the failed evaluations by status, of programs by exit code."""
     failures = ((f.status, failing_code(f.message)) for f in result.known.failures)
     counts = Counter(
         status.replace("timeout", "timed out") if code is None else f"ended with exit code {code}"

@@ -103,18 +103,18 @@ class TuneResult(Result):
         The candidates, by number.
     elites, survivors : tuple of int
         The candidates that survived the last race with new ones, in the order of the model, which
-        proposes around the first; `leaders` has the likeliest first. Those that the race
+        proposes around the first; `leaders` has the likeliest first. Elites that the race
         among them dropped, with the rest of the budget, come last.
     ended : Ended
         Why the tuning ended; `ended.message` is a sentence.
     indistinguishable : tuple of int
         The best, and the elites that are not told from it: all, unless a sign-flip test at level
-        .05 tells them apart on the blocks that all have seen; then those in `credible_set`.
+        .05 tells them apart on the blocks that all have seen; then the elites in `credible_set`.
     verified : Verified or None
         On how many instances the best was evaluated, on how many it failed, and on what share of
         instances like these it fails at most. None without a best.
     compared : tuple of int
-        The candidates of which `best` is the best, and `probability_best` speaks; that of others is
+        The candidates of which `best` is the best; the `probability_best` of all others is
         0. They were evaluated on as many blocks as some elite, and wherever others fail; where a
         final stage chose among failing ones, no candidate that it found worse than `best`. With
         `racer.Pareto` all: `probability_front` speaks of each.
@@ -131,7 +131,7 @@ class TuneResult(Result):
     tests : DataFrame, held-out instances x elites and `best`
         Values of `evaluate`.
     evaluations : int
-        As of `RaceResult`, without those on held-out instances.
+        As of `RaceResult`, without evaluations on held-out instances.
     seconds : float
         Sum of their wall times.
     spent : float or None
@@ -193,7 +193,7 @@ class TuneResult(Result):
 
     @cached_property
     def compared(self) -> tuple[int, ...]:
-        """The candidates of which the best is sought: those evaluated most often."""
+        """The candidates among which the best is sought: the most often evaluated."""
         if self.rules.is_front or self.leader is None:
             return super().compared
         found = compared(self.known, len(self.configs), self.survivors, self.stream)
@@ -205,7 +205,7 @@ class TuneResult(Result):
         return tuple(some)
 
     def lineage(self, candidate: int) -> tuple[int, ...]:
-        """Return a candidate, the one around which it was sampled, and so on back.
+        """Return a candidate, its parent around which it was sampled, and so on back.
 
         Raises
         ------
@@ -309,7 +309,7 @@ class TuneResult(Result):
         Raises
         ------
         SettingError
-            There is no such picture; that of an ablation is drawn by its own result.
+            There is no such picture; an ablation's is drawn by its own result.
         MissingExtraError
             Without matplotlib (``pip install 'racer-tuning[plot]'``).
         """
@@ -413,7 +413,7 @@ class TuneResult(Result):
 
 
 def difference(ablation: AblationResult, tuning: TuneResult) -> str:
-    """Return by what an ablation is that of another tuning, its space or its seed; or nothing.
+    """Return how an ablation differs from a tuning, "space" or "seed"; or an empty string.
 
     Instances and objective are not compared: an ablation has some of the instances only, and a
     function may have another name where it is imported.
@@ -428,9 +428,9 @@ def compared(
 ) -> tuple[int, ...]:
     """Return the candidates of which the best is sought.
 
-    They were evaluated on each instance on which others fail, and most often of those: on as many
-    blocks as any elite. Of hundreds, most of them seen on a block or two, one of these is likely to
-    be exactly the best; but nobody knows which, and to take the likeliest costs much.
+    They were evaluated on each instance on which others fail, and most often among these: on as
+    many blocks as any elite. Of hundreds, most of them seen on a block or two, one is likely to be
+    exactly the best; but nobody knows which, and to take the likeliest costs much.
     """
     there, failed = _by_instance(known, stream)
     hard = [

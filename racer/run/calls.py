@@ -54,8 +54,8 @@ def race(
     """Find the best of many candidates, and drop the losers early.
 
     All candidates are evaluated on one block after another (an instance with a seed, the same
-    for all); at each test the decider drops those that are inferior, or indistinguishable from a
-    better one, and the budget is spent on those that remain.
+    for all); at each test the decider drops candidates that are inferior, or indistinguishable
+    from a better one, and the budget is spent on the rest.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ def race(
         tried again. An evaluation without finite numbers costs its cell: it ranks
         last in its block and is listed in `RaceResult.failures`. Called with an int seed, equal
         for all candidates of a block; `random` and `np.random` are seeded with it before each call
-        (but of coroutines, which run side by side: draw from the seed). It must not change its
-        arguments: in this process they are the ones that the next call gets.
+        (except coroutines, which run side by side: draw from the seed). It must not change its
+        arguments: in this process the next call gets the same objects.
     instances : sequence, Instances or None
         Objects of any type, taken in the order given, and again with new seeds when they run out
         (not with decider "mean"); `racer.Instances` says more of them. None: a noisy objective
@@ -83,15 +83,15 @@ def race(
         plans by it, once it is used up).
     goal : {"min", "max"}, mapping, Pareto, Within, Constrained or Runtime
         Whether smaller or larger values are better. Where `evaluate` returns several metrics by
-        name, their directions (or `racer.Metric`, for one that is known exactly, has bounds, or a
+        name, their directions (or `racer.Metric`, to give exactness, bounds or a
         margin): ``{"accuracy": "max", "latency": "min"}`` is a race to the front, as `racer.Pareto`;
-        `racer.Within` (the best in one of those that are nearly the best in others) and
-        `racer.Constrained` (of those that are good enough in others) are over such a mapping. All
+        `racer.Within` (the best in one metric among candidates nearly the best in others) and
+        `racer.Constrained` (among candidates good enough in others) are over such a mapping. All
         are recorded. ``racer.Runtime(60)``: the cost is run time, with an adaptive cap; `evaluate`
         returns seconds, or None: then CPU time is measured (of it and of all processes that it
         waits for; wall time but on Linux). It may have a keyword `bound`, the seconds after which it
         is stopped in any case. Each evaluation runs in a process of its own (not on Windows).
-        "min" beside a `store` that has metrics: those of the store, with a `RacerWarning`.
+        "min" beside a `store` that has metrics: the store's metrics, with a `RacerWarning`.
     decider : str or Decider, optional
         None: "bayesian-friedman"; with a goal of several metrics "bayesian-front" (with margins
         "front"), "within" or "constrained"; with a store, the recorded one. Or one of
@@ -103,11 +103,11 @@ def race(
         Repeats the race; None draws one, which the result names.
     n_jobs : int, executor, Dask client, the module ray, or Workers
         1 evaluates in this process; more, or -1 (all cores), in joblib workers: loky, unless
-        `joblib.parallel_config` names another backend. Of a coroutine function, so many calls run
+        `joblib.parallel_config` names another backend. Of a coroutine function, that many calls run
         at a time, in an event loop. A `concurrent.futures.Executor` or a cluster evaluates
         instead, and stays open. `racer.Workers` says more. The result is the same.
     limits : Limits, optional
-        Seconds and bytes that an evaluation may take, and further attempts of one that fails:
+        Seconds and bytes that an evaluation may take, and further attempts if it fails:
         ``racer.Limits(timeout=60, retries=1)``.
     store : str or path-like, optional
         A file (SQLite) in which each outcome is recorded before it counts. If it holds a race
@@ -184,7 +184,7 @@ def tune(
 ) -> TuneResult:
     """Find the best configuration of a space, by races in series (iterated racing).
 
-    The first race is among configurations from the whole space. Those that survive it, the
+    The first race is among configurations from the whole space. Its survivors, the
     elites, race against new ones sampled around them, in a neighbourhood that narrows from race
     to race; of several drafts of each, a surrogate of the costs known so far takes the most
     promising. Elites keep their outcomes, and are safe until the others have seen the same
@@ -203,14 +203,14 @@ def tune(
         ``evaluate(config, instance, seed) -> float``, as in `racer.race`; `config` is a dict of
         the parameters that exist in it.
     instances : sequence, Instances or None
-        Objects of any type that the configurations are to be good at; `racer.Instances` says more of
-        them, such as those that are held out. None: a noisy objective without instances.
+        Objects of any type that the configurations are to be good at; `racer.Instances` has
+        options for them, such as held-out instances. None: a noisy objective without instances.
     initial : sequence of configurations, a result, or a store
-        Candidates of the first race, beside those sampled and the default of the space. Of a
+        Candidates of the first race, beside sampled ones and the default of the space. Of a
         result, or of the path of a store (or several of either, in the sequence): the best, then
         each survivor that improves the mean over instances of the best so far most. Results that
         share instances and metrics are taken together, on instances that all have seen. Of a
-        Pareto front: up to 6 survivors for each metric, the best spread first. Those outside
+        Pareto front: up to 6 survivors for each metric, the best spread first. Any outside
         the space are left out, with a `RacerWarning`.
     search : Search, optional
         What only a tuning has: how many elites survive and are tested, and how many races are
@@ -220,16 +220,16 @@ def tune(
         one for each of `initial` beyond two; with a goal of several metrics, at
         least `racer.Tuner.least_budget`. It is never exceeded, and used up (of deterministic instances, but for
         less than a configuration takes on all instances). With `racer.Budget` in seconds, the
-        cost of an evaluation is estimated from those made, and likewise in money. A list, each larger than the one
-        before: a tuning with the first, which goes on from its end with the next one's additions.
-        Of wall time: evaluations on held-out instances come at the end, and are left out if it
-        passes before; if there is no other limit, the tuning in a store goes on from its end with
-        what more of it adds. None: as in `racer.race`.
+        cost of an evaluation is estimated from past evaluations, and likewise in money. A list of
+        growing budgets: a tuning with the first, which goes on from its end with the next one's
+        additions. Of wall time: evaluations on held-out instances come at the end, and are left out
+        if it passes before; if there is no other limit, the tuning in a store goes on from its end
+        with the added time. None: as in `racer.race`.
     goal
-        As in `racer.race`. To the front, the elites of a race are those of its front that cover it
-        best.
+        As in `racer.race`. To the front, the elites of a race are the members of its front that
+        cover it best.
     decider : str or Decider, optional
-        Decides in each race; as in `racer.race`, but for `min_survivors`, whose part the elites have.
+        Decides in each race; as in `racer.race`, except `min_survivors`: the elites take its part.
         None: "best-for-budget" ("bayesian-friedman" for run times that are capped; of several metrics
         "front" or "goal-for-budget"), or, with a store, the recorded one.
     seed : int >= 0, optional

@@ -62,7 +62,7 @@ def drive(
 ) -> R:
     """Run a contest to its end and return its result; with a store, record each outcome first.
 
-    `values` looks at those of the first blocks. After the `deadline` nothing begins, and the
+    `values` inspects the values of the first blocks. After the `deadline` nothing begins, and the
     `watchers`, who see the contest's own events anyway, are called with its end.
     The result has the `provenance`, to which the workers and the times from now on are added.
 
@@ -74,6 +74,7 @@ def drive(
     try:
         with ExitStack() as stack:
             if store is not None:
+                # without a store there is nothing to save first, and Ctrl-C stops at once
                 stack.enter_context(stop)
                 stack.enter_context(not_for_evaluations(store.path))
             stack.enter_context(process_put_back())
@@ -130,6 +131,7 @@ class _Loop(Generic[R]):
             if self.store is not None:
                 self.display.recorded_in(self.store.path)
         self.provenance = {**self.provenance, "workers": n_workers}
+        # seconds of earlier runs, which a replay restores, are no work of this one
         self._begun, self._before = time.perf_counter(), begun_with.seconds
         self._first = FirstBlock(
             self._record, self.contest.tell, is_over=bool(begun_with.evaluations)
@@ -149,6 +151,7 @@ class _Loop(Generic[R]):
             self.feed.may_prefetch = self._first.is_over
             if self.display is not None:
                 self.display.asked(cells)
+            # the quick way of a single process: a whole block is told at once
             if self._may_tell_together and self.feed.is_in_turn(cells):
                 self._take_all(cells)
                 continue
@@ -165,6 +168,7 @@ class _Loop(Generic[R]):
                 self.values = None
         self._first.release()
         self.feed.end()
+        # a replay will be told these as well, and must come to the same state
         self._tell_known()
         if self.values is not None and not self.stop.requested():
             self.values.end_of_run()
@@ -220,6 +224,7 @@ class _Loop(Generic[R]):
                 if self._accept(cell, outcome):
                     known.append((cell, outcome))
         finally:
+            # also after an error or Ctrl-C: whatever is recorded has to be told
             if len(known) == len(cells):
                 self.contest.tell_all([outcome for _, outcome in known])
             else:
@@ -242,7 +247,7 @@ class _Loop(Generic[R]):
         return replace(result, unused=unused, provenance={**self.provenance, **took})
 
     def outcomes(self) -> dict[CellKey, Outcome]:
-        """Return all outcomes that are known, those of prefetched cells included."""
+        """Return all known outcomes, including prefetched cells."""
         result = self.contest.result()
         tables = [(False, result.known)]
         if isinstance(result, Result):
@@ -255,7 +260,8 @@ class _Loop(Generic[R]):
         return told | self.feed.left()
 
     def _accept(self, cell: Cell, outcome: Outcome) -> bool:
-        """Record an outcome; return False for one that has to be evaluated again."""
+        """Record an outcome; return False if the cell has to be evaluated again."""
+        # not recorded, so that a resumed run evaluates it again, without the signal
         if outcome.status != "ok" and self._is_suspect(outcome):
             return False
         if self.store is not None:
@@ -301,7 +307,7 @@ def _interrupted(result: Any, store: Store | None, code: int) -> RaceInterrupted
 
 @dataclass
 class Feed(Generic[R]):
-    """Submits cells to workers and collects their outcomes, those of prefetched cells included.
+    """Submits cells to workers and collects their outcomes, including prefetched cells.
 
     Free workers prefetch up to `ahead` blocks; `prefetched` are outcomes left by a replay; `known`
     returns outcomes that were made elsewhere, and count as evaluated now. `accept` is called with
@@ -358,6 +364,7 @@ class Feed(Generic[R]):
         while wanted:
             if not self.stopping():
                 self._fill(now, coming)
+            # stopping: only requested cells that a worker has begun are waited for
             elif not self._will_end(wanted):
                 return
             if (ended := self.workers.next(self.stopping)) is None:
@@ -397,6 +404,7 @@ class Feed(Generic[R]):
             if self._suffices(outcome, request):
                 return outcome
             self._count_unused([outcome])
+        # known beyond the cap that was told, so it may answer a request with a larger one
         outcome = self._reusable.pop(request.key, None)
         return outcome if outcome is not None and self._suffices(outcome, request) else None
 
@@ -428,6 +436,7 @@ class Feed(Generic[R]):
         self._running = {cell.key: cell for cell in self.workers.finish()}
         begun = list(self._running)
         if not wanted.keys() >= set(begun):
+            # in the order of submission: as many can be running as there are workers
             begun = begun[: number_of(self.workers)]
         return not wanted.keys().isdisjoint(begun)
 
@@ -448,6 +457,7 @@ class Feed(Generic[R]):
         gone = [key for key in self._prefetched if key[2] not in alive]
         self._kept |= {key: self._prefetched.pop(key) for key in gone}
         for key, cell in list(self._running.items()):
+            # a cell that has begun stays: its outcome is kept, unused unless it is asked for
             if cell.candidate not in alive and self.workers.withdraw(cell):
                 del self._running[key]
 
@@ -461,6 +471,7 @@ class Feed(Generic[R]):
             if (first := next(new, None)) is None:
                 return
             yield first
+            # no more than can be in flight: outcomes that come meanwhile may change the order
             yield from islice(new, self.workers.capacity - 1)
 
     def end(self) -> None:
@@ -471,7 +482,7 @@ class Feed(Generic[R]):
             self._keep(cell, outcome)
 
     def left(self) -> dict[CellKey, Outcome]:
-        """Return the outcomes that were not requested, or are known beyond what was."""
+        """Return the outcomes that were not requested, or are known beyond the request."""
         return self._prefetched | self._kept | self._reusable
 
     def unused(self) -> Unused:

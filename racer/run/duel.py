@@ -63,7 +63,7 @@ def duel(
         By name, or named by their text.
     judge : callable
         ``judge(a, b, item)``, or ``judge(a, b)`` without items, returns "a", "b" or "tie". It may
-        be a coroutine function. A call that raises, or returns anything else, is no vote.
+        be a coroutine function. A call that raises, or returns anything else, is not a vote.
     items : sequence, optional
         What players are compared on: prompts, boards. A pair meets on each in random order, and
         then on each in the other order.
@@ -132,7 +132,7 @@ def duel(
 
 
 def _asked(judge: Callable[..., Any], arguments: list[list[Any]]) -> list[Any]:
-    """Return what the judge says of some pairs, or the error that it raises."""
+    """Return the judge's votes on some pairs, or the error that it raises."""
     if is_coroutine_function(judge):
 
         async def gathered() -> list[Any]:
@@ -227,7 +227,7 @@ class _Duels:
         return self._names[i], self._names[j], item
 
     def tell(self, asked: tuple[str, str, int], said: Any) -> None:
-        """Take in what the judge says."""
+        """Take in the judge's votes."""
         self.n_calls += 1
         one, other, i = asked
         if said in _WINNERS:

@@ -45,7 +45,7 @@ R = TypeVar("R", bound=ContestResult)
 class Job:
     """How a contest is evaluated, recorded and shown: the arguments that all calls share.
 
-    `employ` makes a pool in place of that of `workers`;
+    `employ` makes the pool instead of `workers`;
     `rehearses`: the values of the first blocks are looked at.
     """
 
@@ -62,10 +62,10 @@ class Job:
     words: Words = RUNS
 
     def run(self, kind: Kind, given: Mapping[str, Any]) -> Any:
-        """Run the contest of these arguments, or continue the one in the store.
+        """Run the contest of these arguments, or continue the contest in the store.
 
-        Of a new one without a budget, that is what the workers can do until the deadline; that of a
-        recorded one may grow by a longer deadline.
+        A new contest without a budget gets all that the workers can do until the deadline; a
+        recorded budget may grow with a longer deadline.
         """
         with opened(self.store) as file:
             held = file.reader if file is not None and file.holds_a_race else None
@@ -80,7 +80,7 @@ class Job:
             return self.start(contest_for(file, kind, given), file, wall)
 
     def start(self, contest: Contest[R], store: Store | None, wall: float | None = None) -> R:
-        """Run a contest, recorded in an open store, or continue the one that the store holds.
+        """Run a contest, recorded in an open store, or continue the store's contest.
 
         `wall`: seconds of wall time after which nothing begins.
         """
@@ -133,13 +133,13 @@ class Job:
             raise
 
     def _recorded(self) -> Mapping[str, Any]:
-        """Return what a store keeps of how a contest is evaluated: the jobs of a program, too."""
+        """Return how a contest is evaluated, for the store: the jobs of a program, too."""
         jobs = self.workers.n
         has_jobs = isinstance(self.evaluate, Command) and jobs != 1
         return asdict(self.limits) | ({"jobs": jobs} if has_jobs else {})
 
     def _check(self, contest: Contest[Any]) -> None:
-        """Raise an error for what cannot work in this contest, before anything is recorded."""
+        """Raise an error for settings that cannot work here, before anything is recorded."""
         runtime, timeout = contest.rules.runtime, self.limits.timeout
         check_objective(self.evaluate, timed=runtime is not None)
         if isinstance(self.evaluate, Command) and not self.evaluate.reads_objects:
@@ -166,7 +166,7 @@ def is_seen() -> bool:
 
 
 def _check_output(contest: Contest[Any]) -> None:
-    """Refuse what a program that prints one number, or nothing, cannot give."""
+    """Refuse settings that a program which prints one number, or nothing, cannot serve."""
     rules = contest.rules
     names = [] if rules.metrics is None else [*rules.metrics]
     if names or rules.needs_spend:
@@ -181,7 +181,7 @@ def _check_output(contest: Contest[Any]) -> None:
 
 
 def opened(store: str | PathLike[str] | None) -> AbstractContextManager[Store | None]:
-    """Return the store to enter; nothing, if there is none."""
+    """Return the store to enter, or an empty context without one."""
     return nullcontext() if store is None else Store(store)
 
 

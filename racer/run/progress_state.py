@@ -133,7 +133,7 @@ class ProgressState:
         self.work.held_out = cells[0].block + 1 if cells[0].held_out else 0
 
     def told(self, outcome: Outcome) -> None:
-        """Count an outcome; those on held-out instances are beyond the budget."""
+        """Count an outcome; outcomes on held-out instances are beyond the budget."""
         self.work.told += 1
         if self.work.held_out:
             return

@@ -43,7 +43,7 @@ class FirstBlock:
         self._n_told = 0  # of them
 
     def defers(self, cell: Cell, outcome: Outcome) -> bool:
-        """Defer an outcome that is the same failure as those before; else release these."""
+        """Defer an outcome that repeats the failures before it; else release these."""
         error = _kind_of(outcome)
         if self._alike:
             before, other = self._alike[0]
@@ -67,7 +67,7 @@ class FirstBlock:
     def end(self, cells: Sequence[Cell], candidates: int) -> None:
         """Raise if all of a block is the same failure, with at least two cells.
 
-        `cells` are those of a request, `candidates` how many the block may have in all.
+        `cells` are from one request, `candidates` how many the block may have in all.
         """
         n, new = len(self._alike), self._alike[self._n_told :]
         if len(new) < len(cells):  # the run stops
@@ -221,7 +221,7 @@ def _repeat(blocks: Sequence[dict[int, Any]]) -> bool:
 
 
 def _names_of_scores(evaluate: Any) -> Iterator[str]:
-    """Yield names of scores: that of the function, or of unchanged return values (not 1 - score)."""
+    """Yield names of scores: the function's, or of unchanged return values (not 1 - score)."""
     while isinstance(evaluate, functools.partial):
         evaluate = evaluate.func
     evaluate = inspect.unwrap(evaluate)

@@ -58,7 +58,7 @@ def resume(
 
     The race is rebuilt from its settings and the recorded outcomes, and its decisions
     are compared with the recorded ones. No recorded evaluation is repeated; for an objective
-    that depends on nothing but its arguments the result is that of a race never interrupted.
+    that depends on its arguments only, the result is the same as without interruption.
 
     Parameters
     ----------
@@ -70,9 +70,9 @@ def resume(
         For a run of `racer.tune` whose space has a repair hook, or parameters of classes that are
         not racer's: the same as then.
     candidates, instances
-        Left out, they are taken from the store. Those with values beyond JSON (arrays, objects of
+        Left out, they are taken from the store. Values beyond JSON (arrays, objects of
         your own classes) must be given again, and are compared: arrays by content, dataclasses by
-        their fields, other objects by their `repr`. Those held out: ``Instances(held_out=..)``.
+        their fields, other objects by their `repr`. Held-out ones: ``Instances(held_out=..)``.
     budget : int, Budget, or list of these, optional
         As large as before, or larger. None: the recorded one. A list, for a tuning: as in
         `racer.tune`, the recorded budgets first. ``Budget(wall=..)`` counts from now on, and the
@@ -94,7 +94,7 @@ def resume(
     Raises
     ------
     StoreError
-        No race there, or one that cannot be continued: damaged, written by a newer version,
+        No race there, or a race that cannot be continued: damaged, written by a newer version,
         in use by another process, different from the given settings (with both values), or with
         a verdict that comes out otherwise when it is replayed.
     RaceInterrupted

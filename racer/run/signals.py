@@ -94,6 +94,7 @@ class DeferredInterrupt:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if self._before is not None:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+        # one interrupt is on its way already
         if not isinstance(error, KeyboardInterrupt):
             self._raise_deferred()
 

@@ -154,7 +154,7 @@ def _begun_without(path: str, name: str, shown: str = "") -> OtherStoreError:
 def _other_goal(
     path: str, recorded: Mapping[str, Any], given: Mapping[str, Any]
 ) -> OtherStoreError:
-    """Return the error for a goal that is not that of the recorded contest."""
+    """Return the error for a goal that differs from the recorded contest's."""
     return OtherStoreError(
         f"the race in {path!r} was begun with another goal: {_shown_goal(recorded)}; now "
         f"{_shown_goal(given)}: give that, or"
@@ -201,7 +201,7 @@ def _warn(path: str, what: str) -> None:
 
 
 def contest_for(store: Store | None, kind: Kind, given: Mapping[str, Any]) -> Contest[Any]:
-    """Return the contest of these arguments, or the one in the store that goes on with them.
+    """Return the contest of these arguments, or the contest in the store that goes on with them.
 
     There, open settings are as recorded. StoreError if it holds another kind of contest.
     """
@@ -230,7 +230,7 @@ def contest_for(store: Store | None, kind: Kind, given: Mapping[str, Any]) -> Co
 def contest_from_store(
     reader: Reader, given: Mapping[str, Any] = MappingProxyType({}), *, numbered: bool = False
 ) -> Contest[Any]:
-    """Return the contest that a store holds, of its recorded arguments but for those `given`.
+    """Return the contest in a store, of its recorded arguments; `given` ones replace these.
 
     The budget may be larger. `numbered`: candidates and instances that JSON cannot hold are
     replaced by their numbers; otherwise they must be given.
@@ -294,7 +294,7 @@ def _a(kind: str) -> str:
 
 
 def has_prices(reader: Reader) -> bool:
-    """Return True for a tuning that has the price of each candidate, of those that were sampled."""
+    """Return True for a tuning with a recorded price of each sampled candidate."""
     is_tuning = reader.setup.kind == "tuning"
     return is_tuning and len(reader.prices()) == len(reader.concluded(CandidateRow))
 
@@ -351,10 +351,10 @@ def recorded_budgets(reader: Reader) -> tuple[Budget, ...]:
 
 
 def may_grow_to(reader: Reader, budget: Budget) -> bool:
-    """Return True if the recorded budget may grow to one that is made of a deadline.
+    """Return True if the recorded budget may grow to a budget made of a deadline.
 
-    It must be of seconds alone, and smaller; that of a race must be used up, too, if the decider
-    may plan by it, and else the race must be open.
+    It must be of seconds alone, and smaller. A race whose decider may plan by it must have used
+    it up, too; any other race may still be open.
     """
     last = recorded_budgets(reader)[-1]
     if not last.is_in_seconds or not budget.is_larger(last):
@@ -374,7 +374,7 @@ def is_used_up(reader: Reader) -> bool:
 
 
 def _budgets(reader: Reader, given: Any) -> list[Budget]:
-    """Return the budgets of a contest that goes on with the one given: a tuning from its end."""
+    """Return the budgets of a contest that goes on with a `given` one: a tuning from its end."""
     news, olds = Budget.each(given), recorded_budgets(reader)
     if reader.setup.kind == "tuning" and len(news) == 1:
         if news[0].is_larger(olds[-1]):

@@ -1,7 +1,7 @@
 """Arguments of users as JSON: rebuilt where JSON can hold them, else described.
 
-Values that JSON would blur have a tag: {"!tuple": [1, 2]}, {"!float": "nan"}; those that can
-only be compared is {"!object": ..} or {"!array": ..}. No class is looked up by its name in a
+Values that JSON would blur have a tag: {"!tuple": [1, 2]}, {"!float": "nan"}; values that can
+only be compared are {"!object": ..} or {"!array": ..}. No class is looked up by its name in a
 file, except racer's own records of settings and a few fixed types.
 """
 

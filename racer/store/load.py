@@ -37,7 +37,7 @@ __all__ = ["Report", "StoredResult", "check_store", "load", "load_record"]
 
 
 class StoredResult(NamedTuple):
-    """A result, and the settings of the race, those decoded that JSON can hold.
+    """A result, and the settings of the race, decoded where JSON can hold them.
 
     `is_ours`: this user began it.
     """
@@ -68,7 +68,7 @@ def load(store: str | PathLike[str]) -> AnyResult:
     Raises
     ------
     StoreError
-        No race there, a damaged one, or one that cannot be made again from the file alone: with a
+        No race there, a damaged race, or a race that the file alone cannot rebuild: with a
         decider, a repair hook or parameters that are not racer's own.
 
     Examples
@@ -84,7 +84,7 @@ def load(store: str | PathLike[str]) -> AnyResult:
 
 
 def load_record(store: str | PathLike[str]) -> StoredResult:
-    """Return what `load` does, and the recorded settings."""
+    """Return the result, as `load` does, and the recorded settings."""
     with open_to_read(as_path(store, "store")) as reader, sense_made_of(reader.path):
         setup = reader.setup
         if (why := why_not_replayed(reader)) is not None:
@@ -135,7 +135,7 @@ def seen_settings(reader: Reader, setup: Setup) -> dict[str, Any]:
 
 
 def restored(reader: Reader) -> AnyResult | None:
-    """Return the result that stands in a store; None if there is none, or it makes no sense."""
+    """Return the result that stands in a store; None without one, or if it makes no sense."""
     with suppress(RacerError, TypeError):
         found: AnyResult | None = result_in(reader, contest_from_store(reader, numbered=True))
         return found

@@ -153,7 +153,7 @@ class Reader:
         return str(text)
 
     def _check_names(self, setup: schema.Setup) -> None:
-        """Raise StoreError unless the settings are those of a contest of its kind."""
+        """Raise StoreError unless a contest of this kind has exactly these settings."""
         kind: object = setup.kind
         if not isinstance(kind, str) or kind not in schema.ARGUMENTS:
             self.damaged(f"it holds a contest of the kind {setup.kind!r}")
@@ -190,12 +190,13 @@ class Reader:
     def check(self) -> tuple[int, int]:
         """Return the number of outcomes and the last checksum; StoreError unless all are as written.
 
-        Those of a file that is as its last run left it, known by its digest, are not read.
+        They are not read if the file is as its last run left it, known by its digest.
         """
         written = dict(self.rows("SELECT name, sql FROM sqlite_master"))
         for table, statement in schema.TABLES.items():
             if written.get(table) != statement:
                 self.damaged(f"its table {table!r} is not that of a store")
+        # a trigger would act on each row that racer writes
         if self.rows("SELECT 1 FROM sqlite_master WHERE type = 'trigger'"):
             self.damaged("it has triggers, which no store has")
         heads = self.rows("SELECT outcomes, checksum FROM recorded")
@@ -253,7 +254,7 @@ class Reader:
         return [tuple(row) if isinstance(row, list) else row for row in rows]
 
     def ending(self) -> schema.Ending | None:
-        """Return how the race ended, None if it has not, but for a deadline."""
+        """Return how the race ended; None if it has not, or only by a deadline."""
         return None if self.is_out_of_time() else self._last_ending()
 
     def is_out_of_time(self) -> bool:
@@ -303,7 +304,7 @@ def search_call(path: str) -> str:
 
 
 def contents_of(path: str) -> Reader | None:
-    """Return the contents of a store after its last commit, in memory; None if there is no race.
+    """Return the contents of a store after its last commit, in memory; None without a race.
 
     Its files are only read, and let go of. StoreError for a file of another kind or version.
     """

@@ -66,6 +66,7 @@ class Recorder:
                 "goal-for-budget): give the recorded one, or begin a new store"
             )
         else:
+            # with a larger budget the contest goes on beyond its recorded end
             self._ending = reader.ending()
         self._verdicts = iter(reader.concluded(VerdictRow))
         if recorded.kind == "tuning":
@@ -87,6 +88,7 @@ class Recorder:
             self._compare("its verdict at the end", self._ending, ending)
         elif isinstance(event, CandidatesAdded):
             self._compare_candidates(event)
+        # the watchers had the replayed events in an earlier run; the end is for everyone
         if not self.replaying or isinstance(event, RaceEnded):
             self.pass_on(event)
 
@@ -96,7 +98,8 @@ class Recorder:
             watcher(event)
 
     def _compare(self, what: str, recorded: Conclusion | None, now: Conclusion) -> None:
-        """Record what is new; StoreError if it is otherwise than recorded."""
+        """Record a new row; StoreError if it differs from the recorded one."""
+        # a kill between two commits leaves outcomes whose verdict was still queued
         if recorded is None:
             self._record(now)
         elif not _agree(recorded, now):
@@ -109,6 +112,7 @@ class Recorder:
         for number, config in enumerate(event.configs, event.first):
             now, recorded = CandidateRow(number, dumps(encode(config))), next(self._sampled, None)
             self._compare(f"candidate {number}", recorded, now)
+            # the price goes with its candidate: a reader of the file has no price function
             if recorded is None and self._prices is not None:
                 self._record(PriceRow(number, dumps(self._prices.recorded_of(config))))
 
@@ -210,12 +214,14 @@ class Recording:
         Watchers are notified of its end.
         """
         store = self._store
+        # with a larger budget the recorded result is no longer the last word
         if not store.holds_a_race or self._has_grown:
             return None
         reader = store.reader
         result, ending = result_in(reader, self._contest), reader.ending()
         if result is None or ending is None or result.ended != ending.ended:
             return None
+        # the event names only the candidates that left at the very end, as in the first run
         gone = len(json.loads(ending.dropped))
         all_gone = result._eliminations  # noqa: SLF001  (as events, not as a frame)
         latest = all_gone[len(all_gone) - gone :]
@@ -236,6 +242,7 @@ class Recording:
         if not store.holds_a_race:
             store.begin(self._given)
             return Prefetched({}, {}, Unused())
+        # before anything is written: a verdict that differs leaves the file as it was
         untold = replay(contest, store.reader, self._recorder)
         if self._has_grown:
             recorded = store.reader.setup
@@ -251,6 +258,7 @@ def replay(contest: Contest[Any], reader: Reader, recorder: Recorder) -> Prefetc
     with warnings.catch_warnings(), sense_made_of(reader.path):
         warnings.simplefilter("ignore", RacerWarning)  # they were given at the time
         prefetched = _sorted_out(_tell_all(contest, reader), contest)
+    # a verdict is committed after its outcomes, or with them: without them it is damage
     if not recorder.all_came():
         reader.damaged("it has a verdict on a block whose outcomes are missing")
     recorder.replaying = False
@@ -271,9 +279,11 @@ def _tell_all(contest: Contest[Any], reader: Reader) -> dict[CellKey, Outcome]:
         for cell in cells:
             key = cell.key
             outcomes = known.pop(key, [])
+            # prefetched with a smaller cap than the request then had
             while outcomes and bounded(outcomes[0], cell.bound) is None:
                 untold[key] = outcomes.pop(0)
             if not outcomes:
+                # look at the others all the same: workers end in any order, so they may be recorded
                 missing = True
                 continue
             outcome = outcomes[0]
@@ -298,6 +308,7 @@ def _sorted_out(untold: dict[CellKey, Outcome], contest: Contest[Any]) -> Prefet
         told = None if held_out else known.of(candidate).get(block)
         if told is None:
             ahead[key] = outcome
+        # its cell was evaluated again with a larger cap, so this one counts as unused
         elif outcome.status == "capped" and (outcome.value or 0.0) < (told.value or 0.0):
             wasted.append(outcome)
         else:

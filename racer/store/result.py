@@ -1,7 +1,7 @@
 """What a replay of a large store would find, as one row in it: a store at rest opens without one.
 
-The row counts while the file is byte by byte as its run left it, see `Reader.result`. Whatever makes
-no sense in it is no error: the store is replayed, as if there were none. Nothing in it is executed.
+The row counts while the file is byte by byte as its run left it, see `Reader.result`. Nonsense in
+it is not an error: the store is replayed, as if there were no result. Nothing in it is executed.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _MORE = (
 
 
 def content_of(result: Any) -> str | None:
-    """Return the text of a result; None of a small one, or one that JSON cannot hold."""
+    """Return the text of a result; None if it is small, or JSON cannot hold it."""
     if not isinstance(result, Result) or result.evaluations < LEAST:
         return None
     if not _are_as_recorded(result.rules):
@@ -90,6 +90,7 @@ def result_in(reader: Reader, contest: Contest[Any]) -> Any:
     if reader.result is not None:
         with suppress(*_REFUSED):
             content = json.loads(reader.result)
+            # another version may decide otherwise: then the store is replayed
             if content["racer"] == VERSION:
                 return _restored(content, reader, contest)
     return None
@@ -105,7 +106,7 @@ def is_result_of(reader: Reader, result: Any) -> bool:
 
 
 def _are_as_recorded(rules: Rules) -> bool:
-    """Return True if the outcomes of a result are those recorded, whatever they are."""
+    """Return True if a result's outcomes are as recorded, whatever they are."""
     special = (rules.runtime, rules.metric_names, rules.prices)
     return not rules.needs_spend and all(setting is None for setting in special)
 

@@ -212,7 +212,7 @@ TABLE_OF: Mapping[type[Conclusion], str] = {
 
 
 def checksum(row: Iterable[float | str | None], before: int = 0) -> int:
-    """Return the CRC-32 of a row, begun with that of the row before it.
+    """Return the CRC-32 of a row, begun with the checksum of the row before it.
 
     It is over the text of each column, followed by a NUL: of numbers `%.17g`, of NULL nothing.
     """

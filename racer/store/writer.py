@@ -87,6 +87,7 @@ class Store:
             ) from error
         with self._exit:
             self._lock()
+            # read only now: until the lock is held another process may be writing
             if (contents := contents_of(self._file)) is not None:
                 self._exit.callback(contents.connection.close)
                 self._head = self._written = contents.check()  # before anything in it is undone
@@ -131,9 +132,11 @@ class Store:
             self._connection = connection = connect(self._file, mode)
             self._reader = Reader(self.path, connection)
             self._exit.callback(connection.close)
+            # no WAL, which leaves commits in a second file: this one shall be whole alone
             connection.execute("PRAGMA journal_mode = DELETE")
             # the folder, too: a power cut might bring back a journal that was removed
             connection.execute("PRAGMA synchronous = EXTRA")
+            # the file may come from somebody else
             connection.execute("PRAGMA trusted_schema = OFF")
             self._mark = _mark_of(self._file)
 
@@ -153,11 +156,13 @@ class Store:
         """Write the definition of a contest, all or nothing."""
         self._open("rwc")
         self._write(_definition(setup))
+        # after the commit: no mark may stand for a store that was never written
         mark_as_begun(setup, self.reader.digest)
 
     def extend(self, setup: schema.Setup) -> None:
         """Write other settings, and that the race has not ended."""
         is_ours = was_begun_here(self.reader.digest)
+        # in one transaction: the old ending beside the new budget would look like its end
         self._write([("DELETE FROM settings", ()), ("DELETE FROM ending", ()), *_settings(setup)])
         self._reader = Reader(self.path, self._connection)
         _ = self._reader.setup  # kept, whatever becomes of the file
@@ -170,7 +175,7 @@ class Store:
             self._write([("DELETE FROM ending", ())])
 
     def append(self, cell: Cell, outcome: Outcome) -> None:
-        """Record the outcome of a cell; those of the last 20 ms may be on disk a little later."""
+        """Record an outcome; the last 20 ms of outcomes may reach the disk a little later."""
         self._latest = {cell.key: outcome}
         self._queue(cell.key, outcome, cell.bound or 0.0)
         self._unwritten_seconds += outcome.seconds
@@ -187,6 +192,7 @@ class Store:
             plain = {name: float(value) for name, value in outcome.metrics.items()}
             row = row._replace(metrics=dumps(plain))
         n, before = self._head
+        # a chain: a row that is lost, changed or moved spoils the checksums of all later ones
         self._head = n + 1, schema.checksum(row, before)
         self._unwritten.append((schema.ADD["outcomes"], (*row, *self._head)))
 
@@ -198,6 +204,8 @@ class Store:
     def flush(self) -> None:
         """Write the queued rows; when this returns they are on disk."""
         if self._unwritten:
+            # The queue is emptied first: the flush on exit must not repeat a failed commit. New
+            # rows make a recorded result stale, so the same commit removes it.
             statements, self._unwritten = (
                 [*self._unwritten, (_COUNTED, (*self._head, None, None))],
                 [],
@@ -210,11 +218,12 @@ class Store:
     def finish(self, result: str | None = None) -> None:
         """Read the whole file again; StoreChangedError unless all that was recorded is in it.
 
-        Its result, if one is given, is added, for whoever opens the file as it is now.
+        Its result, if one is given, is added, for readers who find the file as it is now.
         """
         self.flush()
         if result is not None:
             try:
+                # no digest covers itself: it is taken with NO_DIGEST in its place, and written last
                 self._write([(_COUNTED, (*self._head, result, NO_DIGEST))])
             except StoreChangedError:
                 raise
@@ -232,6 +241,7 @@ class Store:
         connection = self._connection
         with explained(self.path):
             try:
+                # takes the write lock at once: nobody can write between this look and the commit
                 connection.execute("BEGIN IMMEDIATE")
                 self._stop_if_changed()
                 for statement, values in statements:
@@ -240,12 +250,14 @@ class Store:
             except BaseException as error:
                 with suppress(sqlite3.Error):  # the first error is the one to tell
                     connection.rollback()
+                # SQLite's error may be a mere symptom: has something else changed the file?
                 if not isinstance(error, StoreError):
                     self._stop_if_changed(is_checked=True)
                 if (getattr(error, "sqlite_errorname", None) or "").startswith(_ERRORS):
                     raise self._changed(_CHANGED) from error
                 raise
             now = _mark_of(self._file)
+        # replaced during the commit: SQLite wrote to a file that has lost its name
         if not _is_same(now, self._mark):
             raise self._changed(_MOVED)
         self._mark = now
@@ -308,6 +320,7 @@ class Store:
                     copy.begin(setup)
                     for key, outcome in {**outcomes, **self._latest}.items():
                         copy._queue(key, outcome)
+                # it belongs to the temporary name, which nobody will open
                 copy._lock_file.unlink()
         except (StoreError, OSError) as error:
             return StoreError(
@@ -327,7 +340,7 @@ def _is_of_disk(error: StoreError) -> bool:
 
 
 def _mark_of(path: str | Path) -> _Mark | None:
-    """Return which file it is, what changes with its content, and with anything; None if none."""
+    """Return a file's identity, what changes with its content, and with anything; None if gone."""
     try:
         found = os.stat(path)  # noqa: PTH116
     except FileNotFoundError:

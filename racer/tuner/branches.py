@@ -57,7 +57,7 @@ class Branches:
     ) -> list[bytes]:
         """Return the branches of the children, of n, that are not around the elites.
 
-        Those that are still tuned beside the first elite's, the least tuned first.
+        These are still tuned beside the first elite's, the least tuned first.
         """
         left = self.still_tuned(here, remaining, bounds, limit)
         counts = {branch: self._count[branch] for branch in left}
@@ -73,8 +73,8 @@ class Branches:
     ) -> list[bytes]:
         """Return the other branches than `here` that are not given up, the most promising first.
 
-        One is given up if its lower bound is above `limit`, and, the fraction `remaining` of the
-        budget being left, as halving does it with those of the largest bounds; not before it has
+        A branch is given up if its lower bound is above `limit`, or, as in halving with a fraction
+        `remaining` of the budget left, if its bound is among the largest; not before it has
         had some candidates for each of its parameters, unless the end of the budget is near.
         """
         known = [branch for branch in self._order if branch != here]
@@ -115,7 +115,7 @@ class Branches:
 class Copies:
     """Candidates that cannot be told apart, and the boxes that they span.
 
-    Candidates with identical costs on all common blocks are copies, where so many ties are no
+    Candidates with identical costs on all common blocks are copies, where that many ties are not
     chance: some parameter has no effect there. Nothing new is to be expected between them.
     """
 

@@ -21,7 +21,7 @@ _MOST = 3  # configurations of the first race
 
 
 class Elsewhere:
-    """Known outcomes by configuration, instance and seed; those with seed None hold for each."""
+    """Known outcomes by configuration, instance and seed; seed None stands for any."""
 
     def __init__(self, space: Space, instances: tuple[Any, ...] | None, rules: Rules) -> None:
         self._space, self._instances, self._rules = space, instances, rules
@@ -59,7 +59,7 @@ class Elsewhere:
             self.add(config, row.get("instance"), row.get("seed"), outcome)
 
     def outcomes(self, cells: Sequence[Cell]) -> dict[CellKey, Outcome]:
-        """Return the outcomes of those cells that are known."""
+        """Return the outcomes of the cells that are known."""
         found = {}
         for cell in cells if self.configs else ():
             known = self._outcomes.get(self._space.key(cell.config), {})

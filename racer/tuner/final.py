@@ -1,4 +1,4 @@
-"""The final stage: who is returned, by evaluations that nobody was chosen by."""
+"""The final stage: find the candidate to return by evaluations that chose none before."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def kept(history: History, total: int) -> int:
 
 
 def is_needed(history: History) -> bool:
-    """Whether somebody failed who succeeded elsewhere; not for several metrics, or run times."""
+    """Whether a candidate failed that succeeded elsewhere; not for several metrics or run times."""
     rules = history.plan.rules
     return rules.goal is None and rules.runtime is None and history.lost.is_partial
 
@@ -38,7 +38,7 @@ def is_needed(history: History) -> bool:
 class FinalStage:
     """Sends candidates to instances on which they may fail, and to blocks that others have seen.
 
-    Where somebody has failed: the leader where it probably fails, whoever would be better if it
+    Where a candidate has failed: the leader where it probably fails, any that would be better if it
     passes where that is doubtful, and both on shared blocks; then the leader on all that is new to
     it, the most doubtful first. Who stands is returned. `order` has it and the others, best first.
     """
@@ -58,6 +58,7 @@ class FinalStage:
         self._look()
         leader: int | None = None
         while self._room > 0:
+            # challengers while the leader's own check, a cell on each new instance, stays paid for
             if leader is None and self._room > len(self._new(self._lead)):
                 pairs = self._challenge()
             else:
@@ -67,10 +68,12 @@ class FinalStage:
                 break
             used = self._history.evaluations
             yield from _evaluate(self._history, pairs)
+            # nothing was new: to ask again would never end
             if self._history.evaluations == used:
                 break
             self._some.update(candidate for candidate, _ in pairs)
             self._look()
+            # it failed its check, and its successor has to stand the same
             if leader is not None and self._has_lost(leader):
                 leader = self._pool[self._lead]
         self._put_in_order(leader)
@@ -107,6 +110,7 @@ class FinalStage:
         place, used = self._history.plan.stream.instance_or_block, self._history.blocks_used
         seen = {place(b) for b in blocks}
         some = [b for b in range(self._failing.shape[1]) if place(b) not in seen]
+        # rounded, so that blocks of about equal risk keep a fixed order, used ones first
         risk = self._failing[k].round(3)
         return sorted(some, key=lambda b: (-risk[place(b)], b >= used, b))
 
@@ -116,30 +120,33 @@ class FinalStage:
         return [(self._pool[k], b) for b in blocks if self._failing[k, place(b)] > _RISK]
 
     def _shared(self, k: int, taken: Pairs) -> Pairs:
-        """Return the next cell of a comparison with the leader: what it has seen, or new to both."""
+        """Return the next cell of a comparison with the leader: on its blocks, or new to both."""
         known, candidate = self._history.known, self._pool[k]
         seen = {*known.of(candidate), *(b for c, b in taken if c == candidate)}
         of_leader = known.of(self._pool[self._lead])
         length = self._history.plan.stream.length
+        # of so many blocks at least one is new to both
         most = len(seen) + len(of_leader) + 1
         new = range(most if length is None else min(most, length))
         blocks = (b for b in (*sorted(of_leader), *new) if b not in seen)
         return [(candidate, b) for b in blocks if b not in known.repeated][:1]
 
     def _challenge(self) -> Pairs:
-        """Return cells of the leader, of who would be better if it passes, and of the runners-up."""
+        """Return cells of the leader, of candidates better if they pass, and of runners-up."""
         lead, n, pairs = self._lead, max(self._room // _ROUNDS, 1), list[tuple[int, int]]()
         pairs += self._doubt(lead, pairs)
         ahead = self._score[lead]
         if sure(self._failing)[lead]:  # whoever passes is better, the most expensive as well
             ahead = min(ahead, 2.0 * self._cost.max() - self._cost.min())
         gain = np.maximum(ahead - self._cost, 0.0)
+        # it counts as far as the candidate is likely to pass on every instance
         gain *= (1.0 - self._failing).prod(axis=1)
         gain[lead] = 0.0
         for k in (-gain).argsort(kind="stable")[: 2 * n].tolist():
             if gain[k] > 0.0:
                 pairs += self._doubt(k, pairs) or self._shared(k, pairs)
         for _ in range(n):
+            # Thompson sampling: a runner-up is compared as often as it may be the best
             drawn = self._score + self._sd * self._rng.standard_normal(len(self._score))
             drawn[lead] = np.inf
             for k in (int(drawn.argmin()), lead):

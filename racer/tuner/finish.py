@@ -23,7 +23,7 @@ _ROUNDS = (2, 1)  # for each elite so many candidates, in equal parts of the res
 
 
 class Finish:
-    """Halve the candidates that the model expects to be the best, also of those eliminated.
+    """Halve the candidates that the model expects to be the best, also among the eliminated.
 
     A race eliminates some by few blocks, and its elites may have been lucky on theirs. `ranked`
     puts candidates in order, the best expected first. `history.finalists` are the last ones, in order.
@@ -38,6 +38,7 @@ class Finish:
         history = self._history
         some = self._first(elites)
         for at, size in enumerate(_ROUNDS):
+            # of what is left now: a round that needs less leaves more to the next
             until = history.evaluations + -(-(history.left() or 0) // (len(_ROUNDS) - at))
             some = some if at == 0 else self._best(some)
             some = history.finalists = some[: size * len(elites)]
@@ -52,6 +53,7 @@ class Finish:
                 yield Asked(partial(history.cells_of, now), partial(ahead, history, some, later))
                 for _, block in now:
                     history.use(block)
+                # nothing was used up: it would go on for ever
                 if history.is_free(spent):
                     return
         history.finalists = self._best(some)
@@ -62,7 +64,7 @@ class Finish:
         return self._best((*{*elites, *everyone[-RECENT:]},))
 
     def _best(self, candidates: Sequence[int]) -> tuple[int, ...]:
-        """Return those that succeeded, the best expected first."""
+        """Return the candidates that succeeded, the best expected first."""
         known, rejected = self._history.known, self._history.rejected
         some = [c for c in candidates if c not in rejected and known.mean(c) is not None]
         return self._ranked(sorted(some))

@@ -130,7 +130,7 @@ class GoalModel:
         self.views = [View(surrogates, low, span, w, limits) for w in weights]
 
     def order(self, view: View, centres: Sequence[int]) -> NDArray[np.intp]:
-        """Return the places of centres, best first by a view; those that are not known come last."""
+        """Return the places of centres, best first by a view; unknown centres come last."""
         worst = np.full(len(view.low), np.inf)
         costs = np.stack([self.costs.get(c, worst) for c in centres])
         with np.errstate(invalid="ignore"):

@@ -40,7 +40,7 @@ class Lost(NamedTuple):
 
     @property
     def is_partial(self) -> bool:
-        """Whether somebody failed who succeeded elsewhere."""
+        """Whether a candidate failed that succeeded elsewhere."""
         return not set(self.candidates[self.failed]).isdisjoint(self.candidates[~self.failed])
 
 
@@ -136,7 +136,7 @@ class History:
         )
 
     def pays(self, cells: int) -> bool:
-        """Return whether the budget pays for so many more cells, but for their price in money."""
+        """Return whether the budget pays for this many more cells, apart from their price."""
         return self.budget.pays(cells, evaluations=self.evaluations, seconds=self.seconds)
 
     def affords(self, candidates: Collection[int], block: int) -> bool:
@@ -209,7 +209,7 @@ class History:
             yield self.held_out(index, candidates)
 
     def new_blocks(self, used: int) -> Iterator[int]:
-        """Yield the blocks after those used, while there are some."""
+        """Yield the blocks after the first `used`, while there are some."""
         for block in self.plan.stream.new_ones(used):
             length = self.plan.stream.length
             if length is not None and block >= length:

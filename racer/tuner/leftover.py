@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def spend(history: History, elites: Sequence[int], *, evenly: bool) -> Flow:
     """Evaluate the best, then the next best, or all `evenly`, on unseen blocks.
 
-    Those rejected no further; evenly, a block is paid for as a whole.
+    Rejected ones no further; evenly, a block is paid for as a whole.
     """
     for group in [elites] if evenly else [[candidate] for candidate in elites]:
         while (left := history.left() or 0) and (pairs := _unseen(history, group, left)):
@@ -43,7 +43,7 @@ def _unseen(history: History, group: Sequence[int], left: int) -> Pairs:
 
 
 def ahead(history: History, elites: Sequence[int], pairs: Pairs) -> Iterator[list[Cell]]:
-    """Yield the cells after those of now: of the same candidates, then on held-out instances."""
+    """Yield the cells that come next: of the same candidates, then on held-out instances."""
     for pair in pairs:
         yield history.cells_of([pair])
     tested = [candidate for candidate in elites if candidate not in history.rejected]

@@ -44,13 +44,13 @@ def to_explore(parameters: int, total: int) -> int:
 
 
 class Opening:
-    """Evaluate candidates on as many blocks as the best one has seen, those behind on fewer.
+    """Evaluate candidates on as many blocks as the best one has seen, worse candidates on fewer.
 
     `draw(n, elites, clarity)` adds candidates around the elites, or from the whole space without
     any; `ranked(candidates)` puts some in order, the best expected first. Each batch begins with
-    another block, so that the model is not one of a single instance; of those left
-    in it, the better half goes on to the next block. The best candidate so far sees one block more
-    after each batch (as the incumbent of Hutter et al., ParamILS, JAIR 2009, does).
+    another block, so that the model has more than a single instance; of the candidates left in it,
+    the better half goes on to the next block. The best candidate so far sees one block more after
+    each batch (as the incumbent of Hutter et al., ParamILS, JAIR 2009, does).
     """
 
     def __init__(
@@ -67,10 +67,10 @@ class Opening:
         self._unsolved: set[int] = set()  # blocks: no candidate is sought that succeeds there
 
     def run(self, total: int, finalists: int) -> Generator[Asked, Any, tuple[int, ...]]:
-        """Yield cells until the rest of `total` evaluations is for a race of so many.
+        """Yield cells until the rest of `total` evaluations is for a race of `finalists`.
 
-        Return the candidates that succeeded somewhere, best first; the best of those that were
-        given is among the finalists.
+        Return the candidates that succeeded somewhere, best first; the best initial
+        candidate is among the finalists.
         """
         elites = yield from self.explore(total, finalists)
         given = [c for c in elites if c < len(self._history.plan.initial)][:1]
@@ -78,7 +78,7 @@ class Opening:
         return tuple(c for c in order if self._is_good(c))
 
     def explore(self, total: int, finalists: int) -> Generator[Asked, Any, tuple[int, ...]]:
-        """Yield cells until the rest of `total` evaluations is for a race of so many finalists.
+        """Yield cells until the rest of `total` evaluations is for a race of `finalists`.
 
         Return the candidates that succeeded somewhere, best first. With no finalists, `total` is
         spent.
@@ -153,7 +153,7 @@ class Opening:
             batch = [c for _, _, c in sorted(costs)[: len(batch) // 2]]
 
     def _hardest_first(self, blocks: Sequence[int]) -> list[int]:
-        """Put the blocks first on which many fail, of those that succeed on another one."""
+        """Put blocks first on which many candidates fail that succeed on another block."""
         known = self._history.known
         good = [known.of(c) for c in range(len(self._history.configs)) if self._is_good(c)]
 
@@ -179,7 +179,7 @@ class Opening:
                 self._unsolved.add(block)
 
     def _show_more(self, best: int) -> Generator[Asked, Any, None]:
-        """Evaluate the best on the blocks that the one before has seen, or else on another.
+        """Evaluate the best on the blocks that the former best has seen, or else on another.
 
         That shows also whether an instance used again brings anything new, where that is not known.
         """

@@ -89,7 +89,7 @@ class Plan:
         return not (self.is_exact or self.rules.goal or self.rules.runtime)
 
     def schedule(self, total: int | None) -> Schedule:
-        """Return the schedule with so many evaluations in all; None: not known yet."""
+        """Return the schedule for a total of evaluations; None: not known yet."""
         return Schedule.of(
             len(self.space.free),
             total,

@@ -218,7 +218,7 @@ class Proposals:
         return children
 
     def _bounds(self, elite: int, rng: np.random.Generator) -> tuple[dict[bytes, float], float]:
-        """Return a lower bound of the cost in each branch, and an upper bound of that of an elite."""
+        """Return a lower bound of each branch's cost, and an upper bound of an elite's cost."""
         surrogate, best = self._surrogate, self.branches.best
         if surrogate is None or len(best) < 2:
             return {}, math.inf

@@ -33,7 +33,7 @@ Blocks = tuple[Iterator[int], Sequence[int]]  # in order; until when each entran
 
 
 class TunerRace:
-    """A race among `entrants`, which takes their outcomes from what is `known`.
+    """A race among `entrants`, which takes their known outcomes from the history.
 
     A "race" is among elites and new candidates; the "selection", among elites, evaluates up to
     the limit and goes on although a test eliminates nobody. `cells` is how many may be evaluated.
@@ -139,7 +139,7 @@ class TunerRace:
         return Row.of(block, self.state.alive, told)
 
     def _caps_of(self, block: int) -> tuple[float, float] | tuple[None, None]:
-        """Return the cap of a block for this race, and that of a block which is new to all.
+        """Return the cap of a block for this race, and the cap of a block that is new to all.
 
         Where elites are known, the first is at least their worst time: they are not run again.
         """

@@ -1,4 +1,4 @@
-"""The order of candidates of a tuning: by the model, by the posterior, by what failed."""
+"""The order of candidates of a tuning: by the model, by the posterior, by failures."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ RECENT = 500  # candidates that are learnt from, beside those still in
 class Outlook(NamedTuple):
     """What is expected of candidates: costs, their standard errors (k,); failures (k, places).
 
-    Costs are with the price of failures by chance; `score` with that of the others as well.
+    Costs include the price of failures by chance; `score` also the price of all others.
     """
 
     cost: NDArray[np.float64]
@@ -63,10 +63,10 @@ class Ranking:
         return tuple(candidates[i] for i in order.tolist())
 
     def outlook(self, candidates: Sequence[int]) -> Outlook:
-        """Learn costs and failures of candidates; return what is expected of some.
+        """Learn costs and failures of candidates; return the outlook of some.
 
-        Costs are learnt from those that fail on the fewest instances alone: in the unit of those
-        that fail, who may be far better, all others are equally far behind.
+        Costs are learnt only from candidates that fail on the fewest instances: in the unit of
+        failing ones, which may be far better, all others are equally far behind.
         """
         history, about = self._history, self._about(candidates)
         instance, runtime = history.plan.stream.instance, history.plan.rules.runtime
@@ -75,6 +75,7 @@ class Ranking:
             costs = np.where(np.isinf(costs), np.inf, runtime.as_costs(costs))
         failing, chance = self._failing(about)
         if (penalty := history.lost.penalty) is not None:
+            # a penalty in place of a cost (PAR10, say) is a failure, not a size to learn from
             costs = np.where(costs == penalty, np.inf, costs)
         fails = sure(failing)
         good = np.isfinite(costs).any(axis=0)
@@ -94,12 +95,13 @@ class Ranking:
         return Outlook(cost[at], sd[at], failing[at], (cost + FAR * fails)[at])
 
     def distinct(self, stay: tuple[int, ...], gone: Sequence[int], n: int) -> tuple[int, ...]:
-        """Return those that stay, but copies of others behind the best of those eliminated last."""
+        """Return the candidates that stay, with copies behind the best of the last eliminated."""
         latest = list(gone)[: max(_COMPARED - len(stay), 0)]
         some = sorted([*stay, *latest])
         costs = self._history.known.all_costs(some, self._history.plan.stream.instance)
         copies = self._proposals.note_copies(some, costs)
         found = copies.distinct(stay)
+        # copies left too few different ones: the best of the eliminated fill up
         if len(found) < min(n, len(stay)) and latest:
             found = copies.distinct((*found, *self.expected_best_first(sorted(latest))))[:n]
         return tuple(dict.fromkeys((*found, *stay)))

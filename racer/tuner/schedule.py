@@ -78,12 +78,12 @@ class Schedule:
         return expected if self.length is None else min(expected, self.length)
 
     def new_ones(self, race: int, cells: int, *, known: int) -> int:
-        """Return how many new candidates so many cells pay for, beside so many elites."""
+        """Return how many new candidates some cells pay for, beside the `known` elites."""
         size = min(cells // self.blocks(race), _MOST_CANDIDATES)
         return max(size if self._elites_are_free(race) else size - known, 0)
 
     def least(self, race: int) -> int:
-        """Return the smallest number of cells with which a race makes sense: that of one new candidate."""
+        """Return the fewest cells with which a race makes sense: for one new candidate."""
         return (1 if self._elites_are_free(race) else self.elites + 1) * self.blocks(race)
 
     def _elites_are_free(self, race: int) -> bool:

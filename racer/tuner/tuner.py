@@ -64,9 +64,9 @@ class Tuner(AskTell):
     instances : sequence, Instances or None
         Used again with new seeds when they run out. None: a noisy objective without instances.
     initial : sequence of configurations, or a result
-        Candidates of the first race, beside those sampled. Of a result (or several, in the
+        Candidates of the first race, beside sampled ones. Of a result (or several, in the
         sequence): the best, then each survivor that improves the mean over instances of the best
-        so far most; those outside the space are left out, with a `RacerWarning`. Of a Pareto
+        so far most; any outside the space are left out, with a `RacerWarning`. Of a Pareto
         front: up to 6 survivors for each metric, the best spread first.
     search : Search, optional
         How many elites survive, and how many are tested.
@@ -171,7 +171,7 @@ class Tuner(AskTell):
         return max(plan.schedule(None).minimum, given * plan.first_test)
 
     def _check_search(self) -> None:
-        """Refuse what this tuning has no use for."""
+        """Refuse settings that this tuning has no use for."""
         tested = self._plan.search.test_elites
         if tested is not None and not self.test_instances:
             raise SettingError(
@@ -263,7 +263,7 @@ class Tuner(AskTell):
         RaceStateError
             After the first `ask`, or given otherwise.
         CandidateError, SettingError
-            A configuration outside the space; an instance that is none of the tuning's.
+            A configuration outside the space; an instance that is not among the tuning's.
         """
         if self._running is not None:
             raise RaceStateError("outcomes made elsewhere are told before the first ask()")

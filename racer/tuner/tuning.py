@@ -92,7 +92,7 @@ class Tuning:
             yield from self._race_series(phase, replaced)
 
     def _spend_rest(self) -> Flow:
-        """Evaluate the elites, in their final order, with what is left of the budget."""
+        """Evaluate the elites, in their final order, with the rest of the budget."""
         history = self.history
         self.elites = self._ranking.fastest_first(self.elites)
         self.best = None if self.best is None else self.elites[0]
@@ -135,7 +135,7 @@ class Tuning:
 
     @property
     def alive(self) -> set[int]:
-        """The candidates of which more may be asked: where none succeeds, also of those eliminated."""
+        """The candidates of which more may be asked: where none succeeds, also eliminated ones."""
         if self.current is None:
             return {*range(len(self.history.configs))} - self.history.rejected
         return {*self.elites, *self.current.entrants, *self.history.finalists}
@@ -157,6 +157,7 @@ class Tuning:
         So many of the first phase's races have been `replaced`.
         """
         history = self.history
+        # the opening stands for the first races: the schedule goes on behind them
         self._begun = len(self.races) if phase else -replaced
         while (proposed := self._proposed(phase, left := self._left_for_races())) is not None:
             used, spent = history.evaluations, history.known.spent
@@ -169,7 +170,7 @@ class Tuning:
                 break
 
     def _proposed(self, phase: int, left: int | None) -> Proposed | None:
-        """Propose a race; None if what is left pays for none, or no new candidate was found."""
+        """Propose a race; None if the rest pays for none, or no new candidate was found."""
         history, race = self.history, len(self.races) - self._begun
         if left is None and self.races:
             self._note(
@@ -251,7 +252,7 @@ class Tuning:
                 self._note_set_aside(block, [o for row in rows for o in row.outcomes()])
 
     def _left_for_races(self) -> int | None:
-        """Return how many evaluations are left beside those of elites that were capped."""
+        """Return how many evaluations are left beside repeats of the elites' capped ones."""
         again = sum(
             outcome.status == "capped" and outcome.value != self.history.limit
             for candidate in self.elites
@@ -262,10 +263,11 @@ class Tuning:
             return None
         total = self.history.evaluations + left
         reserved = round(_RESERVED * total) if self._is_large_and_noisy(left) else 0
+        # where the final stage is needed there is no finish: one reserve serves either
         return max(left - again - max(reserved, kept(self.history, total)), 0)
 
     def _finish(self) -> Flow:
-        """Choose the elites among all candidates, with what the races leave, where there is noise."""
+        """Choose the elites among all candidates, with what races leave, where there is noise."""
         history = self.history
         is_open = self.best is not None and len(self.elites) > 1
         if not (is_open and history.plan.is_noisy) or is_needed(history):
@@ -280,7 +282,7 @@ class Tuning:
             self._complete("selection", finish.n_candidates, len(self.elites), 0, Ended.BUDGET)
 
     def _is_large_and_noisy(self, left: int | None) -> bool:
-        """Return whether this and what is left make a large budget, and luck may decide a race."""
+        """Return whether this and the rest make a large budget, and luck may decide a race."""
         is_large = left is not None and self.history.evaluations + left >= _LARGE
         return is_large and self.history.plan.is_noisy
 
@@ -336,7 +338,7 @@ class Tuning:
         )
 
     def _race(self, kind: RaceKind, race: Proposed) -> Flow:
-        """Race candidates, then choose the elites among those left."""
+        """Race candidates, then choose the elites among the candidates left."""
         history, entrants, number = self.history, race.entrants, len(self.races)
         if kind == "race":
             blocks = race_blocks(history, number, entrants)
@@ -404,7 +406,7 @@ class Tuning:
         self.eliminations += [e.renumbered(entrants, steps) for e in state.eliminations]
 
     def _elites_after(self, current: TunerRace, ended: str, survivors: int) -> tuple[int, ...]:
-        """Return the elites that a race leaves: the best of those still in."""
+        """Return the elites that a race leaves: the best of all still in."""
         alive, entrants, rules = current.alive, current.entrants, self.history.plan.rules
         rejected, known, ranking = self.history.rejected, self.history.known, self._ranking
         succeeded = {c for c in entrants if known.mean(c) is not None and c not in rejected}
@@ -447,7 +449,7 @@ class Tuning:
         self._note(event)
 
     def _select(self) -> Flow:
-        """Find out who is returned: where nobody fails by a race, else by the final stage."""
+        """Find the candidate to return: where none fails by a race, else by the final stage."""
         history = self.history
         is_open = self.best is not None and history.left() is not None
         if not (is_open and is_needed(history)):
@@ -511,7 +513,7 @@ def race_blocks(history: History, race: int, entrants: Sequence[int]) -> Blocks:
 
 
 def selection_blocks(history: History, entrants: Sequence[int], shared: int) -> Blocks:
-    """Return the blocks of the last race, those that all know first.
+    """Return the blocks of the last race, the blocks that all know first.
 
     All entrants are protected on these, and on `shared` more.
     """

@@ -23,7 +23,7 @@ _FRONT = 6  # survivors for each metric of a front
 def with_results(space: Space, initial: Any) -> Any:
     """Return initial configurations, results among them replaced by theirs that the space allows.
 
-    Those follow the others, each once.
+    The results' configurations follow the others, each once.
     """
     if isinstance(initial, Result):
         initial = [initial]
@@ -49,7 +49,7 @@ def _key(space: Space, config: Any) -> Any:
 def complementary(space: Space, results: Sequence[Result]) -> list[dict[str, Any]]:
     """Return survivors of each result: the best, then each that improves the mean of the best most.
 
-    The mean is over instances, of the smallest mean cost that any of those before has on each, on
+    The mean is over instances, of the smallest mean cost that any chosen before has on each, on
     the blocks that all survivors have seen; it ends when none improves it. Of a front, its survivors:
     the best spread first. (The portfolio of Hydra, Xu, Hoos and Leyton-Brown, AAAI 2010, from known
     runs.)

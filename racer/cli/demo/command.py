@@ -28,8 +28,8 @@ def demo(candidates: int, budget: int, n_jobs: int, seed: int) -> None:
 
     Each configuration (strategy, population size, mutation, recombination, initialisation) runs
     with the same number of function evaluations on the same problem; its cost is the log10 of
-    the error left. The race drops those that are inferior to, or indistinguishable from,
-    another one.
+    the error left. The race drops configurations that are inferior to, or indistinguishable
+    from, another one.
     """
     started = time.perf_counter()
     pool, instances = configurations(candidates, seed), problems()

@@ -90,11 +90,12 @@ class Command:
     protocol : {"irace", "aclib", "paramils", "smac"}, optional
         The program is a runner of another tool: it is called and read as that tool does. Unless
         `argv` has places of its own, the arguments of the protocol follow it. Parameters are
-        ``{parameters}`` only; ``{candidate}`` is the number of the configuration and
-        ``{instance_id}`` that of the instance, from 1 (held out: ``1t``). With "irace", ``Inf`` instead of a cost rejects the configuration.
+        ``{parameters}`` only; ``{candidate}`` and
+        ``{instance_id}`` number configuration and instance, from 1 (held out: ``1t``). With
+        "irace", ``Inf`` instead of a cost rejects the configuration.
     cost : {"quality", "runtime"}
         Which of the two that runners of "aclib", "paramils" and "smac" print is the cost. With
-        `racer.Runtime` it is always the run time: the one that the program prints ("cost time" of irace's
+        `racer.Runtime` it is always the run time, as the program prints it ("cost time" of irace's
         runners), or the CPU time that it used, if it prints nothing or `reads` is "nothing".
     cwd : str or path-like, optional
         The folder in which the program runs; the present one of the race if not given.
@@ -106,7 +107,7 @@ class Command:
     ------
     SettingError
         A command line that cannot be read, or a program that cannot be found or executed. A
-        race checks more before it begins: that each name in braces is one that candidates have,
+        race checks more before it begins: that candidates have each name in braces,
         and that all candidates and instances are valid arguments, that is text,
         numbers, and paths.
 

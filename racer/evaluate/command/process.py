@@ -104,7 +104,7 @@ def run(argv: Sequence[str], program: str, until: float = math.inf, cwd: str | N
 def attended(
     argv: Sequence[str], follow: Callable[[subprocess.Popen[bytes]], T], **settings: Any
 ) -> T:
-    """Start a program and follow it; kill what still runs of its group then, or at Ctrl-C."""
+    """Start a program and follow it; at its end, or at Ctrl-C, kill the rest of its group."""
     child: subprocess.Popen[bytes] | None = None
     leads = deadline.get() is None  # else it is in a group that its watcher ends
     try:
@@ -143,6 +143,7 @@ class DeferredSignals:
                 raise
 
     def __exit__(self, *error: object) -> None:
+        # a copy, as `_restore` empties it; deferred calls come last, because they may raise
         handlers = dict(self._handlers)
         try:
             self._restore()
@@ -156,7 +157,7 @@ class DeferredSignals:
         self._pending.append((number, frame))
 
     def _restore(self) -> None:
-        """Restore the handlers, the next also where one that is called meanwhile raises."""
+        """Restore all handlers, even if a handler called meanwhile raises."""
         try:
             while self._handlers:
                 number = next(iter(self._handlers))

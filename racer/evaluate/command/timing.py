@@ -28,7 +28,7 @@ class Timed(NamedTuple):
 def timed(argv: Sequence[str], program: str, cwd: str | None, *, keep: bool) -> Timed:
     """Run a program to its end, without input; `keep` its output, else it is discarded.
 
-    CPU time is that of the program and of all processes that it has waited for.
+    CPU time is of the program and of all processes that it has waited for.
     """
     with tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as out:
         start = time.perf_counter()

@@ -103,7 +103,7 @@ class Limits:
     def forked(self, *, timed: bool) -> Limits | None:
         """Return the limits if evaluations need processes of their own, else None.
 
-        SettingError if those are unsupported here. `timed`: run time is the cost.
+        SettingError if such processes are unsupported here. `timed`: run time is the cost.
         """
         if self.timeout is None and self.memory is None and not timed:
             return None
@@ -159,7 +159,7 @@ def limited(
 ) -> Outcome:
     """Run an evaluation in a process of its own, from a watcher; leave no process behind.
 
-    With a `bound` it is stopped, as capped, after so many seconds of CPU time, if that is known.
+    With a `bound` it is stopped, as capped, after that many seconds of CPU time, if that is known.
 
     The watcher is made by `supervised`, which gives `pipe` (the descriptor that it writes to) and
     `lost` (whether the caller has ended), or by `warden`, which gives the descriptor `warned`.

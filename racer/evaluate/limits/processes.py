@@ -56,6 +56,7 @@ class Child:
                 run(writer)
             finally:
                 os._exit(0)
+        # else this process would hold the pipe open, and never see its end
         os.close(writer)
         os.set_blocking(self.reader, False)
         self.status: int | None = None  # of waitpid, once it has ended
@@ -136,7 +137,7 @@ def write(descriptor: int, outcome: Outcome) -> None:
 
 
 def parse(line: bytes, seconds: float = 0.0) -> Outcome:
-    """Return the outcome in a line; an invalid one if there is none in it."""
+    """Return the outcome in a line; an invalid one if it holds no outcome."""
     with suppress(ValueError, TypeError, RecursionError, RaceStateError):
         fields = json.loads(line)
         outcome = Outcome(**fields)
@@ -149,11 +150,13 @@ def parse(line: bytes, seconds: float = 0.0) -> Outcome:
 
 def _watch() -> None:
     """Make this process a watcher: set, once, the state that its children inherit."""
+    # it is shared with the parent, whose event loop would take our signals for its own
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for number in signal.valid_signals():
         if callable(signal.getsignal(number)):
             signal.signal(number, signal.SIG_DFL)
+    # an evaluation must not take the input of the user's program
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
@@ -168,6 +171,7 @@ def supervised(
     here = os.getpid()
 
     def run(writer: int) -> None:
+        # out of the terminal's group: Ctrl-C goes to the driver, which decides for all
         os.setsid()
         _watch()
         reader = select.poll()
@@ -188,6 +192,7 @@ def supervised(
                 go_on_if_stopped(process.pid)
     finally:
         os.close(process.reader)
+        # it notices the closed pipe, and has children of its own to kill first
         if not process.ended(within=2 * GRACE):
             os.kill(process.pid, signal.SIGKILL)
             process.ended(within=GRACE)

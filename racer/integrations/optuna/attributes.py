@@ -1,4 +1,4 @@
-"""User attributes in which racer records races: whoever writes to the storage may have changed them."""
+"""User attributes in which racer records races: any writer to the storage may have changed them."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
 
 
 def recorded(holder: Study | FrozenTrial, name: str, default: Any = None) -> Any:
-    """Return what racer has recorded in a study or a trial; StoreError for what it never writes."""
+    """Return racer's record in a study or a trial; StoreError for values that it never writes."""
     attributes = holder.user_attrs
     if name not in attributes:
         return default

@@ -100,8 +100,8 @@ class Evidence:
         Columns: state, value (Optuna's), instances, mean (over the instances it has seen),
         probability (of being best; NaN if it was not compared), beats_best (posterior
         probability that it is better than `best` on more than half of the instances, from
-        those that both have seen; pruned trials too), indistinguishable. With several directions:
-        probability, that of being on the front (probability_front), each metric's mean with the
+        the shared ones; pruned trials too), indistinguishable. With several directions:
+        probability (of being on the front: probability_front), each metric's mean with the
         interval that holds it with probability .95 (``metric:<name>``, ``low:<name>``,
         ``high:<name>``), state, instances.
         """
@@ -150,7 +150,7 @@ def best_trials_by_evidence(study: Study, *, confidence: float = 0.95) -> Eviden
 
     All complete and pruned trials are compared that violate no constraint and have a usable value
     on each of the instances on which most values of complete trials stand (of pruned ones, if none
-    is complete; of sets with equally many, the larger, then that of the earlier trial). The
+    is complete; of sets with equally many, the larger, then the earlier trial's). The
     indistinguishable ones are the most trials, taken from the first, whose equality is not
     rejected: by Friedman's chi-square, by the sign test where only two are left. So of trials that
     are equally good, and the others clearly worse, one is left out with probability
@@ -312,7 +312,7 @@ def _of_instances(seen: list[_Seen], *, maximize: bool) -> list[_Seen]:
 def _common_instances(seen: list[_Seen]) -> frozenset[int]:
     """Return the instances of the trial whose instances have most values in all.
 
-    Of several such sets the larger, then the one that an earlier trial has.
+    Of several such sets the larger, then the earlier trial's.
     """
     complete = [values for trial, values in seen if trial.state == TrialState.COMPLETE]
     sets = [frozenset(values) for values in complete or [values for _, values in seen]]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def aim_of(study: Study, metrics: Any, objective: Any) -> Aim | None:
     """Return metrics and objective of a study's races; None where it has one direction.
 
-    SettingError unless the metrics are those of its directions, in their order.
+    SettingError unless the metrics agree with its directions, in their order.
     """
     directions = as_study(study).directions
     if len(directions) == 1:
@@ -100,7 +100,7 @@ def outcomes_of_trial(trial: FrozenTrial, aim: Aim | None) -> dict[int, Outcome]
 
 
 def metrics_of(study: Study, aim: Aim) -> tuple[Metrics, dict[int, str]]:
-    """Return the metrics of a study's feasible trials, and the states of those that have values."""
+    """Return the metrics of a study's feasible trials, and the states of trials with values."""
     states = (TrialState.COMPLETE, TrialState.PRUNED)
     known, state = Table(maximize=aim.maximize), {}
     for trial in study.get_trials(deepcopy=False, states=states):

@@ -237,7 +237,7 @@ class Model:
 
 
 def settled(observations: Sequence[Observation], growth: float = 1.02) -> int:
-    """Return how many observations a model is made of: more only once they have grown so much."""
+    """Return how many observations a model is made of: more once they have grown enough."""
     usable = [at for at, observation in enumerate(observations, start=1) if not observation.failed]
     n = 8
     while (after := math.ceil(n * growth)) <= len(usable):

@@ -77,10 +77,10 @@ class RacingPruner(BasePruner):
     than 16 of them, given as `instances`, the default is `CorrelatedTRace`, from the third on.
     It and the other deciders spend their error again at each test.
 
-    A trial is not pruned while its mean is better than that of the trial that speaks most
+    A trial is not pruned while its mean is better than the mean of the trial that speaks most
     against it, on their common instances. Values that are not finite are as if they had not
     been reported. A step counts once; steps may come in any order. Running trials count if they
-    have reported something since this process first asked about the trial in question: those
+    have reported something since this process first asked about the trial in question: trials
     whose process died do not. Failed and waiting trials do not count.
 
     Reports that are running means, as objectives for Optuna's MedianPruner make them, are
@@ -93,12 +93,12 @@ class RacingPruner(BasePruner):
     decider : str or Decider, optional
         "anytime", "bayesian-friedman", "f-race", "f-race-sign", "f-race-mean-rank", "t-race", or an
         object from `racer.deciders`; by default "anytime", or `CorrelatedTRace` with fewer than 16
-        instances. Those that compare complete blocks compare each trial
-        up to the first instance that it lacks, in the order of the running trial; and those that
+        instances. Deciders that compare complete blocks compare each trial
+        up to the first instance that it lacks, in the order of the running trial; deciders that
         need a budget cannot be used.
     instances : int, optional
-        How many there are: then steps are instances in any order, a step that is none of 0 to instances - 1 is an error, and a trial
-        that has reported them all is not pruned any more.
+        Their number: then steps are instances in any order, a step outside 0 to instances - 1 is an
+        error, and a trial that has reported them all is not pruned any more.
     first_test : int, optional
         Prune no trial that has fewer usable values; 5 by default, 3 with few instances and no
         decider given. "anytime" needs five or more in any case, and looks at each value from then
@@ -197,6 +197,7 @@ class RacingPruner(BasePruner):
         maximize = is_maximized(study)
         own = costs_on(memory.steps, [trial], maximize=maximize)[:, 0]
         known = np.flatnonzero(~np.isnan(own))
+        # too few values, no usable new one, or no instance left that pruning would save
         if len(known) < self.first_test or np.isnan(own[-1]) or len(own) == self.instances:
             return False
         opponents = [other for other in trials if _counts(other, trial, memory)]
@@ -238,6 +239,7 @@ class RacingPruner(BasePruner):
             running = [t for t in trials if t.state == TrialState.RUNNING]
             for number in set(memories) - {t.number for t in running}:  # have ended
                 memories.pop(number, None)
+            # a running trial counts once it has reported more than now, which a dead one never does
             had = {t.number: len(t.intermediate_values) for t in running}
             memories[trial.number] = _Memory(had)
         memory = memories[trial.number]
@@ -293,6 +295,7 @@ def _judge_by_race(
     lacks = np.isnan(costs)
     ends = np.where(lacks.any(axis=0), lacks.argmax(axis=0), len(costs))
     columns = np.flatnonzero(ends > 0)
+    # besides the trial itself another one must have all blocks
     if np.count_nonzero(ends == len(costs)) < 2:
         return None
     state = decider.start(Setting(len(columns), rng_for(seed, "decider")))

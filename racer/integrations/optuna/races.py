@@ -149,6 +149,7 @@ class Races:
         before = sum(len(record.of(e)) for e in elites)
         infeasible = [trial for trial in fresh if not record.is_feasible(trial)]
         fresh = [trial for trial in fresh if trial not in infeasible]
+        # on one instance only: the value is for the sampler, and drops nobody
         self._evaluate([(trial, 0) for trial in infeasible])
         self._raced.update(fresh)
         alive = set(fresh)
@@ -157,6 +158,7 @@ class Races:
         self._evaluate([(trial, block) for trial in sorted(alive) for block in range(n)])
         for trial in [*infeasible, *fresh]:
             record.end(trial)
+        # recorded ones included, so that a resumed study spends as if never interrupted
         self._spent += sum(len(record.of(i)) for i in numbers) - before
         usable = set().union(*map(record.succeeded, self._raced))
         self._warn_of(set(range(n)) - usable)
@@ -179,7 +181,7 @@ class Races:
         )
 
     def _run_to_its_end(self, number: int, elites: list[int], fresh: list[int]) -> set[int]:
-        """Run a race until it ends or all new trials are dropped; return those that are not."""
+        """Run a race until it ends or no new trial is left in it; return the new trials left."""
         record, n = self.record, len(self.instances)
         trials, alive, rules = [*elites, *fresh], set(fresh), self._rules(elites, fresh)
         state = State.new(rules, len(trials), n_instances=n, n_blocks=n)
@@ -339,12 +341,11 @@ def race_study(
 
     In each race the study's sampler proposes `trials` configurations, and all of them are
     evaluated on one instance after another, in an order drawn anew for each race; after each
-    instance the decider drops those that cannot win. A trial that is dropped ends as PRUNED with
-    its mean, one that stays to the last instance as COMPLETE with its mean over all: these values
-    are comparable. (Of several directions Optuna takes no value of a pruned trial.) Those with the
-    best means, the elites, take part in each race with
-    the values that they have, at no cost, and cannot be dropped; a race ends when only they are
-    left.
+    instance the decider drops trials that cannot win. A trial that is dropped ends as PRUNED with
+    its mean, a trial that stays to the last instance as COMPLETE with its mean over all: these
+    values are comparable. (Of several directions Optuna takes no value of a pruned trial.) The
+    trials with the best means, the elites, take part in each race with the values that they have,
+    at no cost, and cannot be dropped; a race ends when only they are left.
 
     Any sampler, any storage. A sampler that ends a study when it has no more to propose, as
     `GridSampler` does, ends the races, until the budget is larger or the sampler another.
@@ -375,12 +376,12 @@ def race_study(
         as in `study.ask`, and the config is the dict of parameters. A race that goes on calls it
         again on its recorded trials, which suggest the same again.
     budget : int
-        Evaluations in all, those recorded before included; never exceeded. A race is made smaller
+        Evaluations in all, recorded ones included; never exceeded. A race is made smaller
         if the budget could not pay for all its trials on all instances.
     decider : str or Decider, optional
         As in `racer.race`. None: `TRace(alpha=0.3)`, for values without outliers. It drops early,
         for many trials; "anytime" is for cases where losing a good one is expensive. With several
-        directions the one that `objective` asks for, to a front `BayesianFront(confidence=0.9)`.
+        directions the default of `objective`, to a front `BayesianFront(confidence=0.9)`.
     metrics : mapping of str to "min", "max" or Metric, optional
         Of a study with several directions: the metrics of `evaluate`, one for each direction,
         in their order. None: the study's `metric_names`.
@@ -413,8 +414,8 @@ def race_study(
     Raises
     ------
     SettingError, ObjectiveError, CandidateError, BudgetError
-        Invalid settings, before any trial is asked for: other settings than those that the study
-        has been raced with, for one.
+        Invalid settings, before any trial is asked for: other settings, for one, than the study
+        has been raced with.
     RaceStateError
         Another process has continued the races of this study.
     ScoresError

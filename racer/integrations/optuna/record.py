@@ -83,6 +83,7 @@ class StudyRecord:
         if not known:
             study.set_user_attr(SETTINGS, encoded)
         self._driver = str(check_seed(None))
+        # the last process that wrote its mark drives; an older one sees that, and stops
         study.set_user_attr(DRIVER, self._driver)
         self._handles: dict[int, optuna.Trial] = {}
         self._feasible: dict[int, bool] = {}
@@ -119,7 +120,7 @@ class StudyRecord:
         return bool(name == type(self.study.sampler).__name__ and budget <= within)
 
     def in_race(self, race: int) -> list[int]:
-        """Return the numbers of the trials of a race, without those that failed before it."""
+        """Return the numbers of the trials of a race, without trials that failed before it."""
         return [
             n
             for n, t in self._trials.items()
@@ -154,7 +155,7 @@ class StudyRecord:
         return [mean_of(column.tolist()) for column in np.atleast_2d(self.aim.costs(row).T)]
 
     def is_feasible(self, number: int) -> bool:
-        """Return whether a trial violates no constraint; also of one that has not ended.
+        """Return whether a trial violates no constraint, even if it has not ended.
 
         SettingError if the sampler's `constraints_func` needs values.
         """
@@ -179,10 +180,11 @@ class StudyRecord:
 
     def as_suggested(self, number: int) -> optuna.trial.BaseTrial:
         """Return a trial that suggests its recorded values; new ones only if nothing is evaluated."""
+        # frozen: what was evaluated may not get another value by a new suggestion
         return self._trials[number] if self.of(number) else self._handle(number)
 
     def ask(self, race: int) -> int:
-        """Return the number of a new trial of a race: one that was half asked for, if there is."""
+        """Return the number of a new trial of a race, a half-asked one if there is any."""
         number, self._half_asked = self._half_asked, None
         if number is not None:
             self._refresh(number)
@@ -194,6 +196,7 @@ class StudyRecord:
 
     def _ask_anew(self) -> int:
         bare = [t.number for t in _bare(self.study.get_trials(deepcopy=False))]
+        # before the ask: after a kill, a bare trial that is new is known to be ours
         self.study.set_user_attr(ASKED, [len(self._trials), bare])
         try:
             trial = self.study.ask()
@@ -215,6 +218,7 @@ class StudyRecord:
     def report(self, number: int, block: int, outcome: Outcome) -> None:
         """Record an outcome."""
         told = {}
+        # its old process may have reported this block by now; Optuna ignores a second report
         if number in self._inherited:
             self._refresh(number)
             told = outcomes_of_trial(self._trials[number], self.aim)
@@ -252,6 +256,7 @@ class StudyRecord:
             self._tell(number, TrialState.COMPLETE, self._means(values))
         elif values:
             if self.aim is None:
+                # above all instances, higher with more values: samplers order pruned trials by it
                 step = self.n_blocks + len(known.intermediate_values)
                 with suppress(UpdateFinishedTrialError):
                     report_mean(self._handle(number), known, step)
@@ -275,6 +280,7 @@ class StudyRecord:
             self.study.tell(number, values, state=state)
         except (UpdateFinishedTrialError, ValueError):
             self._refresh(number)
+            # another process has ended it meanwhile: nothing is left to tell
             if not self.state(number).is_finished():
                 raise
         self._refresh(number)

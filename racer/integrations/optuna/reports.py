@@ -68,7 +68,7 @@ def usable(trial: FrozenTrial) -> dict[int, float]:
 def costs_on(
     steps: Sequence[int], trials: Iterable[FrozenTrial], *, maximize: bool
 ) -> NDArray[np.float64]:
-    """Return costs, shape (len(steps), trials); NaN where there is no finite value."""
+    """Return costs, shape (len(steps), trials); NaN without a finite value."""
     known = map(values_of, trials)
     rows = [[values.get(step, np.nan) for step in steps] for values in known]
     table = np.array(rows, dtype=np.float64).reshape(len(rows), len(steps)).T
@@ -84,7 +84,7 @@ def from_running_means(costs: NDArray[np.float64]) -> NDArray[np.float64]:
 def kind_of(
     costs: NDArray[np.float64], *, by_instance: bool
 ) -> Literal["values", "running means", "learning curve", "unclear"]:
-    """Return what trials report, by their costs, (steps, trials).
+    """Return the kind of values that trials report, by their costs, (steps, trials).
 
     `by_instance`: their steps are known to be instances, which may be in order of difficulty.
     """
@@ -103,7 +103,7 @@ def is_ordered(costs: NDArray[np.float64], deviations: float = 2.88) -> bool:
     """Return whether costs follow a trend along the steps, (steps, trials): at least five of them.
 
     By Bartels' rank version of von Neumann's ratio (JASA 77, 1982) of the means over trials without
-    gaps. Of eight steps or more in random order 0.2 % do, of fewer those that only rise or only
+    gaps. Of eight steps or more in random order 0.2 % do, of fewer, means that only rise or only
     fall; looked at one by one up to 30, 3 % ever do.
     """
     known = costs[:, ~np.isnan(costs).any(axis=0)]
@@ -190,11 +190,11 @@ def _log_likelihood(products: NDArray[np.float64], freedom: int) -> float:
 def finish(trial: optuna.Trial) -> NoReturn:
     """End a trial as pruned, with the mean of its values.
 
-    Optuna gives a pruned trial the value that was reported at its highest step: here that of an
+    Optuna gives a pruned trial the value that was reported at its highest step: here an
     arbitrary instance, hard or easy. This reports the mean of all finite values once more, one
     step behind the last, and names that step in the trial's user attribute "racer:mean_step", so
     that it is not taken for an instance. Samplers such as TPE order pruned trials by their
-    last step, then by their value, so those with equally many instances by their means.
+    last step, then by their value, so trials with equally many instances by their means.
 
     Parameters
     ----------

@@ -56,11 +56,12 @@ class RacingSampler(BaseSampler):
     Which parameters exist is learnt from the trials: that a parameter is there where another has
     certain values. One that is new, or has values that it never had, is drawn around the elites
     that have it, or from its whole range. Where there are categorical parameters, three proposals in
-    ten have another choice of one of them, also one that lost before.
+    ten have another choice of one of them, even if that lost before.
 
-    A failed trial, a pruned one without any value, or one that violates a constraint, is taken for
-    one vague observation of the worst: regions where many fail are avoided, and a single failure of the machine does little
-    harm. Trials that are running, whether alive or not, are not repeated, and otherwise ignored.
+    A failed trial, a pruned one without any value, or a trial that violates a constraint, is taken
+    for one vague observation of the worst: regions where many fail are avoided, and one failure of
+    the machine does little harm. Trials that are running, whether alive or not, are not repeated,
+    and otherwise ignored.
 
     Parameters
     ----------
@@ -76,7 +77,7 @@ class RacingSampler(BaseSampler):
     seed : int >= 0, optional
         With the same seed, the same proposals follow from the same trials, also in another
         process that goes on with a study (``n_jobs=1``; Optuna replaces the seed otherwise,
-        but for the Latin hypercube).
+        except the Latin hypercube).
 
     Raises
     ------
@@ -261,6 +262,7 @@ class RacingSampler(BaseSampler):
                     f"{len(study.directions)}: use NSGAIISampler or TPESampler"
                 )
             known, model = History(is_maximized(study), self._by_instance), None
+        # Optuna asks several times for one trial, whose values must come from one view
         elif last.trial == trial.number:
             return last
         else:

@@ -1,4 +1,4 @@
-"""The search space: what is suggested to a trial, and parameters as the axes of a sampler."""
+"""The search space: the parameters of a trial, and parameters as the axes of a sampler."""
 
 from __future__ import annotations
 

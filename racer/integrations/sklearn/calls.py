@@ -41,7 +41,7 @@ class _TakenError(Exception):
 
 
 class Desk(ParallelBackendBase):
-    """A backend of joblib that makes no call: it takes one, or answers each by what is known."""
+    """A backend of joblib that makes no call: it takes one, or answers each from known results."""
 
     supports_retrieve_callback = True
 
@@ -68,6 +68,7 @@ class Desk(ParallelBackendBase):
     def take(self, evaluate_candidates: Evaluate) -> Fit:
         """Return a fit as the search would make it."""
         with suppress(_TakenError):
+            # scikit-learn prepares a fit for this candidate; `submit` takes it, and raises
             evaluate_candidates([{}])
         if self.taken is None:
             raise TypeError("scikit-learn's search makes no call of joblib")
@@ -87,7 +88,7 @@ class Desk(ParallelBackendBase):
 class Fit:
     """`evaluate(params, place, seed)`: a fit by scikit-learn's own function.
 
-    Its outcome has what that measured, or its error, as its message.
+    The outcome's message has the measurements, or the error.
     """
 
     def __init__(self, function: Any, data: Any, given: Mapping[str, Any]) -> None:
@@ -134,7 +135,7 @@ class Fit:
                 resource_tracker.unregister(folder, "folder")
 
     def failed(self, outcome: Outcome) -> Measurements:
-        """Return, of a fit that was stopped or killed, what scikit-learn has of one that failed."""
+        """Return scikit-learn's record of a failed fit for a fit that was stopped or killed."""
         error = self._given["error_score"]
         if error == "raise":
             raise ObjectiveError(f"a fit was ended ({outcome.status}): {outcome.message}")
@@ -152,7 +153,7 @@ class Fit:
 
 
 def _packed(error: Exception) -> str:
-    """Return an error as text: its description, if it holds what cannot be sent."""
+    """Return an error as text: its description, if it cannot be sent."""
     try:
         text = packed(error)
         unpacked(text)

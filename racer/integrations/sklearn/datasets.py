@@ -30,7 +30,7 @@ class DataFold(NamedTuple):
     X, y : array-like
         All of its rows.
     train, test : ndarray
-        Positions of those to fit, and to score on.
+        Positions of the rows to fit, and to score on.
     """
 
     name: str
@@ -105,7 +105,7 @@ def evaluator(model: Any, scoring: Any = None) -> Callable[[Mapping[str, Any], D
     """Return ``evaluate(params, fold, seed)``: the score on a fold of a model with parameters.
 
     Larger is better, for every score: race with ``goal="max"``, on deterministic instances. The
-    seed is that of `random` and `np.random`, as always; the model's own `random_state` is left.
+    seed is for `random` and `np.random`, as always; the model's own `random_state` is left.
 
     Parameters
     ----------

@@ -89,7 +89,7 @@ def _size(positions: Any) -> int:
 
 
 class Fits(OnlyNeeded):
-    """Workers that fit the cells of a race, and keep what scikit-learn measured of each."""
+    """Workers that fit the cells of a race, and keep scikit-learn's measurements of each."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class Fits(OnlyNeeded):
 
     @property
     def are_elsewhere(self) -> bool:
-        """Whether fits run in worker processes, those of the active backend."""
+        """Whether fits run in worker processes, of the active joblib backend."""
         return self._n_jobs > 1 or self.limits.forked(timed=False) is not None
 
     def employ(self, configs: Sequence[Any]) -> Self:
@@ -169,12 +169,12 @@ class Fits(OnlyNeeded):
         return replace(outcome, status=status, value=None, message=lost)
 
     def _raced(self, names: Sequence[str]) -> str:
-        """Return the score that is raced by: the only one, that of `refit`, or the first."""
+        """Return the score that is raced by: the only one, `refit`'s, or the first."""
         return self._refit if self._refit in names else names[0]
 
     @property
     def metric(self) -> str:
-        """The score that is raced by, among those known."""
+        """The score that is raced by, among the known scores."""
         names = dict.fromkeys(name for found in self.known.values() for name in found)
         tested = [name.removeprefix("test_") for name in names if name.startswith("test_")]
         return self._raced(tested)
@@ -184,6 +184,7 @@ class Fits(OnlyNeeded):
     ) -> list[tuple[int, float]]:
         """Fit a candidate on more folds, without a race; return folds and scores, NaN if failed."""
         cells = [
+            # `held_out` keeps their keys apart from the cells of the race
             Cell(fold, candidate, config, None, fold, held_out=True, instance_index=fold)
             for fold in folds
         ]
@@ -209,7 +210,7 @@ class Fits(OnlyNeeded):
         return results
 
     def finish(self) -> list[Cell]:
-        """Forget the fits that have not begun; return those whose outcomes are still to come."""
+        """Forget the fits that have not begun; return cells with outcomes still to come."""
         return [self._cells[cell.key] for cell in self._workers.finish()]
 
     def __enter__(self) -> Self:

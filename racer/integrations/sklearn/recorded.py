@@ -1,4 +1,4 @@
-"""Folds in a store: named by whatever decides a score, so that no others are mixed with them."""
+"""Folds in a store: named by all that decides a score, so that no others are mixed with them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def fold_names(
     scoring: Any,
     error_score: Any,
 ) -> list[str]:
-    """Return the name of each fold; SettingError for what cannot be compared with a store."""
+    """Return the name of each fold; SettingError for objects a store cannot compare."""
     routes = get_config()["enable_metadata_routing"]
     # without routing, groups decide the rows only
     used = {name: value for name, value in parameters.items() if routes or name != "groups"}

@@ -64,7 +64,7 @@ def _on_front(
     known: Mapping[tuple[int, int], Mapping[str, float]],
     run: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
-    """Return P(no other candidate is better in all scores) of each; NaN of those without folds."""
+    """Return P(no other candidate is better in all scores) of each; NaN without any folds."""
     scores = np.full((len(names), *run.T.shape), np.nan)
     for (candidate, fold), found in known.items():
         values = np.array([found.get(name, np.nan) for name in names])

@@ -59,7 +59,7 @@ Correlation = float | Literal["folds"] | None
 
 
 class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
-    """Base of the searches: scikit-learn's own, but for the order of the fits."""
+    """Base class: a scikit-learn search that changes only the order of the fits."""
 
     cv: Any
     verbose: int
@@ -80,7 +80,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         **params
             As in `GridSearchCV.fit`: `groups` (without `cv=`, folds keep them together),
             `sample_weight`, other parameters of the estimator's `fit`, and with metadata routing
-            those of splitter and scorers.
+            parameters of splitter and scorers.
 
         Returns
         -------
@@ -103,8 +103,10 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         given = {name: getattr(self, name) for name in ("cv", "verbose", "pre_dispatch")}
         folds = OneFold(self._splitter(y, params.get("groups")))
         self._data = (X, y), params
+        # scikit-learn sees a single split: one call of joblib is then one fit
         self.cv, self.pre_dispatch = folds, "all"
         self._shows = self.verbose >= 1
+        # 1 shows the race; from 2 on scikit-learn shows its fits as well
         self.verbose = self.verbose if self.verbose > 1 else 0
         try:
             with ExitStack() as self._at_first:  # until scikit-learn has chosen its backend
@@ -173,13 +175,14 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         warn_of_failures(results)
         if result.best is None and len(result.configs) > 1:
             warn(f"{result.verdict[0]} best_params_ is the first of those that rank first")
+        # in place: scikit-learn goes on with this very dictionary
         found.clear()
         found.update(results)
 
     def _fold_names(
         self, folds: OneFold, data: tuple[Any, Any], parameters: Mapping[str, Any]
     ) -> list[str]:
-        """Return the instances of the race; in a store they are named by what decides a score."""
+        """Return the instances of the race; in a store, named by all that decides a score."""
         if self.store is None:
             return [f"fold {number}" for number in range(len(folds.folds))]
         return fold_names(
@@ -278,7 +281,7 @@ class RacingSearchCV(RacedSearchCV):
     """Search that drops candidates fold by fold, as soon as the folds prove them no better.
 
     A drop-in for `GridSearchCV` and `RandomizedSearchCV`: all candidates are fitted on the first
-    folds; after each, those that are shown to be no better than the best so far are dropped, and
+    folds; after each, candidates shown to be no better than the best so far are dropped, and
     the others go on. The best is fitted on all folds.
 
     Parameters
@@ -299,8 +302,8 @@ class RacingSearchCV(RacedSearchCV):
         by that. None: which is best on these data, on the mean of more such folds. It counts for
         `race_probability_best`, and for the default decider.
     confidence : float in (0.5, 1)
-        Drop those that are jointly no better with a posterior probability above this, at each test.
-        The larger, the more fits, and the more often the winner is that of all fits. Of the
+        Drop candidates jointly no better with a posterior probability above this, at each test.
+        The larger, the more fits, and the more often the winner is as with all fits. Of the
         default decider.
     rope : float >= 0
         A difference of mean scores that does not matter to you: candidates that are no better
@@ -310,16 +313,16 @@ class RacingSearchCV(RacedSearchCV):
     budget : int, optional
         Fits of the race, if these are to be fewer than candidates times folds.
     cv : int, cross-validation generator or iterable
-        As in `GridSearchCV`, but for None: five folds, four times, in random order by
+        As in `GridSearchCV`, except None: five folds, four times, in random order by
         `random_state` (stratified for classifiers), as a race needs folds; with `groups` in `fit`
         as many, each of which tests on a fifth of the groups.
     scoring, n_jobs, refit, error_score, return_train_score
         As in `GridSearchCV`. Workers share the fits of one fold. With several scores the race is
-        by the one that `refit` names, else by the first.
+        by the score that `refit` names, else by the first.
     pre_dispatch : int or str
         Has no effect: a worker gets a fit when it is free.
     limits : Limits, optional
-        Seconds that a fit and its scoring may take, and bytes beyond those of its worker (Linux);
+        Seconds that a fit and its scoring may take, and bytes beyond its worker's (Linux);
         then it is ended, and has failed.
     verbose : int
         1 shows the progress of the race on standard error, as `racer.race(.., progress=True)`
@@ -334,8 +337,8 @@ class RacingSearchCV(RacedSearchCV):
     Attributes
     ----------
     cv_results_ : dict
-        As in `GridSearchCV`, with NaN for folds that were not run, and means over those that were.
-        `rank_test_score` is 1 for the most probably best, then survivors, then those that were
+        As in `GridSearchCV`, with NaN for folds that were not run, and means over the others.
+        `rank_test_score` is 1 for the most probably best, then survivors, then candidates
         dropped last. Besides: `race_folds` (how many were run), `race_reason` ("" for survivors)
         and `race_against` (opponent: a row, or -1), `race_probability_best`. With several scores
         `race_probability_front`: that no other candidate is better in all of them, on the mean of
@@ -408,7 +411,7 @@ class TunedSearchCV(RacedSearchCV):
     """Search of a space by races in series, with new candidates around the best so far.
 
     `racer.tune` on the folds of a cross-validation, as a drop-in for `RandomizedSearchCV`: the
-    first race is among candidates from the whole space; those that survive race against new ones
+    first race is among candidates from the whole space; survivors race against new ones
     around them, until the fits are spent. The best is then fitted on all folds.
 
     Parameters
@@ -430,7 +433,7 @@ class TunedSearchCV(RacedSearchCV):
     ----------
     cv_results_ : dict
         As in `RacingSearchCV`, of all candidates that were tried. First come the elites of the
-        last race, then those fitted on most folds.
+        last race, then candidates fitted on most folds.
     result_ : TuneResult
         The tuning: elites, P(best), where each candidate came from.
     best_estimator_, best_score_, best_params_, best_index_, scorer_, n_splits_, refit_time_, multimetric_

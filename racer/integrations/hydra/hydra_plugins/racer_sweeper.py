@@ -40,7 +40,7 @@ ConfigStore.instance().store("racer", _SETTINGS, group="hydra/sweeper", provider
 class RacerSweeper(Sweeper):  # type: ignore[misc]  # Hydra has no types here
     """Race all combinations if the budget pays for the first test of each; otherwise tune.
 
-    `rules` are those of `racer.Race` and `racer.Tuner`.
+    `rules` are the settings of `racer.Race` and `racer.Tuner`.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class RacerSweeper(Sweeper):  # type: ignore[misc]  # Hydra has no types here
         return {o.get_key_element(): o for o in parser.parse_overrides(lines)}
 
     def _raced(self, overrides: Mapping[str, Override], contest: Any) -> Any:
-        """Launch what a contest asks for, until it is over; return its result."""
+        """Launch the cells that a contest asks for, until it is over; return its result."""
         from dataclasses import replace  # noqa: PLC0415
 
         from racer.evaluate.attempt import judged  # noqa: PLC0415
@@ -129,7 +129,7 @@ class RacerSweeper(Sweeper):  # type: ignore[misc]  # Hydra has no types here
         return contest.result()
 
     def _launched(self, jobs: list[list[str]]) -> Iterator[Any]:
-        """Launch jobs in batches, and yield what they return."""
+        """Launch jobs in batches, and yield their return values."""
         for start in range(0, len(jobs), self._size or len(jobs)):
             batch, first = jobs[start:][: self._size], self._n_asked
             self._n_asked += len(batch)
