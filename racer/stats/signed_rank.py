@@ -402,7 +402,6 @@ def _weights(
     for start in range(0, draws, step):
         k = min(step, draws - start)
         weights[by_size, :k] = rng.standard_exponential((n, k), dtype=np.float32)
-        # some rows at a time, the last sum ahead of them: all rows do not fit in the cache
         for row in range(0, n, _ROWS):
             sums = cumulative[row : row + _ROWS + 1, :k]
             sums[1:] = weights[row : row + _ROWS, :k]
