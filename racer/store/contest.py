@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from importlib.metadata import version
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -36,7 +35,6 @@ from racer.store.schema import (
     CandidateRow,
     Setup,
     argument,
-    is_record,
 )
 from racer.store.source import source_digest
 
@@ -136,9 +134,6 @@ def _check_difference(path: str, name: str, old: Any, new: Any) -> None:
     name = _GIVEN_AS.get(name, name)
     if name in (*MAY_LACK, "order") and old is None:
         raise _begun_without(path, name, shown_apart(new, old)[0])
-    if name in ("space", "runtime"):  # with a function for its utility
-        with suppress(KeyError, TypeError, StopIteration):  # what is recorded is not a space
-            name, new, old = _where_they_differ(name, new, old)
     here, there = shown_apart(new, old)
     raise OtherStoreError(f"{name} is {here}, but the race in {path!r} has {there}: give that, or")
 
@@ -168,26 +163,6 @@ def _shown_goal(settings: Mapping[str, Any]) -> str:
         return repr(goal_of(settings))
     plain = {name: metric.plain() for name, metric in aim.metrics.items()}
     return repr(goal_of({"metrics": plain, "objective": aim.objective}))
-
-
-def _fields(encoded: Any) -> dict[str, Any]:
-    """Return the fields of an encoded `Runtime`; of anything else none."""
-    return encoded["fields"] if is_record(encoded, "Runtime") else {}
-
-
-def _where_they_differ(name: str, new: Any, old: Any) -> tuple[str, Any, Any]:
-    """Return the place of the first difference in two spaces or records, and the values there."""
-    if _fields(new) and _fields(old):
-        new, old = _fields(new), _fields(old)
-    if name == "space['parameters']":
-        named = [{item["name"]: item for item in items} for items in (new, old)]
-        if list(named[0]) != list(named[1]):
-            return name, list(named[0]), list(named[1])
-        new, old = named
-    if not isinstance(new, dict) or not isinstance(old, dict) or list(new) != list(old):
-        return name, new, old
-    part = next(part for part in new if not same(new[part], old[part]))
-    return _where_they_differ(f"{name}[{part!r}]", new[part], old[part])
 
 
 def _same_function(old: str, new: str) -> bool:

@@ -67,11 +67,6 @@ def argument(name: str) -> str:
     return call.get(name, f"{name}=..")
 
 
-def is_record(value: Any, name: str) -> bool:
-    """Return True for an encoded record of racer's class of that name."""
-    return isinstance(value, dict) and value.get("!racer") == name
-
-
 _KINDS: Mapping[str, Callable[[Any], bool]] = {
     "int": is_whole,
     "float": is_real,
@@ -80,7 +75,7 @@ _KINDS: Mapping[str, Callable[[Any], bool]] = {
     "str": lambda value: isinstance(value, str),
     "tuple[int, ...]": lambda value: isinstance(value, list) and all(map(is_whole, value)),
     "Command": _is_command,
-    "Runtime": lambda value: is_record(value, "Runtime"),
+    "Runtime": lambda value: isinstance(value, dict) and value.get("!racer") == "Runtime",
 }
 
 

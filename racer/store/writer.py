@@ -111,21 +111,9 @@ class Store:
                     f"store {self.path!r} is in use: another process (or race) is writing to it, "
                     "and holds its .lock; wait until that one has ended, or give"
                 ) from None
-        self._exit.callback(self._let_go, lock)
+        self._exit.callback(_let_go, lock)
         with explained(self.path):
             self._lock_mark = _mark_of(self._lock_file)
-
-    def _let_go(self, lock: BaseFileLock) -> None:
-        """Release the lock: if that fails the race is recorded all the same."""
-        with suppress(OSError):
-            lock.release()
-        try:
-            lock.release()  # nothing, if it has been
-        except OSError as error:
-            warn(
-                f"store {self.path!r}: its lock cannot be released ({error}), and is held until "
-                "this process ends"
-            )
 
     def _open(self, mode: str) -> None:
         with explained(self.path):
@@ -331,6 +319,13 @@ class Store:
         return StoreError(
             f"{why}: a copy of all that was recorded is {saved!r}; go on with {reader.how_to_resume()}"
         )
+
+
+def _let_go(lock: BaseFileLock) -> None:
+    """Release a lock; the race is recorded all the same if that fails, twice."""
+    for _ in range(2):
+        with suppress(OSError):
+            lock.release()
 
 
 def _is_of_disk(error: StoreError) -> bool:

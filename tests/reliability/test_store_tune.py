@@ -137,22 +137,22 @@ CHANGES = [  # those of a race are in test_store_changed_settings.py
     (
         "given",
         Space({**SPACE, "n": Integer(0, 8)}, conditions=CONDITIONS),
-        r"space\['parameters'\]\['n'\]\['high'\] is 8, but .* has 9",
+        "space is .*'high': 8.*, but .* has .*'high': 9",
     ),
     (
         "given",
         Space(dict(reversed(SPACE.items())), conditions=CONDITIONS),
-        r"space\['parameters'\] is \['n', 'x', 'k'\], but .* has \['k', 'x', 'n'\]",
+        "space is .*'name': 'n'.*, but .* has .*'name': 'k'",
     ),
     (
         "given",
         Space(SPACE, conditions={"x": Param("k") != "b"}),
-        r"space\['conditions'\]\['x'\] is .*'b'.*has ",
+        "space is .*'b'.*has ",
     ),
     (
         "given",
         space(forbidden=[{"n": 9}]),
-        r"space\['forbidden'\] is \[\['=='.*has \[\]",
+        r"space is .*'forbidden': \[\['=='.*has .*'forbidden': \[\]",
     ),
     (
         "search",
@@ -162,9 +162,13 @@ CHANGES = [  # those of a race are in test_store_changed_settings.py
     (
         "given",
         Space({**SPACE, "k": Ordinal(["a", "b"])}, conditions=CONDITIONS),
-        r"space\['parameters'\]\['k'\] is \{.*'ordinal'.* has \{.*'categorical'",
+        "space is .*'ordinal'.* has .*'categorical'",
     ),
-    ("given", space(repair=lambda config: config), r"space\['repair'\] is True, .*has False"),
+    (
+        "given",
+        space(repair=lambda config: config),
+        "space is .*'repair': True.*has .*'repair': False",
+    ),
 ]
 
 
@@ -174,17 +178,6 @@ def test_each_setting_is_named_with_both_values(recorded, name, value, message):
     with pytest.raises(StoreError, match=message):
         tune(recorded.path, **{name: value})
     assert recorded.path.read_bytes() == before
-
-
-def test_parameters_may_be_called_as_the_parts_of_a_space(tmp_path):
-    def named(high):
-        names = ("parameters", "choices", "levels", "forbidden")
-        return Space({name: Integer(0, high) for name in names}, conditions={})
-
-    path = tmp_path / "run.db"
-    racer.tune(named(9), lambda c, i, s: c["choices"], budget=70, seed=1, store=path)
-    with pytest.raises(StoreError, match=r"\['parameters'\]\['parameters'\]\['high'\] is 8, but"):
-        racer.tune(named(8), lambda c, i, s: c["choices"], budget=70, seed=1, store=path)
 
 
 def test_all_settings_of_a_run_are_recorded(recorded):
