@@ -149,7 +149,7 @@ def _checked(name: str, value: Any, where: str, folder: Path) -> Any:
     setting = SETTINGS.get(name)
     if setting is None:
         raise SettingError(f"{where}: {name!r} is no setting{instead(name, SETTINGS)}")
-    fits, wanted, _ = _KINDS[setting.kind]
+    fits, wanted = _KINDS[setting.kind]
     if not fits(value):
         raise SettingError(f"{where}: {name} = {reprlib.repr(value)}: give {wanted}")
     if setting.least is not None and is_real(value):
@@ -198,97 +198,42 @@ def _is_table(value: Any) -> bool:
     return isinstance(value, dict) and bool(value)
 
 
-# Kind: (what says whether a value fits, what is wanted in words, and as a JSON schema).
-_KINDS: Mapping[Kind, tuple[Callable[[Any], bool], str, dict[str, Any]]] = {
-    "path": (_is_path, "a path, as text", {"type": "string"}),
+_KINDS: Mapping[Kind, tuple[Callable[[Any], bool], str]] = {
+    "path": (_is_path, "a path, as text"),
     "paths": (
         lambda value: _is_path(value) or (_is_list(value) and all(map(_is_path, value))),
         "a path, as text, or a list of paths",
-        {"type": ["string", "array"], "items": {"type": "string"}, "minItems": 1},
     ),
     "instances": (
         lambda value: _is_path(value) or _is_list(value),
         "a path, as text, or a list of instances",
-        {"type": ["string", "array"], "minItems": 1},
     ),
-    "command": (
-        _is_command,
-        "a list of text, the program first",
-        {"type": "array", "items": {"type": "string"}, "minItems": 1},
-    ),
+    "command": (_is_command, "a list of text, the program first"),
     "codes": (
         lambda value: _is_list(value) and all(is_whole(v) and 0 <= v <= 255 for v in value),
         "a list of exit codes, 0 to 255",
-        {
-            "type": "array",
-            "items": {"type": "integer", "minimum": 0, "maximum": 255},
-            "minItems": 1,
-        },
     ),
-    "text": (lambda value: isinstance(value, str), "text", {"type": "string"}),
-    "whole": (is_whole, "a whole number", {"type": "integer"}),
+    "text": (lambda value: isinstance(value, str), "text"),
+    "whole": (is_whole, "a whole number"),
     "jobs": (
         lambda value: is_whole(value) and (value == -1 or 1 <= value <= MOST_JOBS),
         f"a whole number from 1 to {MOST_JOBS}, or -1: one for each core",
-        {"type": "integer", "minimum": -1, "maximum": MOST_JOBS, "not": {"const": 0}},
     ),
     "distance": (
         lambda value: is_whole(value) or value == "growing",
         'a whole number, or "growing"',
-        {"anyOf": [{"type": "integer"}, {"const": "growing"}]},
     ),
-    "number": (is_real, "a number", {"type": "number"}),
-    "flag": (lambda value: isinstance(value, bool), "true or false", {"type": "boolean"}),
-    "runtime": (
-        _is_runtime,
-        "seconds, or a table with limit, and slack, par or utility",
-        {
-            "type": ["number", "object"],
-            "properties": {key: {} for key in _RUNTIME},
-            "required": ["limit"],
-            "additionalProperties": False,
-        },
-    ),
+    "number": (is_real, "a number"),
+    "flag": (lambda value: isinstance(value, bool), "true or false"),
+    "runtime": (_is_runtime, "seconds, or a table with limit, and slack, par or utility"),
     "goal": (
         lambda value: is_one_of(value, get_args(Direction)) or _is_table(value),
         '"min", "max", or a table of names and directions, {error = "min"}',
-        {"anyOf": [{"enum": [*get_args(Direction)]}, {"type": "object", "minProperties": 1}]},
     ),
     "names": (
         lambda value: _is_list(value) and all(isinstance(v, str) for v in value),
         'a list of names, ["error", "dollars"]',
-        {"type": "array", "items": {"type": "string"}, "minItems": 2},
     ),
-    "table": (
-        _is_table,
-        "a table of names and limits, {error = 0.01}",
-        {"type": "object", "minProperties": 1},
-    ),
+    "table": (_is_table, "a table of names and limits, {error = 0.01}"),
 }
-
-
-def _bounds(setting: Setting) -> dict[str, float]:
-    if setting.least is None:
-        return {}
-    name = "exclusiveMinimum" if setting.kind == "number" else "minimum"
-    return {name: setting.least, "maximum": _MOST}
-
-
-def json_schema() -> dict[str, Any]:
-    """Return the JSON schema of scenario.toml, for editors."""
-    properties = {
-        name: {
-            **_KINDS[setting.kind][2],
-            "description": setting.says,
-            **({"enum": list(setting.choices)} if setting.choices else {}),
-            **_bounds(setting),
-        }
-        for name, setting in SETTINGS.items()
-    }
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "scenario.toml of racer tune and racer race",
-        "type": "object",
-        "properties": properties,
-        "additionalProperties": False,
-    }
+"""What says whether a value fits, and what is wanted in words; docs/scenario.schema.json has them, too."""
