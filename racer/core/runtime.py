@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from racer._checks import is_real, suggesting
+from racer._checks import is_one_of, is_real, suggesting
 from racer.errors import SettingError
 
 if TYPE_CHECKING:
@@ -91,13 +91,9 @@ class Runtime:
             raise SettingError(
                 f"Runtime(par={reprlib.repr(self.par)}): give a number >= 1, or None for mean ranks"
             )
-        if isinstance(self.utility, str) and self.utility not in get_args(Named):
-            raise SettingError(
-                f"Runtime(utility={self.utility!r}): give 'log', 'linear', or a function of seconds"
-            )
         if callable(self.utility):
             self._check_utility(self.utility)
-        elif not isinstance(self.utility, str | None):
+        elif self.utility is not None and not is_one_of(self.utility, get_args(Named)):
             raise SettingError(
                 f"Runtime(utility={reprlib.repr(self.utility)}): give 'log', 'linear', or a function "
                 "of seconds"
@@ -113,10 +109,6 @@ class Runtime:
             return given
         if isinstance(given, Mapping):
             return cls(**given)
-        if not is_real(given):
-            raise SettingError(
-                f"runtime={reprlib.repr(given)}: give the limit in seconds, or racer.Runtime(limit)"
-            )
         return cls(given)
 
     def _check_utility(self, utility: Callable[[float], float]) -> None:
