@@ -11,7 +11,7 @@ import numpy as np
 from racer._checks import check_draws, check_fraction, check_strength
 from racer.deciders.decider import Blocks, Drop, Scheduled, Setting, Verdict
 from racer.deciders.parts.gates import Evidence, Gate, Omnibus, as_gate, gated
-from racer.deciders.parts.ranking import Order, RunningRanks
+from racer.deciders.parts.ranking import RunningRanks, first_by_ranks
 from racer.deciders.parts.verdicts import drops
 from racer.deciders.parts.walsh import WalshSums
 from racer.stats.signed_rank import IGNORANCE
@@ -109,7 +109,7 @@ class SignedRankRace(Scheduled):
 
     def _compare(self, state: _State) -> tuple[tuple[Drop, ...], Evidence]:
         ranks, standing = state.ranks, state.ranks.means
-        leader = int(Order.sorted_from(ranks).places[0])
+        leader = first_by_ranks(ranks)
         bounds = state.sums.probabilities(leader, ranks.costs)
         behind = standing > standing.min()
         indeterminate = (bounds.lower <= self.confidence) & (bounds.upper > self.confidence)

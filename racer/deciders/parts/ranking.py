@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -148,23 +148,7 @@ def instance_means(values: NDArray[np.float64], instances: NDArray[np.intp]) -> 
     return np.asarray(sums / count[:, None])
 
 
-class Order(NamedTuple):
-    """The candidates by mean rank, then by their ranks block after block, not by position."""
-
-    places: NDArray[np.intp]  # (m,), positions, the best mean rank first
-    alike: NDArray[np.intp]  # (m,), in this order: groups of those with equal ranks on all blocks
-
-    @classmethod
-    def sorted_from(cls, ranks: RunningRanks) -> Order:
-        """Return the order of the candidates still in."""
-        keys = np.vstack([ranks.sums.deviation, ranks.ranks])
-        places = np.lexsort(keys[::-1])
-        new = (np.diff(keys[:, places], axis=1) != 0.0).any(axis=0)
-        return cls(places, np.append(0, np.cumsum(new)))
-
-    def averaged(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return values in this order, (m,), as means over candidates alike, back in positions."""
-        means = np.bincount(self.alike, values) / np.bincount(self.alike)
-        back = np.empty(len(values))
-        back[self.places] = means[self.alike]
-        return back
+def first_by_ranks(ranks: RunningRanks) -> int:
+    """Return the place of the best by mean rank, then by ranks block after block."""
+    keys = np.vstack([ranks.sums.deviation, ranks.ranks])
+    return int(np.lexsort(keys[::-1])[0])
