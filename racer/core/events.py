@@ -136,14 +136,7 @@ class Elimination:
     @classmethod
     def of_rejected(cls, block: int, candidate: int) -> Elimination:
         """Return the elimination of a candidate that an evaluation rejected."""
-        return cls(
-            block,
-            candidate,
-            reason="rejected",
-            against=candidate,
-            probability=1.0,
-            measure="outcome",
-        )
+        return cls.of_outcomes(block, candidate, "rejected", candidate)
 
     @classmethod
     def of_outcomes(cls, block: int, candidate: int, reason: str, leader: int) -> Elimination:

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_PLAIN = (int, int, float, str, str)  # types of what a Drop holds
-
-
 def checked_verdict(
     decider: Decider, state: Any, blocks: Blocks, n_candidates: int
 ) -> tuple[Any, Verdict]:
@@ -141,9 +138,6 @@ def _checked_drop(decider: object, drop: Any, alive: set[int], n_candidates: int
             raise _refused(decider, f"the {name} {reprlib.repr(text)} is not text")
     if not is_real(probability) or not math.isfinite(probability):
         raise _refused(decider, f"probability={reprlib.repr(probability)} is not a finite number")
-    values = candidate, against, probability, given.reason, given.measure
-    if (*map(type, values),) == _PLAIN:
-        return drop
     return replace(
         drop,
         candidate=int(candidate),
