@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +81,18 @@ def _object(text: str) -> Any:
         raise click.BadParameter(f"{text}: {error}") from None
 
 
+def _runtime(text: str) -> Any:
+    """Return a limit in seconds, or the table of `limit=60,par=10`."""
+    try:
+        return float(text)
+    except ValueError:
+        table = f"runtime = {{{text.strip(' {}')}}}"
+    try:
+        return tomllib.loads(table)["runtime"]
+    except tomllib.TOMLDecodeError:
+        raise click.BadParameter(f"{text}: give seconds, 60, or limit=60,par=10") from None
+
+
 def _codes(text: str) -> list[int]:
     """Return exit codes of a list with commas."""
     try:
@@ -95,7 +108,7 @@ _TYPES: dict[str, Any] = {
     "distance": Growing(),
     "number": float,
     "flag": click.BOOL,
-    "runtime": float,
+    "runtime": _runtime,
     "goal": _goal,
     "names": _names,
     "table": _limits,
@@ -180,7 +193,7 @@ def _option(name: str, setting: Setting, command: str) -> Any:
     if len(setting.choices) > 5:
         more["metavar"] = "NAME"
         says = f"{says.rstrip('.')}: {', '.join(setting.choices)}."
-    if setting.kind in {"codes", "goal", "names", "table"}:
+    if setting.kind in {"codes", "goal", "names", "runtime", "table"}:
         more["metavar"] = setting.kind.upper()
     if setting.kind == "flag":  # irace's have a value, ours need none
         more |= {"is_flag": False, "flag_value": "true"} if command == "tune" else {"default": None}

@@ -257,6 +257,7 @@ def test_errors_of_a_store_are_in_the_words_of_a_scenario(folder):
     assert done.exit_code in {0, 3}
     for given, is_other in (
         (("--seed", 1, "--runtime", 6), "runtime is Runtime(limit=6.0"),
+        (("--seed", 1, "--runtime", "{limit = 5, par = 9}"), "par=9"),
         (("--seed", 1), "the race in '{}' was begun with another goal: Runtime(limit=5.0"),
         (("--seed", 2, "--runtime", 5), "seed is 2, but the race in '{}' has 1"),
     ):
