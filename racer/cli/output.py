@@ -253,7 +253,7 @@ def _answer(result: RaceResult | TuneResult, line: Callable[[Any], str] | None) 
     if parts.has_successes(result):
         if not result.rules.is_front:
             pieces[-1:-1] = parts.configurations(result)
-        if isinstance(result, TuneResult):
+        if isinstance(result, TuneResult) and result.completed_races:
             pieces.insert(-1, race_table(result, result.completed_races))
         if len(result.eliminations):
             pieces.insert(-1, parts.eliminations(result))

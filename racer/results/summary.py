@@ -40,7 +40,8 @@ def summary(result: Result) -> list[Piece]:
         return [*best, cost(result)]
     if result.guess is not None:
         best.append(configuration(result.config(result.guess)))
-    if len(result.leaders) > 1 or result.best_index is None or result.rules.aim is not None:
+    is_open = len(result.leaders) > 1 or result.best_index is None
+    if result.leaders and (is_open or result.rules.aim is not None):
         best.append(Section(result._survivor_label.capitalize(), (survivors(result, _MOST),)))
     if result.rules.is_front:
         best += configurations(result, _MOST)
@@ -139,10 +140,10 @@ def _population(result: Result) -> str:
         if rules.generalize is None and stream.length is None:
             return ""
         of_others = bool(rules.generalize)
-    setting = f"generalize={not of_others}"
+    setting = f"Instances(.., generalize={not of_others})"
     if isinstance(rules.decider, MeanRace) and not rules.generalize:
         of_others = rules.decider.population
-        setting = f"MeanRace(population={not of_others})"
+        setting = f"racer.deciders.MeanRace(population={not of_others})"
     if of_others:
         return f"This is about {unit}s like these {n}. For these alone: {setting}."
     which = f"these {n} {unit}s" if n > 1 else f"this one {unit}"
@@ -336,7 +337,9 @@ def cost(result: Result) -> str:
         _spent(result),
     ]
     first = end(ended, of, words.instance)
-    return f"{', '.join([first, *filter(None, parts)])}. Repeat with seed={result.seed}."
+    # the seed of a search comes from its random_state, which repeats it
+    again = "" if result.correlation else f" Repeat with seed={result.seed}."
+    return f"{', '.join([first, *filter(None, parts)])}.{again}"
 
 
 def end(ended: str, of: str, instance: str) -> str:

@@ -6,7 +6,10 @@ import pytest
 
 import racer
 
-LIKE, THESE = "these alone: generalize=False.", "others like them: generalize=True."
+LIKE, THESE = (
+    "these alone: Instances(.., generalize=False).",
+    "others like them: Instances(.., generalize=True).",
+)
 
 
 def evaluate(config, instance, seed):
@@ -60,33 +63,6 @@ def test_with_each_instance_used_once_it_may_be_about_others():
     assert these.eliminations.equals(others.eliminations)
     assert max(these.probability_best.values()) > max(others.probability_best.values())
     assert others.verdict[-1].endswith(LIKE)
-
-
-def test_it_is_recorded_where_it_is_given(tmp_path):
-    for given in (None, True):
-        path = tmp_path / f"{given}.db"
-        first = raced(5, generalize=given, store=path)
-        again = racer.load(path)
-        assert again.verdict == first.verdict
-        assert again.probability_best == first.probability_best
-        assert racer.resume(path, evaluate).verdicts.equals(first.verdicts)
-    with pytest.raises(racer.StoreError, match="generalize"):
-        raced(5, generalize=False, store=path)
-    assert "generalize" not in racer.Race([1, 2], [1], budget=20).settings
-    assert (
-        racer.Race.of([1, 2], [1, 2], budget=20, generalize=False).settings["generalize"] is False
-    )
-
-
-def test_a_tuning_says_it_too():
-    space = racer.Space({"x": racer.Real(0, 1)})
-    settings = {"budget": 160, "seed": 1, "decider": "bayesian-friedman"}
-    result = flat.tune(
-        space, lambda config, i, seed: config["x"] + seed % 7 + i, range(3), **settings
-    )
-    assert any(sentence.endswith(THESE) for sentence in result.verdict)
-    with pytest.raises(racer.SettingError, match="one instance"):
-        flat.tune(space, evaluate, [1], generalize=True, **settings)
 
 
 @pytest.mark.parametrize(

@@ -218,10 +218,10 @@ def test_a_set_of_all_candidates_and_a_best_below_one_half_are_said_to_be_that(r
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"deterministic": True}, "these 12 instances. For others like them: generalize=True."),
-        ({"deterministic": True, "generalize": True}, "these alone: generalize=False."),
-        ({"decider": "mean"}, "For others like them: MeanRace(population=True)."),
-        ({"decider": MeanRace(population=True)}, "alone: MeanRace(population=False)."),
+        ({"deterministic": True}, "others like them: Instances(.., generalize=True)."),
+        ({"deterministic": True, "generalize": True}, "Instances(.., generalize=False)."),
+        ({"decider": "mean"}, "For others like them: racer.deciders.MeanRace(population=True)."),
+        ({"decider": MeanRace(population=True)}, "racer.deciders.MeanRace(population=False)."),
         ({"decider": CorrelatedTRace(0.2), "deterministic": True}, None),  # data like these
         ({"budget": 20}, None),  # instances are a sample, of which each is used once
     ],
@@ -274,7 +274,7 @@ def test_one_evaluation_and_one_block_are_no_plurals():
 
     assert "Budget used: 2 of 3 evaluations, on 1 instance." in text(budget=3, first_test=1)
     longer = text(budget=13, first_test=2)
-    assert "This is about this one instance. For others like it: generalize=True." in longer
+    assert "This is about this one instance. For others like it: Instances(" in longer
 
 
 def _noisy(config, instance, seed):

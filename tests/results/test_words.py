@@ -11,7 +11,7 @@ from typed import typed
 
 import racer
 
-WORDS = re.compile(r"\b(blocks?|cells?|deciders?)\b", re.IGNORECASE)
+WORDS = re.compile(r"\b(blocks?|cells?|(?<!racer\.)deciders?)\b", re.IGNORECASE)
 ARGUMENTS = {"decider", "block_size"}  # in the settings of a report
 DOCS = Path(__file__).parents[2] / "docs"
 

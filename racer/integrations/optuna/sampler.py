@@ -227,8 +227,8 @@ class RacingSampler(BaseSampler):
             warn(
                 f"trial {trial.number} was pruned by {name}, which compares values as they are, so "
                 "that a trial with easy instances first looks good: give the study "
-                "pruner=RacingPruner(), or optuna.pruners.NopPruner(); where steps are not "
-                "instances, RacingSampler(by_instance=False)"
+                "pruner=RacingPruner(instances=..), or optuna.pruners.NopPruner(); where steps are "
+                "not instances, RacingSampler(by_instance=False)"
             )
 
     def _is_started(self, view: _View) -> bool:
