@@ -68,7 +68,7 @@ def test_it_shows_without_running(store, log, runner):
     words = shlex.split(line)[:5]
     assert words[:4] == [str(runner), f"{result.best['x']}", "{instance}", "{seed}"]
     assert words[4] == f"--k={result.best['k']}"
-    for title in ("Elites", "held-out mean", "Races", "Eliminations", "30 evaluations", "seed=1."):
+    for title in ("held-out mean", "30 evaluations", "seed=1."):
         assert title in done.stdout
     assert not log.exists()
 
@@ -105,12 +105,6 @@ def test_it_gives_json_csv_and_a_table_of_configurations(store, tmp_path):
     for option in ("--configurations", "--csv"):
         dash = said("show", store, option, "-", exits=2)
         assert f"'{option}': '-' is no name: give one" in dash.stderr
-
-
-def test_a_race_without_a_best(path):
-    racer.race([1, 2], lambda *_: 1.0, budget=20, seed=1, store=path)
-    done = said("show", path)
-    assert (done.exit_code, "No candidate can be called" in done.stdout) == (3, True)
 
 
 def test_resume_asks_before_it_runs_anything(store, log, runner, tmp_path, monkeypatch):

@@ -314,10 +314,6 @@ class TestTheMatrix:
         decided = int((comparison.pairs["decision"] == "better").sum())
         assert len(re.findall(r"\d\*", str(more).removeprefix(str(comparison)))) == decided > 0
 
-    def test_only_pairs_with_the_control(self):
-        table = compare(scores(), control="alg_b").matrix()
-        assert table.notna().to_numpy().sum() == 6
-
 
 def test_sections_stand_in_the_order_in_which_they_are_added(comparison):
     more = comparison.with_section("matrix").with_section("scores")

@@ -327,28 +327,19 @@ def test_it_is_run_resumed_loaded_and_the_same_for_any_workers(tuned, tmp_path):
         racer.resume(store, cost)
 
 
-def test_a_deadline_ends_it_with_the_steps_so_far_and_the_same_call_goes_on(
-    tuned, tmp_path, monkeypatch
-):
-    result, now = tuned[0], [0.0]
+def test_a_deadline_ends_it_with_the_steps_so_far(tuned, monkeypatch):
+    now = [0.0]
     monkeypatch.setattr("racer.run.deadline._clock", lambda: now[0])
 
     def evaluate(config, instance, seed):
         now[0] += 1.0
         return cost(config, instance, seed)
 
-    given = {"source": "default", "store": tmp_path / "path.db"}
-    events = []
-    first = racer.ablation(
-        result, evaluate, **given, budget=racer.Budget(wall=40), callbacks=[events.append]
-    )
+    events, budget = [], racer.Budget(wall=40)
+    first = racer.ablation(tuned[0], evaluate, budget=budget, callbacks=[events.append])
     assert first.ended is racer.Ended.DEADLINE
     assert events[-1] == racer.RaceEnded(racer.Ended.DEADLINE, eliminated=())
     assert "The deadline has passed." in str(first)
-    with pytest.warns(racer.RacerWarning, match="goes on with"):
-        whole = racer.ablation(result, cost, **given)
-    assert whole.evaluations > first.evaluations
-    assert whole.steps == racer.ablation(result, cost).steps
 
 
 def test_what_the_tuning_knows_is_not_evaluated_again(tuned):

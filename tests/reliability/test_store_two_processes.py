@@ -134,11 +134,3 @@ racer.race([1, 2], evaluate, budget=10, seed=1, store={str(path)!r})
     finally:
         os.killpg(done.pid, signal.SIGKILL)
         done.stdout.close()
-
-
-def test_refused_before_anything_runs_a_race_leaves_no_lock_behind(tmp_path):
-    path = tmp_path / "run.db"
-    for _ in range(2):
-        with pytest.raises(racer.BudgetError):
-            racer.race([1, 2], lambda *cell: 0.0, budget=1, store=path)
-    assert not path.exists()

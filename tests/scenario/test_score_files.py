@@ -364,16 +364,6 @@ def test_more_that_is_refused(tmp_path):
         racer.read_scores(PROMPTFOO, score="nonsense")
 
 
-def test_the_table_keeps_the_order_and_the_gaps():
-    frame = pd.DataFrame(
-        [("b", "2", 1.0), ("a", "1", 2.0)], columns=["algorithm", "instance", "score"]
-    )
-    found = score_table(frame)
-    assert list(found) == ["b", "a"]
-    assert list(found.index) == ["2", "1"]
-    assert found.isna().to_numpy().tolist() == [[False, True], [True, False]]
-
-
 def test_the_page_runs_and_prints_what_it_says(monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     shutil.copy(PROMPTFOO, "out.json")

@@ -1,9 +1,7 @@
 """A result from its store alone."""
 
 import os
-import sys
 
-import flat
 import pytest
 
 import racer
@@ -14,40 +12,6 @@ def evaluate(config, instance, seed):
     if config["x"] == 2 and instance == 1:
         raise ValueError("cold")
     return config["x"] + seed % 3
-
-
-def told(result):
-    return result.scores.to_csv(), result.eliminations.to_csv(), repr(result)
-
-
-def test_a_race_and_one_that_goes_on(tmp_path):
-    path = tmp_path / "run.db"
-    pool = [{"x": x} for x in range(3)]
-    result = racer.race(pool, evaluate, [1, 2], budget=40, seed=1, store=path)
-    before = path.read_bytes()
-    assert told(racer.load(path)) == told(result)
-    assert path.read_bytes() == before
-    seen = []
-
-    def watch(event):
-        seen.append(racer.load(path.with_name("other.db")))
-
-    racer.race(
-        pool, evaluate, [1, 2], budget=40, seed=1, store=tmp_path / "other.db", callbacks=[watch]
-    )
-    assert seen[0].ended == "interrupted"
-
-
-def test_a_tuning_of_a_program(tmp_path):
-    path = tmp_path / "run.db"
-    code = "import sys; x, i, s = map(float, sys.argv[1:]); print((x - 3) ** 2 + i + s % 3)"
-    command = racer.Command([sys.executable, "-I", "-S", "-c", code, "{x}", "{instance}", "{seed}"])
-    space = racer.Space({"x": racer.Integer(0, 9)})
-    settings = {"budget": 25, "first_test": 2, "seed": 1, "test_instances": [5]}
-    result = flat.tune(space, command, [0, 1], **settings, store=path)
-    loaded = racer.load(path)
-    assert told(loaded) == told(result)
-    assert loaded.tests.equals(result.tests)
 
 
 def test_what_the_file_cannot_hold(tmp_path):

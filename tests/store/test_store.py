@@ -149,13 +149,6 @@ def rows_of(path):
         return connection.execute("SELECT * FROM outcomes").fetchall()
 
 
-def test_a_store_without_a_race_has_nothing_to_say(tmp_path):
-    with Store(tmp_path / "new.db") as store:
-        assert not store.holds_a_race
-        with pytest.raises(racer.StoreError, match="no race in it"):
-            _ = store.reader
-
-
 def test_a_store_can_be_given_by_path_or_text(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     racer.race([1, 2], lambda *cell: 0.5, budget=10, store="with space & ?#%.db")
