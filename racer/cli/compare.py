@@ -111,6 +111,12 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
     help=f"Pictures of --plot: {', '.join(KINDS)}. May be repeated.",
 )
 @click.option(
+    "--report",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Write table.tex, figure.pdf, paragraph.txt and refs.bib into this folder.",
+)
+@click.option(
     "--with",
     "more",
     type=click.Choice(get_args(Named)),
@@ -127,6 +133,7 @@ def compare_command(
     scores: Path,
     plot: Path | None,
     kinds: tuple[str, ...],
+    report: Path | None,
     more: tuple[Named, ...],
     **settings: Any,
 ) -> None:
@@ -166,14 +173,22 @@ def compare_command(
         if plot is not None:  # before the answer: a kind may not be for this comparison
             drawn = comparison.plot(kinds)[0] if kinds else comparison.plot()
         say(FORMATS[forms[0] if forms else "text"](comparison))
-        if plot is not None:
-            try:
-                with written(plot) as part:
-                    drawn.figure.savefig(part)
-            except OSError as error:
-                said = f"{plot} cannot be written: {error.strerror or error}"
-                raise Refused(said) from None
-            say(f"Picture written to {plot}.", err=True)
+        _write(comparison, drawn, plot, report)
     except RacerError as error:
         is_of_file = isinstance(error, ScoresError) and str(scores) not in str(error)
         raise Refused(in_terminal(f"{scores}: {error}" if is_of_file else str(error))) from None
+
+
+def _write(comparison: Comparison, drawn: Any, plot: Path | None, report: Path | None) -> None:
+    """Write the picture, and the folder of a paper; Refused where that cannot be."""
+    try:
+        if plot is not None:
+            with written(plot) as part:
+                drawn.figure.savefig(part)
+            say(f"Picture written to {plot}.", err=True)
+        if report is not None:
+            comparison.report(report)
+            say(f"Table, figure, paragraph and references written to {report}.", err=True)
+    except OSError as error:
+        said = f"{error.filename or plot} cannot be written: {error.strerror or error}"
+        raise Refused(said) from None

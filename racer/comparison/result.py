@@ -172,7 +172,7 @@ class Comparison(ComparisonData):
         """
         figure = Drawing(self.plot, "").figure()
         texts = {
-            "table.tex": self.to_latex(),
+            "table.tex": f"% \\usepackage{{booktabs,graphicx}}\n{self.to_latex()}",
             "paragraph.txt": self.prose(),
             "refs.bib": self.cite(),
         }

@@ -72,6 +72,10 @@ def test_pictures_are_chosen(tmp_path):
         heights.append(int.from_bytes(path.read_bytes()[20:24], "big"))  # of a PNG
     assert heights[2] == pytest.approx(heights[0] + heights[1], abs=2)
     assert "--picture needs --plot" in run(DEMSAR, "--picture", "matrix").stderr
+    done = run(DEMSAR, "--maximize", "--report", tmp_path / "paper", exits=0)
+    assert f"references written to {tmp_path / 'paper'}." in done.stderr
+    assert (tmp_path / "paper" / "table.tex").exists()
+    assert "cannot be written" in run(DEMSAR, "--maximize", "--report", path / "paper").stderr
     unknown = run(DEMSAR, "--picture", "pie", "--plot", tmp_path / "out.png", exits=2)
     assert "is not one of" in unknown.stderr
 
