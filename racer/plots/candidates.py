@@ -64,7 +64,7 @@ def courses(
     """
     table = np.asarray(values, dtype=np.float64)
     ax = axes(ax, 7.2, 4.2)
-    x = np.arange(len(table))
+    x = np.arange(1, len(table) + 1)
     many = len(order) > 100
     for candidate in reversed(order[_LINES:]):
         ax.plot(x, table[:, candidate], color="#BBBBBB", linewidth=0.7, rasterized=many)

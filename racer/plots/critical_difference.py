@@ -122,8 +122,9 @@ def critical_difference(
     low, high = _ends(ranks)
     pad = (high - low) * _PAD
     found = groups(ranks, same)
-    spans = [(float(ranks[g].min()) - pad / 2, float(ranks[g].max()) + pad / 2) for g in found]
-    level = levels(spans, pad)
+    # beyond the dots on both sides, so that a bar of equal ranks is seen as one
+    spans = [(float(ranks[g].min()) - pad, float(ranks[g].max()) + pad) for g in found]
+    level = levels(spans, 2.0 * pad)
     under = 0.14 + _BAR * (max(level, default=-1) + 1)
     above = 0.62 if distance is not None else 0.36
     rows = -(-m // 2)

@@ -95,7 +95,7 @@ def race(
     so_far = mean_so_far(table)[:, list(order)].T
     n = max(len(table), 1)
     picture = ax.pcolormesh(
-        np.arange(n + 1) - 0.5,
+        np.arange(n + 1) + 0.5,  # runs count from one
         np.arange(m + 1) - 0.5,
         np.ma.masked_invalid(so_far if len(table) else np.full((m, 1), np.nan)),
         cmap="viridis",
@@ -107,7 +107,9 @@ def race(
     marks = []
     if len(x):
         many = len(x) > 500
-        marks = ax.plot(x, y, "x", color=VERMILION, markersize=4, label="failed", rasterized=many)
+        marks = ax.plot(
+            x + 1, y, "x", color=VERMILION, markersize=4, label="failed", rasterized=many
+        )
     at = {candidate: place for place, candidate in enumerate(order)}
     left = [_Gone(*one) for one in gone]
     if marks := [*marks, *_mark_gone(ax, left, at, few=few)]:
@@ -138,7 +140,7 @@ def _mark_gone(ax: Axes, gone: Sequence[_Gone], at: dict[int, int], *, few: bool
     for place, reason in enumerate(reasons):
         some = [one for one in gone if one.reason == reason]
         marks += ax.plot(
-            [one.block + 0.5 for one in some],
+            [one.block + 1.5 for one in some],
             [at[one.candidate] for one in some],
             linestyle="",
             marker=MARKERS[place % len(MARKERS)],
@@ -149,9 +151,9 @@ def _mark_gone(ax: Axes, gone: Sequence[_Gone], at: dict[int, int], *, few: bool
         )
     if few:
         for one in gone:
-            words, spot = plain(shortened(one.words, 60)), (one.block + 0.5, at[one.candidate])
+            words, spot = plain(shortened(one.words, 60)), (one.block + 1.5, at[one.candidate])
             beside(ax, words, spot, (6, 0), SMALL - 1.5, va="center", annotation_clip=False)
         if gone:
             last = max(one.block for one in gone)
-            ax.set_xlim(right=max(ax.get_xlim()[1], last + 1.2))
+            ax.set_xlim(right=max(ax.get_xlim()[1], last + 2.2))
     return marks

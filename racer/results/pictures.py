@@ -45,7 +45,8 @@ _MOST_BEHIND = 400  # configurations behind the elites
 
 def race_pictures(result: Result) -> dict[str, Draw]:
     """Return the pictures of a race, the usual one first."""
-    return {"race": partial(_race, result), **survivor_pictures(result), **_metric_pictures(result)}
+    first, last = _metric_pictures(result)
+    return {**first, "race": partial(_race, result), **survivor_pictures(result), **last}
 
 
 def tuning_pictures(
@@ -57,23 +58,26 @@ def tuning_pictures(
 ) -> dict[str, Draw]:
     """Return the pictures of a tuning; `first_races`: the race that each candidate entered first."""
     tests = {"test": partial(_test, result)} if len(result.held_out) else {}
+    first, last = _metric_pictures(result)
     return {
+        **first,
         "quality": partial(_quality, result, races, first_races),
         "sampling": partial(_sampling, result, space, first_races),
         "parallel": partial(_parallel, result, space),
         "importance": importance,
         **tests,
         **survivor_pictures(result),
-        **_metric_pictures(result),
+        **last,
     }
 
 
-def _metric_pictures(result: Result) -> dict[str, Draw]:
-    """Return the picture of the front, if there are several metrics."""
+def _metric_pictures(result: Result) -> tuple[dict[str, Draw], dict[str, Draw]]:
+    """Return the picture of several metrics: as the first where the front is asked for, or last."""
     metrics = result._metrics
     if metrics is None or len(metrics.front_names) < 2:
-        return {}
-    return {"front": partial(_front, result)}
+        return {}, {}
+    front_of: dict[str, Draw] = {"front": partial(_front, result)}
+    return (front_of, {}) if result.rules.is_front else ({}, front_of)
 
 
 def _front(result: Result, ax: Axes | None) -> Axes:

@@ -169,9 +169,9 @@ class RaceResult(Result):
         Parameters
         ----------
         kind : {"race", "ranks", "posterior", "costs", "front"}, optional
-            The place of each candidate on each block, and all eliminations (the
-            default); mean ranks so far; P(best); values on common blocks; with several metrics, the
-            candidates by them, and the front.
+            The place of each candidate on each block, and all eliminations (the default); mean
+            ranks so far; P(best); values on common blocks; with several metrics, the candidates by
+            them, and the front (the default of a race to the front).
         ax : matplotlib Axes, optional
             By default on a figure of its own: ``.plot().figure.savefig("picture.png")``.
 

@@ -181,7 +181,7 @@ def test_a_best_that_was_eliminated_is_said_to_be(racing):
     assert (result.best, 0 in result.survivors) == (0, False)
     assert result.leaders[0] == 0
     text = " ".join(str(result).split())
-    said = "#0 was eliminated after run 8 (by Scripted, which asks another question than P(best): "
+    said = "#0 was eliminated after run 8 (by the rule of Scripted, which is not P(best): "
     assert f"{said}inferior to #1); given all outcomes, none is likelier to be" in text
     assert result.to_dict()["survivors"][0]["candidate"] == 0
 
@@ -249,8 +249,8 @@ def test_blocks_have_the_same_number_wherever_they_are_shown(result):
     assert row[:2] == (f"#{gone.candidate}", str(gone.block + 1))
     ax = result.plot()
     (mark,) = [line for line in ax.lines if line.get_label() == gone.reason]
-    assert mark.get_xdata().tolist() == [gone.block + 0.5]  # the right edge of its last cell
-    assert ax.collections[0].get_coordinates()[0, :2, 0].tolist() == [-0.5, 0.5]  # of block 0
+    assert mark.get_xdata().tolist() == [gone.block + 1.5]  # the right edge of its last cell
+    assert ax.collections[0].get_coordinates()[0, :2, 0].tolist() == [0.5, 1.5]  # of block 0
 
 
 def test_numbers_of_numpy_are_shown_as_numbers():
@@ -303,7 +303,7 @@ def test_another_model_than_the_posterior_is_named_where_the_two_differ(decider,
     found = racer.race([0, 0.5, 1, 3], _noisy, budget=80, decider=decider, seed=seed)
     text = " ".join(str(found).split())
     assert set(found.credible_set) > set(found.survivors) == {0}
-    assert f"{said} eliminated by '{decider}', which asks another question than P(best)." in text
+    assert f"{said} eliminated by the rule of '{decider}'; by P(best) " in text
     own = "probability" in found.eliminations
     assert own == (decider == "f-race")
     assert all(("probability" in gone) == own for gone in found.to_dict()["eliminations"])
