@@ -142,7 +142,8 @@ def _check_table(decider: Decider, table: _Table, other: _Table) -> None:
         copied = list(_verdicts(copy.deepcopy(decider), table))
     where = f"{type(decider).__name__} on {table}"
     if given:
-        raise AssertionError(f"{where}: it gives a warning: {given[0].message!r}")
+        at = f"{given[0].filename}, line {given[0].lineno}"
+        raise AssertionError(f"{where}: it gives a warning: {given[0].message!r} ({at})")
     for verdicts, how in (
         (again, "a second time"),
         (beside, "while another race is under way"),

@@ -28,11 +28,12 @@ def contradictions(result: Any) -> list[str]:
     said = re.match(r"(Best so far: )?#(\d+)(?:, but| is).*?probability ([<>]? ?[01]\.\d\d)", text)
     rivals = re.search(r"(\d+) others? may be better \(95 %\): ([#\d, ]+)", text)
     others = [c for c in result.credible_set if c != best]
-    known = result.table.loc[result.known.common(leaders), [*leaders]].dropna(how="all")
+    listed = sorted({*leaders, *others}, key=lambda c: (c != best, -round(chances[c], 6), c))
+    known = result.table.loc[result.known.common(leaders), listed].dropna(how="all")
     worst = known.min(axis=1) if result.rules.maximize else known.max(axis=1)
     means, failed = known.T.fillna(worst).T.mean(), known.isna().any()
     sign = -1.0 if result.rules.maximize else 1.0
-    listed = {row["candidate"]: row["probability_best"] for row in data["survivors"]}
+    given = {row["candidate"]: row["probability_best"] for row in data["survivors"]}
     told = list(map(int, re.findall(r"#(\d+)", rivals[2]))) if rivals else []
     gone = {*map(int, re.findall(r"#(\d+)(?=[#\d, ]*(?: and \d+ more)? w\w+ eliminated)", text))}
     dropped = {*result.eliminations["candidate"]}.difference(result.survivors)
@@ -44,15 +45,15 @@ def contradictions(result: Any) -> list[str]:
         "the text is surer than the set": said is not None and bool(said[1]) == bool(others),
         "the text has another chance": said is not None
         and said[3].replace(" ", "") == shown_probability(chances[best], 2),
-        "the data name another": data["best_index"] == best == next(iter(listed)),
-        "the data have other chances": all(abs(listed[c] - chances[c]) < 1e-9 for c in listed),
+        "the data name another": data["best_index"] == best == next(iter(given)),
+        "the data have other chances": all(abs(given[c] - chances[c]) < 1e-9 for c in given),
         "rivals are not of the set": told == others[: len(told)]
         and (rivals is None or int(rivals[1]) == len(others))
         and bool(told) == (len(others) > 0 and "Any of the others may be better" not in text),
         "others were not eliminated": gone <= dropped & {best, *others}
         and (len(others) > 12 or data.get("races") is not None or gone >= dropped & {*others}),
         "rows are not in order": [c for c, _, _ in rows]
-        == [str(c) for c in leaders if str(c) in {row[0] for row in rows}],
+        == [str(c) for c in listed if str(c) in {row[0] for row in rows}],
         "rows have other chances": all(
             shown == shown_probability(chances[int(c)], 2) for c, shown, _ in rows
         ),
@@ -77,8 +78,7 @@ def claims(m: int, seed: int) -> pd.DataFrame:
     equals, better = scores.columns[1:], scores.assign(a0=scores["a0"] - 1.0)
     for name, table in {"equals": scores[equals], "equals and one better": better}.items():
         for method in METHODS:
-            pairs = racer.compare(table, method=method, goal="min").pairs
-            both = pairs["better"].isin(equals) & pairs["worse"].isin(equals)
-            found = bool((both & (pairs["decision"] == "better")).any())
-            rows.append({"table": name, "method": method, "claims": found})
+            pairs = racer.compare(table, method, goal="min").pairs.query("decision == 'better'")
+            found = pairs["better"].isin(equals) & pairs["worse"].isin(equals)
+            rows.append({"table": name, "method": method, "claims": bool(found.any())})
     return pd.DataFrame(rows)

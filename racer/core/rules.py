@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from racer.deciders.decider import Decider, Goal, Schedule
     from racer.evaluate.outcome import Cell
 
+LEAST_OF_OTHERS = 10
+"""So many instances, or groups, stand for others like them."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
@@ -317,8 +320,7 @@ def check_goal(decider: Decider, goal: Goal | None, objective: object) -> None:
 
 def generalizes_by_default(n_instances: int | None) -> bool:
     """Return the default of `generalize` for this number of instances, or groups; None: no instances."""
-    # so many instances stand for others like them
-    return n_instances is None or n_instances >= 10
+    return n_instances is None or n_instances >= LEAST_OF_OTHERS
 
 
 def is_due(blocks: int, first_test: int, each_test: Schedule) -> bool:

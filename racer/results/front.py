@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racer._checks import counted, shortened
+from racer._checks import shortened
 from racer._numerics import shown_probability
 from racer.render.sections import Grid, number
 from racer.results.base import means_with_failures
@@ -69,7 +69,7 @@ def verdict_of_front(result: Result) -> tuple[str, ...]:
     whole = f"With probability 0.95 {listed(credible)} contain{'s' * (len(credible) == 1)} the whole front."
     if len(credible) == n:
         whole = "Any of them may be on it: none is ruled out with probability 0.95."
-    return first, whole, *metrics.notes
+    return first, *([whole] if len(likely) < n else []), *metrics.notes
 
 
 def front_first(result: Result) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -92,7 +92,7 @@ def shown_means(known: Table, leaders: Sequence[int], chosen: Sequence[int]) -> 
 
 
 def front_grid(result: Result, most: int | None = None) -> Grid:
-    """Return the survivors of a race to the front: P(on the front), and means on common blocks."""
+    """Return the survivors of a race to the front: P(on the front), and means as in `front`."""
     metrics = result._of_metrics()
     chances = metrics.probability_front
     order = result.leaders
@@ -102,14 +102,13 @@ def front_grid(result: Result, most: int | None = None) -> Grid:
         ("candidate", [f"#{c}" for c in chosen]),
         ("P(front)", [shown_probability(chances[c], 2) if is_known else "-" for c in chosen]),
     ]
-    for name, table in metrics.tables.items():
-        columns.append((name, shown_means(table, order, chosen)))
+    for name in metrics.tables:
+        means = dict(metrics.frame.get(f"metric:{name}", {})) if is_known else {}
+        columns.append((name, [number(means.get(c)) for c in chosen]))
     columns.append((f"{result._words.run}s", [len(result.known.of(c)) for c in chosen]))
     if any(failed.values()):
         columns.append(("failed", [failed[c] for c in chosen]))
     for name, table in metrics.held_out(result.held_out).items():
         columns.append((f"held-out {name}", [number(table.mean(c)) for c in chosen]))
-    imputed = ", failures imputed" if any(failed.values()) else ""
-    runs = counted(result._common_means[0], f"common {result._words.run}")
-    title = f"Means are of {runs}{imputed}."
+    title = f"Means are estimates from all {result._words.run}s of each candidate."
     return Grid.of_columns(columns, "candidate", title, n_more=len(order) - len(chosen))

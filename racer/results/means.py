@@ -106,6 +106,11 @@ def means_section(result: Result, most: int | None = _MOST) -> Section:
         columns += [(f"difference to #{best}", gaps), ("interval ", spans)]
     grid = Grid.of_columns(columns, left="candidate", n_more=len(found) - len(shown))
     note = f"{100 * _level(result):g} % intervals, valid together and at any time."
+    gone = {drop.candidate for drop in result._eliminations}.difference([best])
+    left = [row for row in shown if row["candidate"] in gone]
+    if any(row["difference_low"] <= 0.0 <= row["difference_high"] for row in left):
+        # the test averages e-values over all opponents; an interval is of one pair
+        note += " A candidate leaves by all of its comparisons together: its interval may hold 0."
     if result.instances is not None:
         calls = len(result.configs) * len(result.instances)
         note += f" Every candidate on every instance would have been {calls} evaluations."

@@ -10,6 +10,7 @@ from racer._checks import counted, shortened
 from racer._numerics import as_json, as_plain, shown_probability
 from racer.core.events import Ended
 from racer.core.objective import Constrained, Within
+from racer.core.rules import LEAST_OF_OTHERS
 from racer.deciders.bayesian_friedman import agrees_with_posterior
 from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.mean import MeanRace
@@ -18,8 +19,10 @@ from racer.deciders.signed_rank import SignedRankRace
 from racer.evaluate.command.command import failing_code, on_common_code
 from racer.render.sections import Code, Grid, Section, number, parameters, value_shown
 from racer.render.text import as_text
+from racer.results.base import means_with_failures
 from racer.results.front import front_first, front_grid, listed, shown_means, verdict_of_front
 from racer.results.means import has_means, mean_scores, means_section
+from racer.results.posterior import rounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -147,6 +150,8 @@ def _population(result: Result) -> str:
     if of_others:
         return f"This is about {unit}s like these {n}. For these alone: {setting}."
     which = f"these {n} {unit}s" if n > 1 else f"this one {unit}"
+    if 1 < n < LEAST_OF_OTHERS and rules.generalize is None and setting.startswith("Instances"):
+        which += f" ({LEAST_OF_OTHERS} or more stand for others like them)"
     return f"This is about {which}. For others like {'them' if n > 1 else 'it'}: {setting}."
 
 
@@ -169,7 +174,8 @@ def _gone_rivals(result: Result) -> str:
     listed = shortened([f"#{e.candidate}" for e in gone], _MOST)
     listed += " was eliminated" if len(gone) == 1 else " were eliminated"
     if not agrees_with_posterior(result.rules.decider):
-        return f"{listed} by {name_of(result.rules.decider)}, which asks another question than P(best)."
+        may_be = "it may" if len(gone) == 1 else "they may"
+        return f"{listed} by the rule of {name_of(result.rules.decider)}; by P(best) {may_be} be the best."
     if all(e.reason == "indistinguishable" for e in gone):
         return f"{listed} beside another that is as good."
     return f"{listed} earlier; given all outcomes, {'it is' if len(gone) == 1 else 'they are'} not ruled out."
@@ -183,7 +189,7 @@ def _eliminated_best(result: Result) -> str:
         return ""
     rule = ""
     if not agrees_with_posterior(result.rules.decider):  # by P(best), as it was then
-        rule = f"by {name_of(result.rules.decider)}, which asks another question than P(best): "
+        rule = f"by the rule of {name_of(result.rules.decider)}, which is not P(best): "
     return (
         f"#{best} was eliminated after {result._words.run} {gone[-1].block + 1} "
         f"({rule}{why(gone[-1])}); given all outcomes, none is likelier to be the best."
@@ -241,9 +247,12 @@ def survivors(result: Result, most: int | None = None) -> Grid:
     """Return the survivors, likeliest best first: P(best), the mean on blocks that all have seen."""
     if result.rules.is_front:
         return front_grid(result, most)
-    leaders, runtime, metrics = result.leaders, result.rules.runtime, result._metrics
+    leaders, runtime, metrics = _listed(result), result.rules.runtime, result._metrics
     chosen, gone = leaders[:most], _eliminated(result)
     n_common, means = result._common_means
+    for c in {*leaders}.difference(result.leaders):
+        n, found = means_with_failures(result.known, (*result.leaders, c))
+        means = {**means, c: found[c]} if n == n_common else means
     times, tests = [result._run_times(c) for c in chosen], result.test_means
     tables = {} if metrics is None else metrics.tables
     tables_tested = {} if metrics is None else metrics.held_out(result.held_out)
@@ -257,13 +266,13 @@ def survivors(result: Result, most: int | None = None) -> Grid:
             f"{value} on {runs}{', failures imputed' * has_failed}",
             [number(means.get(c)) for c in chosen],
         ),
-        *((name, shown_means(tables[name], leaders, chosen)) for name in others),
+        *((name, shown_means(tables[name], result.leaders, chosen)) for name in others),
         (f"{result._words.run}s", [len(result.known.of(c)) for c in chosen]),
     ]
     if any(found.failed for found in times):
         columns.append(("failed", [found.failed for found in times]))
     if runtime is not None:
-        columns.append(("unsolved", [found.unsolved for found in times]))
+        columns.append(("timed out", [found.unsolved for found in times]))
         columns.append(("capped", [found.capped for found in times]))
     has_failed_tests = any(result.test_failures.values())
     if tests:
@@ -274,7 +283,17 @@ def survivors(result: Result, most: int | None = None) -> Grid:
         columns.append((f"held-out {name}", tested))
     if has_failed_tests:
         columns.append(("held-out failed", [result.test_failures.get(c, 0) for c in chosen]))
-    return Grid.of_columns(columns, left="candidate", n_more=len(leaders) - len(chosen))
+    rest = [f"#{c}" for c in chosen if c not in result.leaders]
+    note = f"No {result._survivor_label}, but perhaps the best: {', '.join(rest)}." if rest else ""
+    return Grid.of_columns(columns, "candidate", note, n_more=len(leaders) - len(chosen))
+
+
+def _listed(result: Result) -> tuple[int, ...]:
+    """Return the leaders; in a tuning, among them others that may be the best."""
+    if result._is_race or not result.credible_set:
+        return result.leaders
+    listed, chances = {*result.leaders, *result.credible_set}, rounded(result.posterior)
+    return tuple(sorted(listed, key=lambda c: (c != result.best_index, -chances[c], c)))
 
 
 def _chance_of(result: Result, candidate: int) -> str:

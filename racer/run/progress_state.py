@@ -170,7 +170,7 @@ class ProgressState:
             self.blocks = 0
         elif isinstance(event, RaceEnded):
             self.ended = event.ended.message.replace("instances", f"{self.of.words.instance}s")
-            if self._contest is not None and self._contest.rules.runtime is not None:
+            if self._contest is not None and not self._contest.rules.is_front:
                 result = self._contest.result()  # it is chosen at the end
                 self.best = result.best_index
                 self.mean = None if self.best is None else result.mean(self.best)
@@ -272,9 +272,10 @@ class ProgressState:
         of = "" if event.left is None else f" of {event.evaluations + event.left}"
         text = (
             f"{event.evaluations}{of} {self.of.words.evaluation}s: {event.kind} {event.race + 1} left "
-            f"{event.alive} of {event.candidates} candidates after "
-            f"{counted(event.blocks, self.of.words.run)}"
+            f"{event.alive} of {event.candidates} candidates"
         )
+        if event.blocks:
+            text += f" after {counted(event.blocks, self.of.words.run)}"
         if event.best is None:
             return text
         return f"{text}; best{self._mean_of(event.best_mean)} {self._named(event.best)}"
