@@ -151,7 +151,7 @@ def _population(result: Result) -> str:
         return f"This is about {unit}s like these {n}. For these alone: {setting}."
     which = f"these {n} {unit}s" if n > 1 else f"this one {unit}"
     if 1 < n < LEAST_OF_OTHERS and rules.generalize is None and setting.startswith("Instances"):
-        which += f" ({LEAST_OF_OTHERS} or more stand for others like them)"
+        which += f", as they are fewer than {LEAST_OF_OTHERS}"
     return f"This is about {which}. For others like {'them' if n > 1 else 'it'}: {setting}."
 
 

@@ -214,7 +214,7 @@ def test_groups_of_one_instance_each_say_what_no_groups_say(generalize):
 def test_the_claim_is_about_groups_if_these_are_ten():
     how = {"budget": 80, "seed": 1, "decider": "halving"}
     result = flat.race([0, 1], mixed, range(12), **how, groups=[item // 2 for item in range(12)])
-    assert "about these 6 groups (10 or more" in "".join(result.verdict)
+    assert "about these 6 groups, as they are fewer than 10" in "".join(result.verdict)
     known = {"known": result.known, "n_candidates": 2, "stream": result.stream}
     blocks = posterior_of(rules=result.rules, by_means=True, **known)
     others = posterior_of(rules=replace(result.rules, generalize=True), by_means=True, **known)
