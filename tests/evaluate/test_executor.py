@@ -396,20 +396,11 @@ import os, signal, sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 import joblib, racer
+from flat import scheduled
 from objectives import hang
+from playing import Scripted
 from processes import wait_for
-from racer.deciders import Decider, Drop, Verdict
 from racer.evaluate.executor import Futures
-
-class Half(Decider):
-    first_test = 6
-    def start(self, setting):
-        return None
-
-    def decide(self, state, blocks):
-        found = {"against": 0, "probability": 0.01, "measure": "p-value"}
-        dropped = tuple(Drop(c, "x", **found) for c in blocks.candidates.tolist() if c > 5)
-        return state, Verdict(dropped, 0, blocks.candidates.astype(float))
 
 def evaluate(config, instance, seed):
     if config > 5 and instance == 6:
@@ -429,6 +420,7 @@ def wait_after_ctrl_c(self, stopping, wait=Futures.next):
     return wait(self, stopping)
 
 Futures.next, dropped = wait_after_ctrl_c, []
+decider = scheduled(Scripted({6: [6, 7]}, 0), {"first_test": 6})
 signal.signal(signal.SIGINT, signal.default_int_handler)
 for kind in sys.argv[2:]:
     mark = Path(sys.argv[1], kind)
@@ -436,7 +428,7 @@ for kind in sys.argv[2:]:
     with joblib.parallel_config("loky" if kind == "executor" else kind):
         try:
             racer.race(range(8), evaluate, racer.Instances(range(400), deterministic=True),
-                budget=2_000, n_jobs=racer.Workers(2, executor), seed=1, decider=Half(), callbacks=[stop],
+                budget=2_000, n_jobs=racer.Workers(2, executor), seed=1, decider=decider, callbacks=[stop],
                 store=f"{sys.argv[1]}/{kind}.db")
         except racer.RaceInterrupted:
             print(kind, "interrupted", flush=True)

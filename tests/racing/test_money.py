@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from playing import short
+from playing import Scripted, short
 
 import racer
 from racer import Budget, BudgetError, Ended, Outcome, Race, SettingError
@@ -146,18 +146,6 @@ def test_values_without_a_spend_are_refused_where_it_is_needed():
     assert known.result().spent == 0.75
 
 
-class Watching(racer.deciders.Decider):
-    """Records what it is shown."""
-
-    def start(self, setting):
-        self.setting, self.shares = setting, []
-        return 0
-
-    def decide(self, state, blocks):
-        self.shares.append(blocks.used_share)
-        return 0, racer.deciders.Verdict((), None, np.zeros(len(blocks.candidates)))
-
-
 @pytest.mark.parametrize(
     ("limits", "shares"),
     [
@@ -168,7 +156,7 @@ class Watching(racer.deciders.Decider):
     ],
 )
 def test_a_decider_is_told_how_much_of_the_nearest_limit_is_used(limits, shares):
-    decider = Watching()
+    decider = Scripted()
     race = Race.of([0, 1], budget=Budget(**limits), decider=decider, first_test=2, each_test=1)
     while race.ended is None:
         race.tell_block([Outcome("ok", 1.0, spend=2.0, seconds=1.0)] * 2)
@@ -178,7 +166,7 @@ def test_a_decider_is_told_how_much_of_the_nearest_limit_is_used(limits, shares)
 
 
 def test_a_decider_is_told_the_given_prices():
-    decider = Watching()
+    decider = Scripted()
     Race([0, 1], budget=Budget(evaluations=60, prices=[1.0, 3.0]), decider=decider)
     assert decider.setting.prices.tolist() == [1.0, 3.0]
     budget = Budget(evaluations=60, prices=lambda config, i: config * i)
