@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from objectives import Counting
 
 import racer
 from racer.evaluate.attempt import evaluate_cell
@@ -59,15 +60,10 @@ def test_a_spend_that_makes_no_sense_costs_the_cell(spend, why, metrics):
 
 @pytest.mark.parametrize("spend", ["0.1", -1.0, float("nan")])
 def test_a_wrong_spend_ends_the_race_at_its_first_cell(spend):
-    asked = []
-
-    def evaluate(config, instance, seed):
-        asked.append(config)
-        return {"score": config, "spend": spend}
-
+    evaluate = Counting(lambda config, *_: {"score": config, "spend": spend})
     with pytest.raises(racer.ObjectiveError, match="evaluate gave a wrong 'spend'"):
         racer.race([1, 2, 3], evaluate, budget=60, goal={"score": "min"}, seed=1)
-    assert len(asked) == 1
+    assert len(evaluate.calls) == 1
 
 
 @pytest.mark.parametrize(
