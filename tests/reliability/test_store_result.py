@@ -13,7 +13,7 @@ import flat
 import numpy as np
 import pytest
 from objectives import Counting
-from stored import changed
+from stored import changed, executed
 
 import racer
 from racer.store import load
@@ -112,8 +112,7 @@ def all_of(result):
 
 
 def text_in(path):
-    with closing(sqlite3.connect(path)) as connection:
-        return connection.execute("SELECT result FROM recorded").fetchone()[0]
+    return executed(path, "SELECT result FROM recorded")[0][0]
 
 
 def forge(path, text):

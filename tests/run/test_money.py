@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
 import sys
-from contextlib import closing
 
 import flat
 import numpy as np
@@ -13,6 +11,7 @@ from objectives import Counting
 from objectives import paid as evaluate
 from objectives import paid_of_x as tuned
 from playing import story
+from stored import executed
 
 import racer
 from racer import Budget, ObjectiveError, RaceInterrupted, StoreError
@@ -129,12 +128,10 @@ def test_a_tuning_that_was_interrupted_is_loaded_with_its_prices_and_goes_on(tmp
 def test_a_recorded_price_that_was_changed_or_is_missing_is_said(tmp_path):
     path = tmp_path / "tuning.db"
     tune_by_price(path)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE prices SET value = '1.5' WHERE candidate = 1")
+    executed(path, "UPDATE prices SET value = '1.5' WHERE candidate = 1")
     with pytest.raises(StoreError, match=r"row 1 of .* does not match its checksum"):
         racer.load(path)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("DELETE FROM prices WHERE candidate = 1")
+    executed(path, "DELETE FROM prices WHERE candidate = 1")
     with pytest.raises(StoreError, match=r"are a function, which is not in the file.*prices=\.\."):
         racer.load(path)
     assert check_store(path).notes == [
@@ -146,9 +143,8 @@ def test_recorded_prices_that_make_no_sense_are_refused(tmp_path):
     path = tmp_path / "tuning.db"
     tune_by_price(path)
     for value in ("[]", "[1.0]", "[[1.0]]", '"x"', "{}", "-1", "true", "[", "null"):
-        with closing(sqlite3.connect(path)) as connection, connection:
-            row = (value, checksum((1, value)))
-            connection.execute("UPDATE prices SET value = ?, checksum = ? WHERE candidate = 1", row)
+        row = (value, checksum((1, value)))
+        executed(path, "UPDATE prices SET value = ?, checksum = ? WHERE candidate = 1", *row)
         with pytest.raises(StoreError, match="price"):
             racer.load(path)
 
@@ -163,9 +159,7 @@ def test_recorded_seconds_decide_after_a_resume_as_they_did(path, monkeypatch):
     # by these ticks
     assert 140.0 < first.seconds <= 155.0
     assert story(racer.load(path)) == story(first)
-    with closing(sqlite3.connect(path)) as store:
-        store.execute("DELETE FROM ending")
-        store.commit()
+    executed(path, "DELETE FROM ending")
     assert story(racer.resume(path, evaluate)) == story(first)
 
 
@@ -187,8 +181,7 @@ def test_an_evaluate_that_does_not_say_what_it_spent_is_refused_at_its_first_cel
     with pytest.raises(ObjectiveError, match="returned no 'spend', which a budget of money needs"):
         racer.race([1, 2], plain, budget=Budget(spend=5.0), store=path)
     assert len(plain.calls) == 1
-    with closing(sqlite3.connect(path)) as store:
-        assert store.execute("SELECT count(*) FROM outcomes").fetchone() == (0,)
+    assert executed(path, "SELECT * FROM outcomes") == []
     priced = racer.race([1, 2], plain, budget=Budget(spend=20.0, prices=[1.0, 3.0]), seed=1)
     assert priced.spent == 4.0 * len(priced.blocks)
 
