@@ -168,16 +168,13 @@ def test_what_is_lost_twice_was_killed():
     def deadly(config, instance, seed):
         return float(config)
 
-    class Deadly(ThreadPoolExecutor):
-        def submit(self, fn, /, *args, **kwargs):
-            if isinstance(fn.call, partial) and fn.call.args[0].config == 2:
-                future = Future()
-                future.set_exception(RuntimeError("the worker of this one died. Sorry"))
-                return future
-            return super().submit(fn, *args, **kwargs)
+    def dies(call, fn):
+        if isinstance(fn.call, partial) and fn.call.args[0].config == 2:
+            raise RuntimeError("the worker of this one died. Sorry")
+        return fn()
 
     cells = [Cell(0, c, c, None, 1) for c in range(4)]
-    with Deadly(2) as executor, workers_for(deadly, range(4), None, n_jobs=executor) as workers:
+    with workers_for(deadly, range(4), None, n_jobs=one_that(dies)) as workers:
         outcomes = {cell.config: outcome for cell, outcome in outcomes_of(workers, cells)}
     assert [outcomes[c].value for c in (0, 1, 3)] == [0.0, 1.0, 3.0]
     assert outcomes[2] == Outcome(
