@@ -347,19 +347,6 @@ def test_a_plan_that_is_none_is_refused(room):
         list(race.ahead(3))
 
 
-def test_the_same_cell_is_asked_for_as_went_ahead(in_series):
-    for name in ("race", "tuning"):
-        contest, ahead, met = CONTESTS[name](), {}, 0
-        while cells := contest.ask():
-            for cell in cells:
-                met += ahead.get(cell.key) is not None
-                assert ahead.get(cell.key, cell) == cell
-            ahead |= {cell.key: cell for cell in contest.ahead(3)}
-            for cell in cells:
-                contest.tell(cell, outcome_of(cell))
-        assert met > 80
-
-
 def feed_of(contest, workers, ahead, stopping=lambda: False):
     feed = Feed(contest, workers, ahead)
     feed.accept, feed.stopping, feed.may_prefetch = lambda *_: True, stopping, True
