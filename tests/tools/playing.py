@@ -97,6 +97,11 @@ def play_table(costs, decider, *, seed=1, **settings):
     return running.result()
 
 
+def rising(m=9):
+    """Return the noisy costs of 600 blocks: a candidate's are higher the later it comes."""
+    return np.random.default_rng(1).normal(size=(600, m)) + 0.3 * np.arange(m)
+
+
 def looks(decider, costs, **setting):
     """Show a table to a decider block by block; yield who was still in, and the verdict."""
     m = costs.shape[1]
