@@ -149,16 +149,14 @@ def test_a_program_of_a_race_has_the_options_of_a_tuning(tmp_path):
     options = ("--success-codes", "10,20", "--timeout", 600, "--retries", 1, "--first-test", 3)
     args = (path, "--budget", 60, "--deterministic", "--instances", instances, "--json")
     program = ("--", *PYTHON, ANSWER, "{x}", "{instance}")
-    done = run(*args, *options, "--reads", "last-line", *program)
-    assert done.exit_code == 0, done.output
+    done = run(*args, *options, "--reads", "last-line", *program, exits=0)
     found = json.loads(done.stdout)
     assert (found["best"], found["evaluations"]) == ({"x": "1"}, 15)
     failed = {at["candidate"]: at["failed"] for at in found["survivors"]}
     assert all(failed.get(candidate, 3) == 3 for candidate in (3, 4))
     assert not any(failed.get(candidate, 0) for candidate in (0, 1, 2))
     path.write_text("x\n4\n4.0\n")  # these hang, and no other has so short a limit
-    done = run(*args, "--timeout", 0.2, "--retries", 0, *program)
-    assert done.exit_code == 3, done.output
+    done = run(*args, "--timeout", 0.2, "--retries", 0, *program, exits=3)
     assert "took more than 0.2 s" in done.output
 
 
@@ -170,11 +168,10 @@ def test_an_exit_code_of_nearly_all_runs_is_named_with_the_option(tmp_path):
     ends = "echo $0; [ $0 = 9 ] && exit 10; exit $((CODE))"
     args = (path, "--budget", 50, "--instances", instances, "--deterministic")
     program = ("--", "sh", "-c", ends.replace("CODE", "20"), "{x}", "{instance}")
-    done = run(*args, *program)
+    done = run(*args, *program, exits=3)
     advice = "if exit code 20 is a success, set success_codes = [10, 20] (--success-codes 10,20)"
     assert f"racer: 9 of 10 runs ended with exit code 20: {advice}" in done.stderr
     assert f"45 of 50 runs ended with exit code 20: {advice}" in " ".join(done.stdout.split())
-    assert done.exit_code == 3, done.output
     right = run(*args, "--success-codes", "10,20", *program)
     assert right.stdout.startswith("#0 is the best of 10 ")
     assert "exit code" not in right.output
@@ -185,8 +182,7 @@ def test_an_exit_code_of_nearly_all_runs_is_named_with_the_option(tmp_path):
 def test_a_race_that_fails_as_a_whole_prints_no_empty_tables(tmp_path):
     path = tmp_path / "configs.csv"
     path.write_text("x\n1\n2\n3\n")
-    done = run(path, "--budget", 30, "--", "sh", "-c", "exit $0", "{x}")
-    assert done.exit_code == 3, done.output
+    done = run(path, "--budget", 30, "--", "sh", "-c", "exit $0", "{x}", exits=3)
     assert "Nothing succeeded in 15 evaluations: 5 ended with exit code " in done.stdout
     assert "Failures" in done.stdout
     for absent in ("P(best)", "Configurations", "Eliminations", "survivors", "Survivors"):

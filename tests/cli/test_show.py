@@ -59,10 +59,9 @@ def _store(tuned, tmp_path):
 
 def test_it_shows_without_running(store, log, runner):
     gone = runner.rename(runner.with_name("gone"))
-    done = said("show", store)
+    done = said("show", store, exits=0)
     gone.rename(runner)
     result = racer.load(store)
-    assert done.exit_code == 0, done.output
     assert f"Best so far: #{result.best_index}, " in done.stdout
     line = next(text for text in done.stdout.splitlines() if text.startswith(str(runner)))
     words = shlex.split(line)[:5]

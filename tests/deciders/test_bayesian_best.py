@@ -5,26 +5,20 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from playing import eliminated, play_table
+from playing import eliminated, play_table, rising
 from scipy import stats
 
 from racer.deciders import BayesianBest, SequentialHalving
 from racer.simulate import HeavyTailedWorld, UnequalInstancesWorld, play
 
-EVALUATIONS = 900
 
-
-def race(costs, *, budget=EVALUATIONS, goal="min", **settings):
+def race(costs, **settings):
     """Race over a table of costs, one row per block, and return the result."""
-    return play_table(costs, BayesianBest(**settings), budget=budget, goal=goal)
-
-
-def some_costs(m=9, seed=1):
-    return np.random.default_rng(seed).normal(size=(600, m)) + 0.3 * np.arange(m)
+    return play_table(costs, BayesianBest(**settings), budget=900)
 
 
 def test_what_is_dropped_says_how_probable_it_was_best_and_who_leads():
-    gone = pd.DataFrame(map(vars, race(some_costs())._eliminations))
+    gone = pd.DataFrame(map(vars, race(rising())._eliminations))
     assert set(gone["reason"]) == {"unlikely"}
     assert set(gone["measure"]) == {"posterior"}
     assert gone["probability"].between(0.0, 0.5).all()
@@ -33,7 +27,7 @@ def test_what_is_dropped_says_how_probable_it_was_best_and_who_leads():
 
 def test_the_first_to_go_has_the_least_posterior_probability_of_being_best():
     """Before anyone goes, ranks weigh the same in every block: Benavoli et al. 2015, eq. 15."""
-    costs = some_costs(5)
+    costs = rising(5)
     gone = pd.DataFrame(map(vars, race(costs)._eliminations))
     first = gone[gone["block"] == gone["block"].min()]
     ranks = stats.rankdata(costs[: first["block"].iloc[0] + 1], axis=1)
@@ -46,7 +40,7 @@ def test_the_first_to_go_has_the_least_posterior_probability_of_being_best():
 
 
 def test_ranks_ignore_what_keeps_the_order_within_blocks():
-    costs = some_costs()
+    costs = rising()
     bent = np.exp(costs) * np.random.default_rng(3).uniform(1, 1e6, size=(600, 1))
     assert eliminated(race(costs)) == eliminated(race(bent))
     assert eliminated(race(costs, by="mean")) != eliminated(race(bent, by="mean"))

@@ -120,14 +120,6 @@ def test_one_of_two_must_win_as_many_blocks_as_would_convince_a_sign_test(
         assert result.best_index == 1
 
 
-def test_nothing_but_ties_needs_29_blocks(table):
-    decider = BayesianFriedman()
-    assert table.decide(decider, np.zeros((28, 2))).dropped == ()
-    [drop] = table.decide(decider, np.zeros((29, 2))).dropped
-    assert (drop.candidate, drop.reason, drop.against) == (1, "indistinguishable", 0)
-    assert drop.probability == pytest.approx(1 - 0.9**29)
-
-
 def test_even_wins_need_about_390_blocks(table):
     costs = np.array([[0.0, 1.0], [1.0, 0.0]] * 250)
     result, _ = table.race_over(BayesianFriedman(), costs, first_test=2)

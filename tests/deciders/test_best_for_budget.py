@@ -2,27 +2,16 @@
 
 import numpy as np
 import pytest
-from playing import play_table
+from playing import play_table, rising
 
 from racer.deciders import BestForBudget, SequentialHalving
 from racer.deciders.best_for_budget import _median
 from racer.simulate import HeavyTailedWorld, NormalWorld, UnequalInstancesWorld, play
 
-EVALUATIONS = 600
-
-
-def race(costs, *, budget=EVALUATIONS, **settings):
-    """Race over a table of costs, one row per block, and return the result."""
-    return play_table(costs, BestForBudget(**settings), budget=budget)
-
-
-def some_costs(m=9, seed=1):
-    return np.random.default_rng(seed).normal(size=(400, m)) + 0.3 * np.arange(m)
-
 
 def test_what_is_dropped_says_how_often_the_leader_won():
-    costs = some_costs()
-    gone = race(costs).eliminations
+    costs = rising()
+    gone = play_table(costs, BestForBudget(), budget=600).eliminations
     assert set(gone["reason"]) == {"outranked"}
     assert set(gone["measure"]) == {"win-share"}
     drop = gone.iloc[0]
@@ -44,7 +33,7 @@ def test_the_residuals_say_whether_the_mean_is_trusted(table):
 
 
 def test_a_robust_standing_ignores_what_blocks_are_worth_and_outliers(table):
-    costs = some_costs()[:40]
+    costs = rising()[:40]
     decider = BestForBudget(by="robust")
     plain = table.decide(decider, costs, budget=10_000).standing
     assert np.allclose(table.decide(decider, 1e6 * costs - 3.0, budget=10_000).standing, plain)

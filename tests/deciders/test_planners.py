@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from playing import eliminated, play_table
+from playing import eliminated, play_table, rising
 
 import racer
 from racer import SettingError
@@ -32,14 +32,10 @@ def race(decider, costs, budget=600):
     return play_table(costs, decider, budget=budget)
 
 
-def some_costs(m=9):
-    return np.random.default_rng(1).normal(size=(400, m)) + 0.3 * np.arange(m)
-
-
 @shrinking
 @pytest.mark.parametrize("m", [3, 9, 30])
 def test_the_pool_shrinks_as_the_budget_does(decider, m):
-    result = race(decider, some_costs(m))
+    result = race(decider, rising(m))
     assert (result.ended, len(result.survivors)) == (racer.Ended.BUDGET, 2)
     assert 600 - 2 < result.evaluations <= 600
     power = 1 - 1.5 / m if isinstance(decider, BestForBudget) else 1
@@ -53,7 +49,7 @@ def test_the_pool_shrinks_as_the_budget_does(decider, m):
 
 @every_planner
 def test_the_order_of_candidates_does_not_matter(decider):
-    costs, order = some_costs(), np.random.default_rng(2).permutation(9)
+    costs, order = rising(), np.random.default_rng(2).permutation(9)
     plain, turned = race(decider, costs), race(decider, costs[:, order])
     assert {(e.block, e.candidate) for e in eliminated(plain)} == {
         (e.block, int(order[e.candidate])) for e in eliminated(turned)
@@ -62,8 +58,8 @@ def test_the_order_of_candidates_does_not_matter(decider):
 
 @shrinking
 def test_blocks_at_once_are_blocks_one_by_one(table, decider):
-    at_once = table.decide(decider, some_costs()[:50], budget=900)
-    stepwise = table.decide(decider, some_costs()[:50], step=7, budget=900)
+    at_once = table.decide(decider, rising()[:50], budget=900)
+    stepwise = table.decide(decider, rising()[:50], step=7, budget=900)
     assert (
         [(d.candidate, d.reason, d.against) for d in at_once.dropped]
         == [(d.candidate, d.reason, d.against) for d in stepwise.dropped]
@@ -77,7 +73,7 @@ def test_those_that_tie_with_one_that_stays_stay(decider):
     """Among equals nobody goes, and nobody is best; those that tie go together."""
     result = race(decider, np.ones((400, 9)))
     assert (result.ended, result.best, eliminated(result)) == (racer.Ended.ALL_EQUAL, None, ())
-    costs = some_costs(4)
+    costs = rising(4)
     costs = np.column_stack([costs, costs[:, 3], costs[:, 3]])  # the worst, three times
     gone = race(decider, costs).eliminations.groupby("block")["candidate"].agg(set)
     assert {3, 4, 5} in gone.tolist()

@@ -326,22 +326,6 @@ def test_one_huge_cost_leaves_the_others_their_evidence():
     assert np.isfinite(huge.log_e()).all()
 
 
-def test_one_huge_cost_leaves_the_others_within_the_constraints():
-    costs = np.random.default_rng(0).normal(size=(2, 12, 3))
-    costs[0, :, 2] = 1e200
-    result = racer.race(
-        [0, 1, 2],
-        lambda candidate, instance, _: dict(zip("ab", costs[:, instance, candidate], strict=True)),
-        racer.Instances(list(range(12)), deterministic=True),
-        budget=36,
-        seed=1,
-        goal=racer.Constrained({"a": "min", "b": "min"}, a=("<=", 2.0)),
-    )
-    assert sum(result.probability_best.values()) == pytest.approx(1.0)
-    assert result.probability_best[0] > 0.9
-    assert result.front.notna().to_numpy().all()
-
-
 @pytest.mark.parametrize("other", [1.0, 1e11, np.inf])
 def test_what_is_known_exactly_is_on_a_limit_but_for_rounding_of_its_own(other):
     costs, limit = np.array([0.1 + 0.2, 0.4, 0.3, 0.2, other]), np.array(0.3)

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import flat
 import pytest
 from instant import instant_loop
+from objectives import Counting
 
 import racer
 from racer import Cell, ObjectiveError, SettingError
@@ -439,13 +440,8 @@ def test_a_time_limit_needs_no_fork(monkeypatch):
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("metrics", [None, {"cost": "min", "time": "min"}])
 def test_a_plain_function_that_returns_a_coroutine_is_refused_at_the_first_cell(metrics):
-    calls = []
-
-    def plain(config, instance, seed):
-        calls.append(config)
-        return evaluate(config, instance, seed)
-
+    plain = Counting(evaluate)
     message = r"^evaluate returned (a coroutine, not a number): write async def, or await it"
     with pytest.raises(ObjectiveError, match=message):
         flat.race([1, 2], plain, budget=20, metrics=metrics, objective=metrics and "cost")
-    assert len(calls) == 1
+    assert len(plain.calls) == 1

@@ -168,16 +168,13 @@ def test_what_is_lost_twice_was_killed():
     def deadly(config, instance, seed):
         return float(config)
 
-    class Deadly(ThreadPoolExecutor):
-        def submit(self, fn, /, *args, **kwargs):
-            if isinstance(fn.call, partial) and fn.call.args[0].config == 2:
-                future = Future()
-                future.set_exception(RuntimeError("the worker of this one died. Sorry"))
-                return future
-            return super().submit(fn, *args, **kwargs)
+    def dies(call, fn):
+        if isinstance(fn.call, partial) and fn.call.args[0].config == 2:
+            raise RuntimeError("the worker of this one died. Sorry")
+        return fn()
 
     cells = [Cell(0, c, c, None, 1) for c in range(4)]
-    with Deadly(2) as executor, workers_for(deadly, range(4), None, n_jobs=executor) as workers:
+    with workers_for(deadly, range(4), None, n_jobs=one_that(dies)) as workers:
         outcomes = {cell.config: outcome for cell, outcome in outcomes_of(workers, cells)}
     assert [outcomes[c].value for c in (0, 1, 3)] == [0.0, 1.0, 3.0]
     assert outcomes[2] == Outcome(
@@ -396,20 +393,11 @@ import os, signal, sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 import joblib, racer
+from flat import scheduled
 from objectives import hang
+from playing import Scripted
 from processes import wait_for
-from racer.deciders import Decider, Drop, Verdict
 from racer.evaluate.executor import Futures
-
-class Half(Decider):
-    first_test = 6
-    def start(self, setting):
-        return None
-
-    def decide(self, state, blocks):
-        found = {"against": 0, "probability": 0.01, "measure": "p-value"}
-        dropped = tuple(Drop(c, "x", **found) for c in blocks.candidates.tolist() if c > 5)
-        return state, Verdict(dropped, 0, blocks.candidates.astype(float))
 
 def evaluate(config, instance, seed):
     if config > 5 and instance == 6:
@@ -429,6 +417,7 @@ def wait_after_ctrl_c(self, stopping, wait=Futures.next):
     return wait(self, stopping)
 
 Futures.next, dropped = wait_after_ctrl_c, []
+decider = scheduled(Scripted({6: [6, 7]}, 0), {"first_test": 6})
 signal.signal(signal.SIGINT, signal.default_int_handler)
 for kind in sys.argv[2:]:
     mark = Path(sys.argv[1], kind)
@@ -436,7 +425,7 @@ for kind in sys.argv[2:]:
     with joblib.parallel_config("loky" if kind == "executor" else kind):
         try:
             racer.race(range(8), evaluate, racer.Instances(range(400), deterministic=True),
-                budget=2_000, n_jobs=racer.Workers(2, executor), seed=1, decider=Half(), callbacks=[stop],
+                budget=2_000, n_jobs=racer.Workers(2, executor), seed=1, decider=decider, callbacks=[stop],
                 store=f"{sys.argv[1]}/{kind}.db")
         except racer.RaceInterrupted:
             print(kind, "interrupted", flush=True)

@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from objectives import Counting
 
 import racer
 from racer.evaluate.attempt import evaluate_cell
@@ -44,10 +45,8 @@ def test_metrics_stand_beside_the_spend():
     [
         (-0.5, "'spend': returned -0.5, less than 0"),
         (float("nan"), "'spend': returned nan, not a finite number"),
-        (float("inf"), "'spend': returned inf"),
         (1e308, "'spend': returned 1e+308, more than 1e+300"),  # of which no sum is finite
         ("0.1", "'spend': returned a str, not a number"),
-        (True, "'spend': returned a bool"),
     ],
 )
 @pytest.mark.parametrize("metrics", [None, ("score",)])
@@ -59,15 +58,10 @@ def test_a_spend_that_makes_no_sense_costs_the_cell(spend, why, metrics):
 
 @pytest.mark.parametrize("spend", ["0.1", -1.0, float("nan")])
 def test_a_wrong_spend_ends_the_race_at_its_first_cell(spend):
-    asked = []
-
-    def evaluate(config, instance, seed):
-        asked.append(config)
-        return {"score": config, "spend": spend}
-
+    evaluate = Counting(lambda config, *_: {"score": config, "spend": spend})
     with pytest.raises(racer.ObjectiveError, match="evaluate gave a wrong 'spend'"):
         racer.race([1, 2, 3], evaluate, budget=60, goal={"score": "min"}, seed=1)
-    assert len(asked) == 1
+    assert len(evaluate.calls) == 1
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from inline_pool import InlinePool
+from objectives import Counting
 
 from experiments.formulas import formula
 from experiments.tuner import algorithms
@@ -67,16 +68,12 @@ def test_the_suite_has_as_many_of_either_kind_in_both_halves():
 
 @pytest.mark.parametrize("name", sorted(set(CONTENDERS) - {"irace"}))
 def test_contenders_stay_within_the_space_and_the_budget(name):
-    drawn, calls = SUITE["hierarchy"].draw(1), []
-
-    def counted(config, instance, seed):
-        calls.append(instance)
-        return drawn(config, instance, seed)
-
+    drawn = SUITE["hierarchy"].draw(1)
+    counted = Counting(drawn)
     found = CONTENDERS[name](replace(drawn, cost=counted), 123, 1)
     assert found in drawn.space
-    assert 0 < len(calls) <= 123
-    assert set(calls) <= set(range(drawn.tuning))
+    assert 0 < len(counted.calls) <= 123
+    assert {instance for _, instance, _ in counted.calls} <= set(range(drawn.tuning))
 
 
 @pytest.mark.skipif(not available("irace"), reason="irace is not installed")
@@ -172,15 +169,11 @@ def test_the_tuner_still_finds_as_much(name, goal):
 @pytest.mark.parametrize("name", SAMPLERS)
 @pytest.mark.parametrize("per_trial", [1, 5])
 def test_studies_have_as_many_evaluations_as_asked_for(name, per_trial):
-    drawn, calls = SUITE["sphere"].draw(1), []
-
-    def counted(config, instance, seed):
-        calls.append(instance)
-        return drawn(config, instance, seed)
-
+    drawn = SUITE["sphere"].draw(1)
+    counted = Counting(drawn)
     found = ran(name, replace(drawn, cost=counted, worth=drawn.worth), 12, per_trial, 1)
-    assert len(calls) == 12 * per_trial
-    assert len(set(calls)) == (12 if per_trial == 1 else 5)
+    assert len(counted.calls) == 12 * per_trial
+    assert len({instance for _, instance, _ in counted.calls}) == (12 if per_trial == 1 else 5)
     assert found > 0.0
 
 

@@ -12,6 +12,7 @@ import door_pages
 import flat
 import numpy as np
 import pytest
+from objectives import Counting
 
 import racer
 from racer.errors import RacerError
@@ -137,19 +138,17 @@ def test_a_tuning_is_logged_as_it_has_ended(given):
 def test_an_interrupted_tuning_is_logged_and_the_resumed_one_as_a_whole(stop, tmp_path):
     space = racer.Space({"x": racer.Real(0, 9)})
 
-    def run(last=-1, budget=250):
-        calls = itertools.count(1)
+    def cost(config, instance, seed):
+        return abs(config["x"] - 3) * (instance + 1) + seed % 7 * 0.01
 
-        def cost(config, instance, seed):
-            if next(calls) == last:
-                raise KeyboardInterrupt
-            return abs(config["x"] - 3) * (instance + 1) + seed % 7 * 0.01
-
+    def run(last=None, budget=250):
         given = {"budget": budget, "seed": 1, "store": tmp_path / "run.db"}
         kept = Kept()
         try:
             with kept:
-                return kept, flat.tune(space, cost, range(5), **given, callbacks=[kept])
+                return kept, flat.tune(
+                    space, Counting(cost, last), range(5), **given, callbacks=[kept]
+                )
         except racer.RaceInterrupted as interrupted:
             return kept, interrupted.result
 

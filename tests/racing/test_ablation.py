@@ -8,6 +8,7 @@ import flat
 import numpy as np
 import pandas as pd
 import pytest
+from objectives import Counting
 from pandas.testing import assert_frame_equal
 from playing import play as play_cells
 from typed import typed
@@ -298,13 +299,6 @@ def _tuned(tmp_path_factory):
 
 def test_it_is_run_resumed_loaded_and_the_same_for_any_workers(tuned, tmp_path):
     result, _ = tuned
-    calls = []
-
-    def stops(config, instance, seed):
-        calls.append(config)
-        if len(calls) == 40:
-            raise KeyboardInterrupt
-        return cost(config, instance, seed)
 
     def alike(config, instance, seed):  # sent to workers as it is
         return 10 * config["x"] + config.get("q", 3.0) + config["n"] / 100 + instance + seed % 3
@@ -312,7 +306,7 @@ def test_it_is_run_resumed_loaded_and_the_same_for_any_workers(tuned, tmp_path):
     once = racer.ablation(result, cost)
     store = tmp_path / "ablation.db"
     with pytest.raises(racer.RaceInterrupted, match=r"racer\.ablation"):
-        racer.ablation(result, stops, store=store)
+        racer.ablation(result, Counting(cost, 40), store=store)
     with pytest.warns(racer.RacerWarning, match="goes on with"):
         again = racer.ablation(result, cost, store=store)
     loaded = racer.load(store)
@@ -344,16 +338,11 @@ def test_a_deadline_ends_it_with_the_steps_so_far(tuned, monkeypatch):
 
 def test_what_the_tuning_knows_is_not_evaluated_again(tuned):
     result, path = tuned
-    calls = []
-
-    def counted(config, instance, seed):
-        calls.append((tuple(config.items()), seed))
-        return cost(config, instance, seed)
-
+    counted = Counting(cost)
     found = racer.ablation(path, counted, blocks=6)
     known = len(result.known.of(result.best_index))
-    assert len(calls) <= found.evaluations - min(known, 6)
-    assert len(set(calls)) == len(calls)
+    assert len(counted.calls) <= found.evaluations - min(known, 6)
+    assert len({(repr(config), seed) for config, _, seed in counted.calls}) == len(counted.calls)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from playing import ONE_NUMBER, eliminated, play, short
+from playing import ONE_NUMBER, Scripted, eliminated, play, short
 
 from racer import (
     CandidateError,
@@ -16,7 +16,7 @@ from racer import (
     RacerWarning,
     SettingError,
 )
-from racer.deciders import AnytimeRace, BayesianFriedman, Decider, TRace, Verdict
+from racer.deciders import AnytimeRace, BayesianFriedman, TRace
 from racer.seeding import block_seed
 
 LAWS = settings(max_examples=20, deadline=None, derandomize=True)
@@ -117,17 +117,6 @@ def failing(cell):
     return None
 
 
-class Settling(Decider):
-    """Says at the first test that nothing is open."""
-
-    def start(self, setting):
-        return None
-
-    def decide(self, state, blocks):
-        standing = blocks.costs.mean(axis=0)
-        return state, Verdict((), int(standing.argmin()), standing, settled=True)
-
-
 ENDS = {
     Ended.DECIDED: ({"candidates": [1, 2, 3], "budget": 60}, config_of, 0),
     Ended.BUDGET: ({"candidates": [1, 2], "budget": 11, "decider": "f-race-sign"}, config_of, 0),
@@ -136,7 +125,7 @@ ENDS = {
     ),
     Ended.UNDECIDED: ({"candidates": [1, 2], "budget": 12, "decider": "anytime"}, config_of, 0),
     Ended.SETTLED: (
-        {"candidates": [1, 2], "budget": 400, "decider": Settling()}, config_of, 0
+        {"candidates": [1, 2], "budget": 400, "decider": Scripted(best=0, settled=True)}, config_of, 0
     ),
     Ended.ALL_EQUAL: ({"candidates": [1, 2], "budget": 20}, equal, None),
     Ended.ALL_FAILED: ({"candidates": [1, 2], "budget": 60}, failing, None),
@@ -161,13 +150,6 @@ def test_no_way_to_end_is_forgotten():
     # the others are in tests/run and test_rejected
     assert {*ENDS, Ended.INTERRUPTED, Ended.DEADLINE, Ended.ALL_REJECTED} == set(Ended)
     assert len({ended.message for ended in Ended}) == len(Ended)
-
-
-def test_all_equal_is_said_even_when_copies_were_dropped(racing):
-    result = racing.play(Race([1, 2, 3], budget=1000), equal)
-    assert result.ended == Ended.ALL_EQUAL
-    assert result.best is None
-    assert set(result.eliminations["reason"]) == {"indistinguishable"}
 
 
 @pytest.mark.parametrize("blocks", [1, 2, 3])

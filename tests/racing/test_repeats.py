@@ -6,7 +6,7 @@ from random import Random
 
 import flat
 import pytest
-from playing import Scripted, eliminated
+from playing import Scripted, content
 
 import racer
 from racer.core.table import Table
@@ -19,14 +19,6 @@ TUNING = {"budget": 260, "seed": 1}
 
 def ignores_seed(config, instance, seed):
     return Random(f"{config} {instance}").random()
-
-
-def told(result):
-    """Return what is decided, and what it cost."""
-    return (
-        result.best, result.survivors, result.ended, result.evaluations, eliminated(result),
-        result.probability_best, list(result.blocks["set_aside"]),
-    )  # fmt: skip
 
 
 def raced(**more):
@@ -70,14 +62,14 @@ def test_it_is_the_same_with_workers_and_after_a_resume(start, tmp_path, in_seri
     with pytest.warns(racer.RacerWarning, match="ignore its seed"):
         alone = start()
     with pytest.warns(racer.RacerWarning, match="ignore its seed"), ThreadPoolExecutor(3) as pool:
-        assert told(start(n_jobs=racer.Workers(3, pool, ahead=6))) == told(alone)
+        assert content(start(n_jobs=racer.Workers(3, pool, ahead=6))) == content(alone)
     for blocks in (5, 9):
         path = tmp_path / f"{blocks}.db"
         stopped_after(blocks, start, path)
         with warnings.catch_warnings():  # before it was interrupted, or after
             warnings.simplefilter("ignore", racer.RacerWarning)
-            assert told(racer.resume(path, ignores_seed)) == told(alone)
-        assert told(racer.load(path)) == told(alone)
+            assert content(racer.resume(path, ignores_seed)) == content(alone)
+        assert content(racer.load(path)) == content(alone)
 
 
 def test_a_tuning_goes_on_with_each_instance_used_once(in_series):
@@ -104,7 +96,7 @@ def test_one_value_that_differs_makes_all_of_them_evidence():
     found = flat.race(range(6), evaluate, range(7), **settings)
     known = flat.race(range(6), evaluate, range(7), **settings, deterministic=False)
     assert found.evaluations == 84
-    assert told(found) == told(known)
+    assert content(found) == content(known)
 
 
 def test_few_different_values_may_be_equal_by_chance():

@@ -1,35 +1,10 @@
 """A race ends when its decider says that nobody can go any more."""
 
-import numpy as np
 import pytest
+from playing import Scripted
 
 import racer
 from racer import Ended, Race, RaceEnded
-from racer.deciders import Decider, Drop, Verdict
-
-
-class Resigned(Decider):
-    """A decider that says "undecided" once it has seen so many blocks, and may drop then."""
-
-    def __init__(self, after, drops=()):
-        self.after = after
-        self.drops = drops
-        self.told = None
-
-    def start(self, setting):
-        self.told = setting.budget, setting.n_blocks, setting.n_instances
-        return 0
-
-    def decide(self, state, blocks):
-        state += len(blocks.costs)
-        left = [c for c in self.drops if c in blocks.candidates]
-        drops = tuple(
-            Drop(c, "inferior", against=0, probability=0.99, measure="posterior") for c in left
-        )
-        said = state >= self.after
-        return state, Verdict(
-            drops if said else (), 0, blocks.costs.mean(axis=0), {}, undecided=said
-        )
 
 
 def config_of(cell):
@@ -46,14 +21,16 @@ def config_of(cell):
     ],
 )
 def test_a_decider_is_told_what_the_race_may_use(settings, told):
-    decider = Resigned(1)
+    decider = Scripted()
     Race.of([1, 2], decider=decider, **settings)
-    assert decider.told == told
+    given = decider.setting
+    assert (given.budget, given.n_blocks, given.n_instances) == told
 
 
 def test_undecided_ends_the_race_once(racing):
     events = []
-    race = Race([1, 2, 3], decider=Resigned(7), budget=99, callbacks=[events.append])
+    decider = Scripted(best=0, undecided=7)
+    race = Race([1, 2, 3], decider=decider, budget=99, callbacks=[events.append])
     result = racing.play(race, config_of)
     assert race.ask() == ()
     assert (race.ended, result.ended) == (Ended.UNDECIDED, Ended.UNDECIDED)
@@ -65,7 +42,7 @@ def test_undecided_ends_the_race_once(racing):
 
 @pytest.mark.parametrize(("drops", "ended"), [((2,), Ended.BUDGET), ((1, 2), Ended.DECIDED)])
 def test_while_somebody_goes_nothing_is_undecided(racing, drops, ended):
-    race = Race([1, 2, 3], decider=Resigned(5, drops), budget=16)
+    race = Race([1, 2, 3], decider=Scripted({5: drops}, best=0, undecided=5), budget=16)
     assert racing.play(race, config_of).ended == ended
 
 
@@ -77,7 +54,8 @@ def test_while_somebody_goes_nothing_is_undecided(racing, drops, ended):
     ],
 )
 def test_all_equal_is_worse_news(racing, evaluate, ended):
-    assert racing.play(Race([1, 2], decider=Resigned(6), budget=99), evaluate).ended == ended
+    race = Race([1, 2], decider=Scripted(best=0, undecided=6), budget=99)
+    assert racing.play(race, evaluate).ended == ended
 
 
 @pytest.mark.parametrize(
@@ -89,14 +67,6 @@ def test_all_equal_is_worse_news(racing, evaluate, ended):
     ],
 )
 def test_undecided_says_more_than_that_budget_or_instances_are_spent(racing, settings):
-    race = Race.of([1, 2], decider=Resigned(6), **{"first_test": 2, **settings})
+    decider = Scripted(best=0, undecided=6)
+    race = Race.of([1, 2], decider=decider, **{"first_test": 2, **settings})
     assert racing.play(race, config_of).ended == Ended.UNDECIDED
-
-
-def test_min_survivors_decide_first(racing):
-    costs = np.random.default_rng(5).normal([0.0, 0.0, 0.0, 9.0], size=(40, 4))
-    race = Race.of(range(4), decider="anytime", budget=160, min_survivors=3)
-    result = racing.play(race, lambda cell: costs[cell.block, cell.candidate])
-    assert result.ended == Ended.DECIDED
-    assert len(result.survivors) == 3
-    assert 3 not in result.survivors

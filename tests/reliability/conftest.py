@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from playing import content, told
-from stored import counted_anew
+from stored import counted_anew, executed
 
 POOL = [{"x": x} for x in range(4)]
 SETTINGS = {"instances": ["a", ("b", 1)], "budget": 60, "seed": 5, "decider": "f-race"}
@@ -33,8 +33,7 @@ class Numbers:
 
 def rows(path, table="outcomes"):
     """Return what stands in a table."""
-    with closing(sqlite3.connect(path)) as connection:
-        return connection.execute(f"SELECT * FROM {table}").fetchall()
+    return executed(path, f"SELECT * FROM {table}")
 
 
 def cut_off(path, copy, known, order=None):

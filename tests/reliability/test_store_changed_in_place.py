@@ -11,6 +11,7 @@ import warnings
 
 import flat
 import pytest
+from objectives import Counting
 
 import racer
 from racer.store.load import check_store
@@ -140,17 +141,8 @@ def test_it_is_said_and_nothing_is_lost(tmp_path, stores, other, kind, how, when
 def test_what_changes_nothing_of_its_content_stops_nothing(tmp_path, stores, what):
     """As programs that make backups do."""
     path = tmp_path / "run.db"
-    calls = []
-
-    def evaluate(config, instance, seed):
-        calls.append(config)
-        if len(calls) == 10:
-            if what == "linked":
-                os.link(path, tmp_path / "backup.db")
-            else:
-                path.chmod(0o600)
-        return cost(config, instance, seed)
-
+    change = {"linked": lambda: os.link(path, tmp_path / "backup.db")}
+    evaluate = Counting(cost, 10, change.get(what, lambda: path.chmod(0o600)))
     assert stores.content(race(evaluate, path)) == stores.content(race(cost, None))
     assert not list(tmp_path.glob("*.saved"))
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import random
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
-from stored import changed
+from stored import changed, executed
 
 import racer
 from racer.store.load import check_store
@@ -78,9 +76,7 @@ def test_other_files_are_refused_and_left_alone(tmp_path, stores, content):
 
 def test_a_database_of_something_else_is_left_alone(tmp_path, stores):
     path = tmp_path / "photos.db"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE outcomes (picture BLOB)")
-        connection.commit()
+    executed(path, "CREATE TABLE outcomes (picture BLOB)")
     before = path.read_bytes()
     with pytest.raises(racer.StoreError, match="database of something else"):
         racer.race(stores.POOL, stores.evaluate, **stores.SETTINGS, store=path)
@@ -89,8 +85,7 @@ def test_a_database_of_something_else_is_left_alone(tmp_path, stores):
 
 @pytest.mark.parametrize("schema", [SCHEMA - 1, SCHEMA + 1])
 def test_a_store_of_another_schema_is_refused_with_the_way_out(recorded, stores, schema):
-    with closing(sqlite3.connect(recorded.path)) as connection:
-        connection.execute(f"PRAGMA user_version = {schema}")
+    executed(recorded.path, f"PRAGMA user_version = {schema}")
     before = Path(recorded.path).read_bytes()
     for open_it in (
         lambda: racer.resume(recorded.path, stores.evaluate),
@@ -134,9 +129,7 @@ def test_a_store_of_another_schema_is_refused_with_the_way_out(recorded, stores,
     ],
 )
 def test_changed_by_hand(recorded, stores, change):
-    with closing(sqlite3.connect(recorded.path)) as connection:
-        connection.execute(change)
-        connection.commit()
+    executed(recorded.path, change)
     for open_it in (
         lambda: racer.resume(recorded.path, stores.evaluate),
         lambda: racer.race(stores.POOL, stores.evaluate, **stores.SETTINGS, store=recorded.path),
@@ -201,10 +194,7 @@ def test_verdicts_that_make_no_sense(recorded, stores, dropped):
 
 def test_other_words_in_a_table_are_no_damage(recorded, stores):
     """A view and an index of somebody's are not what makes a store."""
-    with closing(sqlite3.connect(recorded.path)) as connection:
-        connection.executescript(
-            "CREATE VIEW failures AS SELECT * FROM outcomes WHERE status != 'ok';"
-            "CREATE INDEX by_status ON outcomes (status);"
-        )
+    executed(recorded.path, "CREATE VIEW failures AS SELECT * FROM outcomes WHERE status != 'ok'")
+    executed(recorded.path, "CREATE INDEX by_status ON outcomes (status)")
     assert check_store(recorded.path).problems == []
     assert stores.content(racer.resume(recorded.path, stores.evaluate)) == recorded.content

@@ -3,16 +3,15 @@
 import functools
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import flat
 import pytest
 from objectives import hang, misbehaving  # which workers can import
+from stored import executed
 
 import racer
 from racer.deciders.named import DECIDERS
@@ -43,8 +42,7 @@ def seen(result):
 
 
 def statuses(path):
-    with closing(sqlite3.connect(path)) as connection:
-        return [row[0] for row in connection.execute("SELECT status FROM outcomes ORDER BY 1")]
+    return [status for (status,) in executed(path, "SELECT status FROM outcomes ORDER BY 1")]
 
 
 @POSIX

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from objectives import Counting
 
 import racer
 from racer.evaluate import attempt
@@ -22,15 +23,7 @@ CALL = 8
 
 def objective(meanwhile):
     """Return an objective in whose call no. 8 something happens."""
-    calls = []
-
-    def evaluate(config, instance, seed):
-        calls.append(config)
-        if len(calls) == CALL:
-            meanwhile()
-        return config + seed % 7
-
-    return evaluate
+    return Counting(lambda config, instance, seed: config + seed % 7, CALL, meanwhile)
 
 
 def moved(path):
@@ -126,30 +119,19 @@ def test_where_there_is_no_room_for_a_copy_it_says_so(tmp_path):
 
 def test_of_slow_evaluations_it_is_noticed_at_once(tmp_path, stores, monkeypatch):
     monkeypatch.setattr(attempt, "_clock", itertools.count().__next__)  # each takes a second
-    path, calls = tmp_path / "run.db", []
-
-    def evaluate(config, instance, seed):
-        calls.append(config)
-        if len(calls) == 2:
-            path.rename(tmp_path / "other.db")
-        return config
-
+    path = tmp_path / "run.db"
+    evaluate = Counting(lambda c, *_: c, 2, lambda: path.rename(tmp_path / "other.db"))
     with pytest.raises(racer.StoreError, match="was moved"):
         racer.race(POOL, evaluate, **SETTINGS, store=path)
     assert len(stores.rows(tmp_path / "other.db")) == 1
-    assert len(stores.rows(tmp_path / "run.db.saved")) == len(calls) == 2
+    assert len(stores.rows(tmp_path / "run.db.saved")) == len(evaluate.calls) == 2
 
 
 def test_between_opening_and_the_first_outcome_it_is_noticed_as_well(tmp_path, stores):
     path = tmp_path / "run.db"
-    calls = []
-
-    def evaluate(config, instance, seed):
-        calls.append(config)
-        if len(calls) == 16:
-            path.rename(tmp_path / "other.db")
-        return seed // (config + 2) % 7
-
+    evaluate = Counting(
+        lambda c, i, seed: seed // (c + 2) % 7, 16, lambda: path.rename(tmp_path / "other.db")
+    )
     racer.race(POOL, evaluate, **{**SETTINGS, "budget": 15}, store=path)
     known = len(stores.rows(path))
     with pytest.raises(racer.StoreError, match="was moved"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import random
 import signal
@@ -13,7 +12,8 @@ from contextlib import closing
 import flat
 import numpy as np
 import pytest
-from stored import changed
+from objectives import Counting
+from stored import changed, executed
 
 import racer
 from racer.store import load
@@ -112,8 +112,7 @@ def all_of(result):
 
 
 def text_in(path):
-    with closing(sqlite3.connect(path)) as connection:
-        return connection.execute("SELECT result FROM recorded").fetchone()[0]
+    return executed(path, "SELECT result FROM recorded")[0][0]
 
 
 def forge(path, text):
@@ -202,13 +201,8 @@ def test_a_larger_budget_goes_on_and_the_result_is_renewed(copied, stores):
 
 
 def test_an_interrupted_race_has_one_and_goes_on(tmp_path, stores):
-    path, calls = tmp_path / "run.db", itertools.count()
-
-    def evaluate(config, instance, seed):
-        if next(calls) == 30:
-            signal.raise_signal(signal.SIGINT)
-        return noisy(config, instance, seed)
-
+    path = tmp_path / "run.db"
+    evaluate = Counting(noisy, 31, lambda: signal.raise_signal(signal.SIGINT))
     with pytest.raises(racer.RaceInterrupted):
         racer.race(POOL, evaluate, [1, 2, 3], budget=120, seed=1, store=path)
     assert all_of(racer.load(path)) == all_of(without(path))
@@ -287,13 +281,7 @@ def test_a_small_store_has_none(tmp_path, monkeypatch):
 
 def test_a_store_that_is_changed_while_it_goes_on_has_no_result_of_that(copied, stores):
     """The copy that is saved opens, and goes on to the same result."""
-    calls = itertools.count()
-
-    def evaluate(config, instance, seed):
-        if next(calls) == 20:
-            copied.write_bytes(bytes(copied.stat().st_size))
-        return noisy(config, instance, seed)
-
+    evaluate = Counting(noisy, 21, lambda: copied.write_bytes(bytes(copied.stat().st_size)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", racer.RacerWarning)
         with pytest.raises(racer.StoreError, match="something else"):

@@ -11,6 +11,7 @@ import threading
 
 import flat
 import pytest
+from objectives import Counting
 from processes import TOOLS, wait_for
 
 import racer
@@ -133,33 +134,25 @@ def test_the_second_stops_at_once(waiting, number, jobs):
 
 def raising_at(number, at):
     """Return an objective that sends its own process a signal in one of its calls."""
-    calls = []
-
-    def evaluate(config, instance, seed):
-        calls.append(config)
-        if len(calls) == at:
-            os.kill(os.getpid(), number)
-        return config
-
-    return evaluate, calls
+    return Counting(lambda c, *_: c, at, lambda: os.kill(os.getpid(), number))
 
 
 @pytest.mark.parametrize("number", CODES)
 @pytest.mark.parametrize("at", [1, 5, 12])
 def test_the_evaluation_that_runs_is_recorded_and_no_other_begun(tmp_path, stores, number, at):
-    evaluate, calls = raising_at(number, at)
+    evaluate = raising_at(number, at)
     path = tmp_path / "run.db"
     before = {n: signal.getsignal(n) for n in CODES}
     with pytest.raises(racer.RaceInterrupted, match=r"go on with racer.resume") as caught:
         flat.race([1, 2, 3], evaluate, budget=60, seed=1, store=path, first_test=15)
     assert {n: signal.getsignal(n) for n in CODES} == before
     assert caught.value.code == CODES[number]
-    assert caught.value.result.evaluations == len(calls) == at == len(stores.rows(path))
+    assert caught.value.result.evaluations == len(evaluate.calls) == at == len(stores.rows(path))
     plain = flat.race([1, 2, 3], lambda c, i, s: c, budget=60, seed=1, first_test=15)
-    evaluate, calls = raising_at(number, 0)
+    evaluate = raising_at(number, 0)
     resumed = racer.resume(path, evaluate)
     assert stores.content(resumed) == stores.content(plain)
-    assert len(calls) == plain.evaluations - at
+    assert len(evaluate.calls) == plain.evaluations - at
 
 
 @pytest.mark.parametrize("is_ignored", [False, True])  # as by nohup
@@ -168,7 +161,7 @@ def test_handlers_of_the_user_stay(tmp_path, is_ignored):
     mine = signal.SIG_IGN if is_ignored else lambda *_: seen.append("mine")
     before = signal.signal(signal.SIGHUP, mine)
     try:
-        evaluate, _ = raising_at(signal.SIGHUP, 3)
+        evaluate = raising_at(signal.SIGHUP, 3)
         result = racer.race([1, 2, 3], evaluate, budget=60, seed=1, store=tmp_path / "run.db")
     finally:
         signal.signal(signal.SIGHUP, before)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import warnings
 from dataclasses import fields
-from types import SimpleNamespace
+from pathlib import Path
 
 import flat
 import pandas as pd
 import pytest
-from objectives import evaluate  # which workers can import
+from objectives import Counting, evaluate  # which workers can import
 from tunings import content
 from typed import typed
 
@@ -62,32 +61,16 @@ def _plain():
 
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory):
-    """The store of a run that has ended, and its content."""
+    """A run that has ended: its store, its result, its content."""
     path = tmp_path_factory.mktemp("ended") / "run.db"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", racer.RacerWarning)
-        return path, content(tune(path))
+        return path, (result := tune(path)), content(result)
 
 
-@pytest.fixture(name="recorded")
-def _recorded(ended, tmp_path):
-    """That store, as the test's own."""
-    path, known = ended
-    for file in path.parent.glob("run.db*"):
-        shutil.copyfile(file, tmp_path / file.name)
-    return SimpleNamespace(path=tmp_path / "run.db", content=known)
-
-
-def stopping(at, calls):
+def stopping(at):
     """Return an objective that sends its own process Ctrl-C in one of its calls."""
-
-    def function(config, instance, seed):
-        calls.append(config)
-        if len(calls) == at:
-            os.kill(os.getpid(), signal.SIGINT)
-        return evaluate(config, instance, seed)
-
-    return function
+    return Counting(evaluate, at, lambda: os.kill(os.getpid(), signal.SIGINT))
 
 
 def test_a_store_changes_nothing(recorded, plain):
@@ -98,19 +81,19 @@ def test_a_store_changes_nothing(recorded, plain):
 def test_ctrl_c_says_how_to_resume_and_the_resumed_run_is_the_same(
     tmp_path, plain, at, stores, capfd
 ):
-    path, calls = tmp_path / "run.db", []
+    path, function = tmp_path / "run.db", stopping(at)
     with pytest.raises(racer.RaceInterrupted, match=r"go on with racer.resume\(") as caught:
-        tune(path, function=stopping(at, calls))
+        tune(path, function=function)
     # a cell that failed as the signal came is evaluated again
-    assert len(calls) - 1 <= len(stores.rows(path)) <= len(calls) == at
+    assert at - 1 <= len(stores.rows(path)) <= len(function.calls) == at
     assert caught.value.result.evaluations == min(len(stores.rows(path)), 70)
     assert f"racer.resume({str(path)!r}, evaluate)" in capfd.readouterr().err
     before = set(stores.rows(path))
-    again = []
-    resumed = racer.resume(path, stopping(0, again))
+    again = stopping(0)
+    resumed = racer.resume(path, again)
     assert content(resumed) == plain
     assert before <= set(stores.rows(path))
-    assert len(stores.rows(path)) == len(before) + len(again)
+    assert len(stores.rows(path)) == len(before) + len(again.calls)
 
 
 def test_with_a_larger_budget_it_goes_on_from_its_end(recorded):
@@ -174,10 +157,10 @@ CHANGES = [  # those of a race are in test_store_changed_settings.py
 
 @pytest.mark.parametrize(("name", "value", "message"), CHANGES, ids=lambda v: str(v)[:20])
 def test_each_setting_is_named_with_both_values(recorded, name, value, message):
-    before = recorded.path.read_bytes()
+    before = Path(recorded.path).read_bytes()
     with pytest.raises(StoreError, match=message):
         tune(recorded.path, **{name: value})
-    assert recorded.path.read_bytes() == before
+    assert Path(recorded.path).read_bytes() == before
 
 
 def test_all_settings_of_a_run_are_recorded(recorded):
@@ -213,8 +196,7 @@ def test_a_repair_hook_has_to_be_given_again(tmp_path):
         racer.resume(path, evaluate)
     again = racer.resume(path, evaluate, space=space(repair=repair))
     assert content(again) == content(first)
-    done = typed("check", path)
-    assert done.exit_code == 0
+    done = typed("check", path, exits=0)
     assert "its repair is not in the file: verdicts were not replayed" in done.output
     assert "evaluate, space=..)" in done.output
 

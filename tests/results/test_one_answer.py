@@ -20,13 +20,12 @@ from __future__ import annotations
 import json
 import math
 import re
-import sqlite3
-from contextlib import closing
 
 import flat
 import numpy as np
 import pytest
-from playing import ONE_NUMBER, play, short
+from playing import ONE_NUMBER, short
+from stored import executed
 from typed import typed
 
 import racer
@@ -336,10 +335,9 @@ def test_what_a_decider_says_of_its_test_reaches_result_event_and_store(path):
     assert list(result.verdicts["block"]) == [block for block, _ in told] != []
     assert set(told[0][1]) <= set(result.verdicts.columns)
     assert "gate" in result.frames["verdicts"]
-    with closing(sqlite3.connect(path)) as connection:
-        rows = connection.execute(
-            "SELECT block, evidence FROM verdicts WHERE evidence IS NOT NULL ORDER BY block"
-        ).fetchall()
+    rows = executed(
+        path, "SELECT block, evidence FROM verdicts WHERE evidence IS NOT NULL ORDER BY block"
+    )
     assert [(block, json.loads(evidence)["gate"]) for block, evidence in rows] == [
         (block, evidence["gate"]) for block, evidence in told
     ]
@@ -365,15 +363,6 @@ def test_a_cap_of_another_candidate_hides_no_timeout():
         told = [racer.Outcome(status, value, seconds=value or 100.0) for status, value in times]
         result.known.add(block, [0, 1, 2], told)
     assert result.posterior.best == 0
-
-
-@pytest.mark.filterwarnings("ignore::racer.RacerWarning")
-def test_where_no_instance_can_be_solved_nothing_is_said():
-    race = racer.Race.of([1, 2], [0.5], deterministic=True, budget=10, first_test=1)
-    result = play(race, lambda cell: None)
-    assert (result.best, result.credible_set) == (None, ())
-    assert sum(result.probability_best.values()) == pytest.approx(1.0)
-    assert "Nothing succeeded in 2 evaluations: 2 failed." in str(result)
 
 
 SHIFTS = ((-1.5, 0.0), (1.0, 1.2), (0.5, -1.2))

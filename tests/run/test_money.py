@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import sqlite3
 import sys
-from contextlib import closing
 
 import flat
 import numpy as np
 import pytest
+from objectives import Counting
 from objectives import paid as evaluate
 from objectives import paid_of_x as tuned
 from playing import story
+from stored import executed
 
 import racer
 from racer import Budget, ObjectiveError, RaceInterrupted, StoreError
@@ -36,19 +36,12 @@ def test_workers_stores_and_interruptions_change_nothing(prices, path):
     alone = flat.race(range(8), evaluate, range(20), **given)
     assert 380.0 < alone.spent <= 400.0
     assert len(alone.survivors) < 8
-    calls = []
-
-    def interrupted(config, instance, seed):
-        if len(calls) == 49:
-            raise KeyboardInterrupt
-        calls.append(price(config, instance))
-        return evaluate(config, instance, seed)
-
+    interrupted = Counting(evaluate, 50)
     with pytest.raises(RaceInterrupted) as stop:
         flat.race(range(8), interrupted, range(20), store=path, **given)
     told = stop.value.result
     assert told.evaluations == 49
-    assert told.spent == pytest.approx(sum(calls))
+    assert told.spent == pytest.approx(sum(price(c, i) for c, i, _ in interrupted.calls[:49]))
     with pytest.warns(racer.RacerWarning, match="was begun with evaluate="):
         resumed = racer.resume(path, evaluate, budget=prices and Budget(prices=prices), n_jobs=2)
     assert story(resumed) == story(alone)
@@ -99,9 +92,9 @@ def per_unit(config, instance):
     return tuned(config, instance, 0)["spend"]
 
 
-def tune_by_price(path, prices=per_unit, instances=range(9)):
-    given = {"budget": Budget(spend=60.0, prices=prices), "metrics": {"error": "min"}, "seed": 1}
-    return flat.tune(SPACE, tuned, instances, store=path, **given)
+def tune_by_price(path, evaluate=tuned):
+    given = {"budget": Budget(spend=60.0, prices=per_unit), "metrics": {"error": "min"}, "seed": 1}
+    return flat.tune(SPACE, evaluate, range(9), store=path, **given)
 
 
 def test_the_prices_of_a_tuning_are_recorded_with_its_candidates(tmp_path):
@@ -121,17 +114,9 @@ def test_the_prices_of_a_tuning_are_recorded_with_its_candidates(tmp_path):
 
 
 def test_a_tuning_that_was_interrupted_is_loaded_with_its_prices_and_goes_on(tmp_path):
-    path, calls = tmp_path / "tuning.db", []
-
-    def interrupted(config, instance, seed):
-        calls.append(instance)
-        if len(calls) == 30:
-            raise KeyboardInterrupt
-        return tuned(config, instance, seed)
-
-    given = {"budget": Budget(spend=60.0, prices=per_unit), "metrics": {"error": "min"}, "seed": 1}
+    path = tmp_path / "tuning.db"
     with pytest.raises(RaceInterrupted):
-        flat.tune(SPACE, interrupted, range(9), store=path, **given)
+        tune_by_price(path, evaluate=Counting(tuned, 30))
     found = racer.load(path)
     assert (found.ended, found.evaluations) == ("interrupted", 29)
     with pytest.warns(racer.RacerWarning, match="was begun with evaluate="):
@@ -143,12 +128,10 @@ def test_a_tuning_that_was_interrupted_is_loaded_with_its_prices_and_goes_on(tmp
 def test_a_recorded_price_that_was_changed_or_is_missing_is_said(tmp_path):
     path = tmp_path / "tuning.db"
     tune_by_price(path)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE prices SET value = '1.5' WHERE candidate = 1")
+    executed(path, "UPDATE prices SET value = '1.5' WHERE candidate = 1")
     with pytest.raises(StoreError, match=r"row 1 of .* does not match its checksum"):
         racer.load(path)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("DELETE FROM prices WHERE candidate = 1")
+    executed(path, "DELETE FROM prices WHERE candidate = 1")
     with pytest.raises(StoreError, match=r"are a function, which is not in the file.*prices=\.\."):
         racer.load(path)
     assert check_store(path).notes == [
@@ -160,9 +143,8 @@ def test_recorded_prices_that_make_no_sense_are_refused(tmp_path):
     path = tmp_path / "tuning.db"
     tune_by_price(path)
     for value in ("[]", "[1.0]", "[[1.0]]", '"x"', "{}", "-1", "true", "[", "null"):
-        with closing(sqlite3.connect(path)) as connection, connection:
-            row = (value, checksum((1, value)))
-            connection.execute("UPDATE prices SET value = ?, checksum = ? WHERE candidate = 1", row)
+        row = (value, checksum((1, value)))
+        executed(path, "UPDATE prices SET value = ?, checksum = ? WHERE candidate = 1", *row)
         with pytest.raises(StoreError, match="price"):
             racer.load(path)
 
@@ -177,9 +159,7 @@ def test_recorded_seconds_decide_after_a_resume_as_they_did(path, monkeypatch):
     # by these ticks
     assert 140.0 < first.seconds <= 155.0
     assert story(racer.load(path)) == story(first)
-    with closing(sqlite3.connect(path)) as store:
-        store.execute("DELETE FROM ending")
-        store.commit()
+    executed(path, "DELETE FROM ending")
     assert story(racer.resume(path, evaluate)) == story(first)
 
 
@@ -197,30 +177,20 @@ def test_a_program_that_cannot_print_its_price_is_refused_before_it_runs(tmp_pat
 
 
 def test_an_evaluate_that_does_not_say_what_it_spent_is_refused_at_its_first_cell(tmp_path):
-    calls, path = [], tmp_path / "race.db"
-
-    def plain(config, instance, seed):
-        calls.append(config)
-        return float(config)
-
+    plain, path = Counting(lambda c, *_: float(c)), tmp_path / "race.db"
     with pytest.raises(ObjectiveError, match="returned no 'spend', which a budget of money needs"):
         racer.race([1, 2], plain, budget=Budget(spend=5.0), store=path)
-    assert len(calls) == 1
-    with closing(sqlite3.connect(path)) as store:
-        assert store.execute("SELECT count(*) FROM outcomes").fetchone() == (0,)
+    assert len(plain.calls) == 1
+    assert executed(path, "SELECT * FROM outcomes") == []
     priced = racer.race([1, 2], plain, budget=Budget(spend=20.0, prices=[1.0, 3.0]), seed=1)
     assert priced.spent == 4.0 * len(priced.blocks)
 
 
-def test_what_is_spent_is_shown_and_written(tmp_path, path, capsys):
+def test_what_is_spent_is_shown(path, capsys):
     given = {**SETTINGS, "budget": Budget(spend=400.0), "store": path, "progress": True}
     result = flat.race(range(8), evaluate, range(20), **given)
-    shown = capsys.readouterr().err
-    assert " of 400 spent) evaluations" in shown
+    assert " of 400 spent) evaluations" in capsys.readouterr().err
     assert f"{result.spent:.4g} spent of 400" in " ".join(str(result).split())
-    table = tmp_path / "scores.csv"
-    result.scores.to_csv(table, index=False)
-    assert "spend" in table.read_text().splitlines()[0].split(",")
 
 
 @pytest.mark.parametrize("prices", [None, lambda c, i: tuned(c, i, 0)["spend"]])

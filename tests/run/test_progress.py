@@ -16,12 +16,12 @@ from itertools import pairwise
 
 import flat
 import pytest
-from playing import eliminated
+from objectives import Counting
+from playing import Scripted, eliminated
 from rich.console import Console
 
 import racer
 from racer import Tuner
-from racer.deciders import Decider, Drop, Verdict
 from racer.evaluate.workers import workers_for
 from racer.run.deadline import Deadline
 from racer.run.drive import Feed, drive
@@ -54,16 +54,7 @@ def test_drops_go_to_standard_error_and_nothing_to_standard_output(capsys, monke
     assert "\x1b" not in shown.err
 
 
-class OwnReason(Decider):
-    """A decider with a reason and a measure of its own."""
-
-    def start(self, setting):
-        return None
-
-    def decide(self, state, blocks):
-        worst, best = int(blocks.candidates[-1]), int(blocks.candidates[0])
-        drop = Drop(worst, "too slow [by far]", against=best, probability=12.5, measure="seconds")
-        return None, Verdict((drop,), best, blocks.candidates, {})
+OWN_REASON = Scripted({5: [2]}, 0, reason="too slow [by far]", probability=12.5, measure="seconds")
 
 
 @pytest.mark.parametrize(
@@ -71,7 +62,7 @@ class OwnReason(Decider):
     [
         ("f-race-sign", r"inferior to #0 \(p-value 0\.031\)"),
         ("anytime", r"inferior to #0 \(e-value \d\d\.\d\)"),
-        (OwnReason(), r"too slow \[by far\], against #0 \(seconds 12\)"),
+        (OWN_REASON, r"too slow \[by far\], against #0 \(seconds 12\)"),
     ],
 )
 def test_the_reason_is_shown_with_the_measure_of_the_decider(capsys, decider, dropped):
@@ -165,14 +156,8 @@ def test_a_resumed_race_begins_with_what_is_known(path, capsys):
 def test_a_resumed_tuning_shows_the_blocks_and_the_pace_of_one_never_stopped(
     tmp_path, monkeypatch, in_series
 ):
-    space, calls, seen = racer.Space({"x": racer.Real(0, 1)}), [], []
-    told = Progress.told
-
-    def evaluate(config, instance, seed):
-        calls.append(instance)
-        if len(calls) == 150 + 100:
-            raise KeyboardInterrupt
-        return config["x"] + seed % 7
+    space, seen, told = racer.Space({"x": racer.Real(0, 1)}), [], Progress.told
+    evaluate = Counting(lambda config, i, seed: config["x"] + seed % 7, 150 + 100)
 
     def look(self, outcome):
         told(self, outcome)

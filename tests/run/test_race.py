@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import inspect
 
-import pytest
+from objectives import Counting
 from processes import python
 
 import racer
-from racer import Ended
 
 
 def costly(config, instance, seed):
@@ -16,20 +15,15 @@ def costly(config, instance, seed):
 
 
 def test_evaluate_is_called_with_configuration_instance_and_block_seed():
-    calls = []
-
-    def evaluate(config, instance, seed):
-        calls.append((config, instance, seed))
-        return config
-
+    evaluate = Counting(lambda config, *_: config)
     result = racer.race([1, 2], evaluate, ["a", "b"], budget=10, seed=3)
     seeds = result.blocks["seed"].tolist()
-    of_block = zip(calls[::2], calls[1::2], strict=True)  # in an order of its own
+    of_block = zip(evaluate.calls[::2], evaluate.calls[1::2], strict=True)  # in an order of its own
     assert [sorted(pair) for pair in of_block][:2] == [
         [(1, "a", seeds[0]), (2, "a", seeds[0])],
         [(1, "b", seeds[1]), (2, "b", seeds[1])],
     ]
-    assert all(type(seed) is int for _, _, seed in calls)
+    assert all(type(seed) is int for _, _, seed in evaluate.calls)
 
 
 def test_all_settings_reach_the_race():
@@ -56,32 +50,6 @@ def test_settings_are_keywords():
     parameters = inspect.signature(racer.race).parameters.values()
     positional = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
     assert positional == ["candidates", "evaluate", "instances"]
-
-
-def test_an_interrupt_hands_over_what_is_known():
-    calls = []
-
-    def evaluate(config, instance, seed):
-        calls.append(config)
-        if len(calls) == 23:
-            raise KeyboardInterrupt
-        return float(config)
-
-    with pytest.raises(racer.RaceInterrupted, match="interrupted") as caught:
-        racer.race(
-            [1, 2, 3],
-            evaluate,
-            range(20),
-            budget=60,
-            decider=racer.deciders.BayesianFriedman(first_test=9),
-            seed=1,
-        )
-    result = caught.value.result
-    assert result.ended == Ended.INTERRUPTED
-    assert result.best is None  # nothing has been looked at yet
-    assert len(result.table) == 8  # the last is not complete
-    assert result.evaluations == len(result.scores) == 22
-    assert result.table.loc[0].tolist() == [1.0, 2.0, 3.0]
 
 
 def test_a_race_loads_only_what_it_needs():

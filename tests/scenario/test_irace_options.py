@@ -136,7 +136,6 @@ def test_what_is_misspelt_or_no_number():
         ("boundMax", [5, 6], r"line 1: boundMax = c\(5, 6\): give one value"),
         ("execDir", ["a", True], r"line 1: execDir = c\('a', TRUE\): give one value"),
         ("testType", ["f-test", float("nan")], r"c\('f-test', NA\): give one value"),
-        ("execDir", False, "line 1: execDir = FALSE: give text, in quotes"),
         ("logFile", 100000, "line 1: logFile = 100000: give text, in quotes"),
         ("boundMax", "much", "boundMax = 'much': give a number"),
         ("testType", True, "testType = TRUE: give one of"),

@@ -89,7 +89,6 @@ def test_comments_need_not_be_utf_8(tmp_path):
         ("targetRunner <- function(experiment, scenario)", 17, "evaluate = 'module:function'"),
         ("repairConfiguration = function(c, p) {", 23, "racer.Space"),
         ("require(matlabr, quietly=TRUE)", 1, "code of R"),
-        ("if (x) { y = 1 }", 1, "name = value"),
         ("seed = sample(10, 1)", 8, "write the value itself"),
         ("seed = other", 8, "'other' is R"),
         ("seed = 1 / 0", 10, "no finite number"),

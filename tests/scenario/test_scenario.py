@@ -172,7 +172,6 @@ def test_a_function_is_imported_from_the_present_folder(folder, monkeypatch):
     [
         ("def f(c, i, s) return 1\n", r"SyntaxError: .* \(my_mistake.py, line 1\)"),
         ("\nf = g\n", r"NameError: name 'g' is not defined \(in <module>, .*my_mistake.py:2\)"),
-        ("import json\njson.loads('{')\n", r"JSONDecodeError: .*my_mistake.py:2\)"),
         ("import sys\nsys.exit(3)\n", r"SystemExit: 3 \(in <module>, .*my_mistake.py:2\)"),
         ("import no_such\n", r"No module named 'no_such' \(in <module>, .*my_mistake.py:1\)"),
         ("g = print\n", r"AttributeError: module 'my_mistake' has no attribute 'f'$"),

@@ -2,10 +2,9 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy import stats
 
 from racer.errors import SettingError
 from racer.stats import bayesian_sign_test, joint_comparisons
@@ -172,28 +171,6 @@ def test_always_defined(scores):
     assert all(0.0 <= p <= 1.0 for p in joint)
 
 
-@LAW
-@given(st.integers(0, 10**6), st.integers(6, 20), st.permutations(range(4)))
-def test_permuting_candidates_permutes_the_accepted(seed, n, order):
-    scores = noisy(seed, n)
-    result = joint_comparisons(scores, draws=1000)
-    ranks = stats.rankdata(scores, axis=1).sum(axis=0)
-    keys = [(s.probability, ranks[s.worse] - ranks[s.better]) for s in result.statements]
-    assume(len(set(keys)) == len(keys))
-    assume(
-        all(
-            s.n_better != s.n_worse or gap > 0
-            for s, (_, gap) in zip(result.statements, keys, strict=True)
-        )
-    )
-    moved = joint_comparisons(scores[:, list(order)], draws=1000)
-    back = [(order[i], order[j]) for i, j in pairs_of(moved.accepted)]
-    assert set(back) == set(pairs_of(result.accepted))
-    assert [(order[i], order[j]) for i, j in pairs_of(moved.statements)] == pairs_of(
-        result.statements
-    )
-
-
 class TestControl:
     def test_only_pairs_with_it_are_stated(self):
         scores = np.random.default_rng(0).normal(size=(25, 5)) + 0.4 * np.arange(5)
@@ -216,13 +193,19 @@ TIES = np.column_stack(
 
 
 @LAW
-@given(st.permutations(range(4)), st.integers(0, 3) | st.none(), st.sampled_from([0.5, 0.9, 0.95]))
-def test_the_order_of_the_columns_decides_nothing(order, control, confidence):
-    """The statements about the second and the third tie: they hold together, or not at all."""
+@given(
+    st.integers(0, 10**6) | st.none(),
+    st.permutations(range(4)),
+    st.integers(0, 3) | st.none(),
+    st.sampled_from([0.5, 0.9, 0.95]),
+)
+def test_the_order_of_the_columns_decides_nothing(seed, order, control, confidence):
+    """Of ties, statements about the second and the third hold together, or not at all."""
     at = {"confidence": confidence, "draws": 2000}
-    result = joint_comparisons(TIES, control=control, **at)
+    scores = TIES if seed is None else noisy(seed, 13)
+    result = joint_comparisons(scores, control=control, **at)
     moved = joint_comparisons(
-        TIES[:, order], control=None if control is None else order.index(control), **at
+        scores[:, order], control=None if control is None else order.index(control), **at
     )
     assert moved.n_accepted == result.n_accepted
     back = [(order[s.better], order[s.worse], s.probability, s.joint) for s in moved.statements]

@@ -11,7 +11,7 @@ import flat
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from stored import changed
+from stored import changed, executed
 from typed import typed
 
 import racer
@@ -98,8 +98,7 @@ def test_no_setting_candidate_or_instance_raises_a_raw_error(stores, data):
     shutil.copy(stores / f"{kind}.db", path)
 
     table = data.draw(st.sampled_from(["settings"] * 4 + ["candidates", "instances"]))
-    with closing(sqlite3.connect(path)) as connection:
-        rows = dict(connection.execute(f"SELECT * FROM {table}"))
+    rows = dict(executed(path, f"SELECT * FROM {table}"))
     name = data.draw(st.sampled_from(sorted(rows.keys() - {"checksum"})))
     old = json.loads(rows[name])
     place = data.draw(st.sampled_from(places(old)))

@@ -13,6 +13,7 @@ from threading import Event
 
 import pandas as pd
 import pytest
+from stored import executed
 
 import racer
 from racer.evaluate.outcome import Cell, Outcome
@@ -57,11 +58,8 @@ def test_it_can_be_read_with_pandas(path):
 
 
 def test_a_value_comes_back_to_the_last_bit(path):
-    with closing(sqlite3.connect(path)) as connection:
-        rows = connection.execute(
-            "SELECT candidate, value FROM outcomes WHERE block = 0 ORDER BY candidate"
-        )
-        assert [math.copysign(1, value) for _, value in rows] == [1, 1, -1]
+    rows = executed(path, "SELECT value FROM outcomes WHERE block = 0 ORDER BY candidate")
+    assert [math.copysign(1, value) for (value,) in rows] == [1, 1, -1]
 
 
 def test_the_header_says_what_it_is(path):
@@ -145,8 +143,7 @@ def test_outcomes_that_come_within_20_ms_share_a_commit(path, monkeypatch, secon
 
 
 def rows_of(path):
-    with closing(sqlite3.connect(path)) as connection:
-        return connection.execute("SELECT * FROM outcomes").fetchall()
+    return executed(path, "SELECT * FROM outcomes")
 
 
 def test_a_store_can_be_given_by_path_or_text(tmp_path, monkeypatch):

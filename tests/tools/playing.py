@@ -40,32 +40,31 @@ def short(decider):
 class Scripted(Decider):
     """A decider that drops by a script and keeps a record of what it was shown.
 
-    `script` maps the number of blocks seen so far to the candidates to drop.
+    `script` maps the number of blocks seen so far to the candidates to drop, of which it says what
+    is given besides; it is `settled`, or `undecided` from so many blocks on.
     """
 
-    def __init__(self, script=None, best=None):
+    takes_capped = True
+
+    def __init__(self, script=None, best=None, *, undecided=np.inf, settled=False, **said):
         self.script = script or {}
-        self.best = best
-        self.looks = []
+        self.best, self.undecided, self.settled = best, undecided, settled
+        self.said = {"reason": "inferior", "probability": 0.99, "measure": "posterior", **said}
+        self.looks, self.shares = [], []
 
     def start(self, setting):
+        self.setting = setting
         return 0
 
     def decide(self, state, blocks):
         state += len(blocks.costs)
         self.looks.append((state, blocks.candidates.tolist(), blocks.costs.tolist()))
-        stays = [c for c in blocks.candidates.tolist() if c not in self.script.get(state, ())]
-        drops = tuple(
-            Drop(
-                c,
-                "inferior",
-                against=stays[0] if stays else 0,
-                probability=0.99,
-                measure="posterior",
-            )
-            for c in self.script.get(state, ())
-        )
-        return state, Verdict(drops, self.best, blocks.costs.mean(axis=0), {})
+        self.shares.append(blocks.used_share)
+        gone, standing = self.script.get(state, ()), blocks.costs.mean(axis=0)
+        against = next((c for c in blocks.candidates.tolist() if c not in gone), 0)
+        drops = tuple(Drop(c, against=against, **self.said) for c in gone)
+        ends = {"undecided": state >= self.undecided, "settled": self.settled}
+        return state, Verdict(drops, self.best, standing, {}, **ends)
 
 
 def outcome_of(answer, seconds=1.0):
@@ -96,6 +95,11 @@ def play_table(costs, decider, *, seed=1, **settings):
     while cells := running.ask():
         running.tell_block(costs[cells[0].block, list(running.alive)])
     return running.result()
+
+
+def rising(m=9):
+    """Return the noisy costs of 600 blocks: a candidate's are higher the later it comes."""
+    return np.random.default_rng(1).normal(size=(600, m)) + 0.3 * np.arange(m)
 
 
 def looks(decider, costs, **setting):

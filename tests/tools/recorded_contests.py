@@ -41,6 +41,7 @@ import flat
 import numpy as np
 import pandas as pd
 from joblib.externals.loky import reusable_executor
+from objectives import Counting
 from threadpoolctl import threadpool_limits
 from tunings import countable, mixed, reals
 
@@ -359,20 +360,6 @@ class World:
         return min(value, bound)
 
 
-class StopAt:
-    """A world in which the evaluation of some number is interrupted, once."""
-
-    def __init__(self, world, at):
-        self.world, self.at, self.calls = world, at, 0
-
-    def __call__(self, *cell):
-        """Evaluate, unless it is the moment."""
-        self.calls += 1
-        if self.calls == self.at:
-            raise KeyboardInterrupt
-        return self.world(*cell)
-
-
 # -- driving
 
 
@@ -657,7 +644,7 @@ def play_store(number):
             run, show = flat.race if way == "race" else flat.tune, of_contest
         stops = is_ablation or number % 2 == 0
         at = int(np.random.default_rng([7, number]).integers(*MOMENTS[way])) if stops else None
-        path, evaluate = f"{folder}/store.db", StopAt(world, at)
+        path, evaluate = f"{folder}/store.db", Counting(world, at)
         try:
             begun = run(given, evaluate, *among, store=path, callbacks=[watch], **rules).ended
         except racer.RaceInterrupted as stop:
@@ -672,7 +659,7 @@ def play_store(number):
         parts = show(result, clock=False)
         if canonical(plain(show(racer.load(path), clock=False))) != canonical(plain(parts)):
             raise AssertionError(f"{path}: going on and loading have different results")
-    parts |= {"begun": begun, "calls": evaluate.calls, **watch.parts()}
+    parts |= {"begun": begun, "calls": len(evaluate.calls), **watch.parts()}
     return case_of(name, parts, result, [way, f"begun {plain(begun)}"])
 
 

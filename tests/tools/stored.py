@@ -19,6 +19,12 @@ def stored(path, contest, evaluate):
         yield contest, store, recording.begin()
 
 
+def executed(path, statement, *values):
+    """Execute a statement on a store, as any program might; return the rows."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        return connection.execute(statement, values).fetchall()
+
+
 def counted_anew(connection):
     """Write numbers and checksums of the outcomes that are left, as their writer would."""
     rows = [row[:12] for row in connection.execute("SELECT * FROM outcomes ORDER BY number")]

@@ -17,6 +17,14 @@ def in_races(study):
     ]
 
 
+def held(study, trials=in_races):
+    """Return all that races, or others, leave in a study, trial by trial."""
+    return [
+        (t.state.name, t.params, t.values, sorted(t.intermediate_values.items()), t.user_attrs)
+        for t in trials(study)
+    ]
+
+
 class InOrder(ByNumber):
     """Proposes values that depend on how many trials are in races: the same after a crash."""
 

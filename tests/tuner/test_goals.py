@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import flat
 import numpy as np
 import pytest
@@ -117,19 +119,18 @@ def test_effects_in_the_unit_of_the_costs():
     assert natural_effects(costs, 40).variance[1] < 1e-9
 
 
+def drawn(centre, *, spread=0.05, choices=(0, 0), **how):
+    """Return forty drafts around a centre of parameters that all exist."""
+    return drafts_around(
+        *(Centres(np.array([centre]), np.array([spread]), 1), 40, np.array(choices)),
+        *(lambda vectors: np.ones(vectors.shape, dtype=bool), None, np.random.default_rng(1)),
+        **how,
+    ).vectors
+
+
 def test_drafts_of_fronts_reach_the_ends_of_ranges():
-    elites = np.array([[0.02, 0.5, 0.5 / 3.0]])
-    choices = np.array([0, 0, 3])
-
-    def drawn(**how):
-        rng = np.random.default_rng(1)
-        return drafts_around(
-            *(Centres(elites, np.array([0.05]), 1), 40, choices),
-            *(lambda vectors: np.ones(vectors.shape, dtype=bool), None, rng),
-            **how,
-        ).vectors
-
-    plain, ends = drawn(), drawn(to_ends=OFTEN)
+    around = partial(drawn, [0.02, 0.5, 0.5 / 3.0], choices=(0, 0, 3))
+    plain, ends = around(), around(to_ends=OFTEN)
     assert not (plain[:, :, 0] == 0.0).any()
     at_end = ends[:, :, 0] == 0.0
     assert 0.2 < at_end.mean() < 0.5
@@ -139,30 +140,17 @@ def test_drafts_of_fronts_reach_the_ends_of_ranges():
 
 def test_the_first_drafts_of_a_child_near_an_end_do_not_reach_it():
     """Without a surrogate they are the children; all those at the end may be the same."""
-    drafts = drafts_around(
-        *(Centres(np.array([[0.04, 0.5]]), np.array([0.05]), 1), 40, np.array([0, 0])),
-        *(lambda vectors: np.ones(vectors.shape, dtype=bool), None, np.random.default_rng(1)),
-        to_ends=NEAR_ENDS,
-    ).vectors
+    drafts = drawn([0.04, 0.5], to_ends=NEAR_ENDS)
     at_end = (drafts[:, :, 0] == 0.0).any(axis=0)
     assert at_end.tolist() == [False] * 21 + [True] * 9
 
 
 def test_drafts_around_a_centre_near_an_end_reach_it_once_the_neighbourhood_is_narrow():
-    centre = np.array([[0.04, 0.5]])
-
-    def drawn(spread):
-        rng = np.random.default_rng(1)
-        return drafts_around(
-            *(Centres(centre, np.array([spread]), 1), 40, np.array([0, 0])),
-            *(lambda vectors: np.ones(vectors.shape, dtype=bool), None, rng),
-            to_ends=NEAR_ENDS,
-        ).vectors
-
-    assert 0.1 < (drawn(0.05)[:, :, 0] == 0.0).mean() < 0.5
-    assert not (drawn(0.3) == 0.0).any()  # not narrow yet
-    assert not (drawn(0.01) == 0.0).any()  # too far from the end
-    assert not (drawn(0.05)[:, :, 1] == 1.0).any()
+    near = partial(drawn, [0.04, 0.5], to_ends=NEAR_ENDS)
+    assert 0.1 < (near()[:, :, 0] == 0.0).mean() < 0.5
+    assert not (near(spread=0.3) == 0.0).any()  # not narrow yet
+    assert not (near(spread=0.01) == 0.0).any()  # too far from the end
+    assert not (near()[:, :, 1] == 1.0).any()
 
 
 @pytest.mark.parametrize(

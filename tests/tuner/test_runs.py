@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import statistics
 
 import numpy as np
 import pytest
@@ -554,13 +553,6 @@ def test_parents_are_older_elites(tuning):
         line = result.lineage(candidate)
         assert line[:2] == (candidate, origin.parent)
         assert result.origins[line[-1]].parent is None
-
-
-def test_later_candidates_are_better(tuning):
-    result, _ = run(tuning, tuning.mixed(), budget=1500)
-    heights = [tuning.height(config) for config in result.configs]
-    third = len(heights) // 3  # of which some are sent far away, to other branches
-    assert statistics.median(heights[-third:]) < 0.6 * statistics.median(heights[:third])
 
 
 def test_candidates_that_cannot_be_told_apart_take_one_place_among_the_elites():

@@ -163,17 +163,8 @@ def test_a_protected_decider_is_named_itself(tmp_path):
         pool.tell_block(np.arange(5.0))
 
 
-class Judge(Decider):
+class Judge(Says):
     """A pruner's decider that answers as it is told."""
-
-    def __init__(self, answer):
-        self.answer = answer
-
-    def start(self, setting):
-        return None
-
-    def decide(self, state, blocks):
-        return verdict(blocks.candidates)
 
     def judge(self, own, others):
         return self.answer

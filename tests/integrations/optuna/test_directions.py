@@ -6,8 +6,9 @@ from itertools import pairwise
 import numpy as np
 import optuna
 import pytest
+from objectives import Counting
 from optuna.trial import TrialState
-from studies import InOrder, in_races
+from studies import InOrder, held
 
 import racer
 from racer.integrations.optuna import best_trials_by_evidence, race_study
@@ -43,13 +44,6 @@ def raced(study, **changes):
     return race_study(
         study, given.pop("evaluate", evaluate), range(N), **{"objective": FRONT, **given}
     )
-
-
-def held(study):
-    """All that races leave in a study, trial by trial."""
-    return [
-        (t.state.name, t.params, t.values, sorted(t.user_attrs.items())) for t in in_races(study)
-    ]
 
 
 def told(trial):
@@ -155,18 +149,8 @@ def test_a_race_that_was_killed_goes_on_as_if_it_had_not_been(tmp_path):
     whole = new()
     raced(whole, budget=50)
     storage = f"sqlite:///{tmp_path / 'study.db'}"
-    study = new(storage)
-    left = 27
-
-    def dies(*cell):
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise KeyboardInterrupt
-        return evaluate(*cell)
-
     with pytest.raises(racer.RaceInterrupted):
-        raced(study, budget=50, evaluate=dies)
+        raced(new(storage), budget=50, evaluate=Counting(evaluate, 28))
     loaded = optuna.load_study(study_name=None, storage=storage, sampler=InOrder())
     evidence = raced(loaded, budget=50)
     assert held(loaded) == held(whole)

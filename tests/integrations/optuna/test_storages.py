@@ -12,6 +12,7 @@ import pytest
 from optuna.trial import TrialState
 from optuna_worker import Evaluate, InOrder, N, loaded, open_storage, race, take_part
 from processes import TOOLS
+from studies import held
 
 from racer.integrations.optuna import RacingPruner, best_trials_by_evidence
 
@@ -69,11 +70,8 @@ def reloaded(url, study):
     return loaded(url, study.study_name)
 
 
-def held(study):
-    return [
-        (t.state.name, t.params, t.values, sorted(t.intermediate_values.items()), t.user_attrs)
-        for t in study.trials
-    ]
+def left(study):
+    return held(study, lambda study: study.trials)
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +81,7 @@ def in_memory():
     raced, pruned = study_in(None), study_in(None)
     race(raced, Evaluate(-1))
     take_part(pruned, Evaluate(-1), 8)
-    return held(raced), held(pruned)
+    return left(raced), left(pruned)
 
 
 @shared
@@ -91,8 +89,8 @@ def test_one_process_leaves_the_same_in_every_storage(url, in_memory):
     raced, pruned = study_in(open_storage(url)), study_in(open_storage(url))
     race(raced, Evaluate(-1))
     take_part(pruned, Evaluate(-1), 8)
-    assert held(reloaded(url, raced)) == in_memory[0]
-    assert held(reloaded(url, pruned)) == in_memory[1]
+    assert left(reloaded(url, raced)) == in_memory[0]
+    assert left(reloaded(url, pruned)) == in_memory[1]
     assert {"PRUNED", "COMPLETE"} == {row[0] for row in in_memory[1]}
 
 
@@ -107,7 +105,7 @@ def test_a_race_goes_on_after_its_process_was_killed(url, in_memory, ask):
     known = sum(len(t.intermediate_values) for t in half_way.trials)
     assert known >= 25
     race(reloaded(url, study), Evaluate(-1))
-    assert held(reloaded(url, study)) == in_memory[0]
+    assert left(reloaded(url, study)) == in_memory[0]
 
 
 @pytest.mark.thorough
