@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+import racer
 from racer.deciders import FRace, TRace
 from racer.stats import holm
 
@@ -93,3 +94,24 @@ def test_who_lost_every_block_to_one_other_stays_until_its_test_says_so(table):
     assert (costs[:, 2] > costs[:, 0]).all()
     dropped = {drop.candidate for drop in table.decide(TRace(), costs).dropped}
     assert dropped == {1}
+
+
+def test_a_hopeless_candidate_makes_no_eliminated_one_the_best():
+    """Its noise counted as everybody's, and most for who was seen least."""
+    means = [0.0, 0.01, 0.3, 1.0, 100.0]
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        hard, own = rng.normal(size=40), rng.normal(0.0, 0.4, (40, 5))
+        own[:, 4] = 30.0 * rng.normal(size=40)
+        result = racer.race(
+            range(5),
+            lambda config, instance, seed, hard=hard, own=own: (
+                means[config] + hard[instance] + own[instance, config]
+            ),
+            racer.Instances(range(40), deterministic=True),
+            budget=160,
+            seed=seed,
+            decider="t-race",
+        )
+        assert result.best_index in result.survivors
+        assert result.best_index in (0, 1, 2)

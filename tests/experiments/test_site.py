@@ -2,7 +2,7 @@
 
 import pytest
 
-from experiments.site import ROOT, broken_links, page, write_pages
+from experiments.site import broken_links, page
 
 
 def test_links_of_the_repository_lead_to_the_same_pages_in_the_site():
@@ -30,20 +30,6 @@ def test_links_of_the_repository_lead_to_the_same_pages_in_the_site():
 )
 def test_tables_are_filled_in(mark, row):
     assert row in page("docs/reference/a.md", f"<!-- {mark} -->\n")
-
-
-def test_help_in_the_site_has_80_columns():
-    text = page("docs/reference/commands.md", "<!-- racer --help -->")
-    assert max(map(len, text.splitlines())) <= 80
-
-
-def test_all_that_pages_link_to_is_written(tmp_path):
-    write_pages(tmp_path)
-    docs = tmp_path / "docs"
-    assert (tmp_path / "mkdocs.yml").read_bytes() == (ROOT / "mkdocs.yml").read_bytes()
-    for name in ("index.md", "CHANGELOG.md", "site.css", "experiments/tuner/README.md"):
-        assert (docs / name).is_file(), name
-    assert "](docs/" not in (docs / "index.md").read_text(encoding="utf-8")
 
 
 def test_links_anchors_and_pictures_that_lead_nowhere_are_found(tmp_path):

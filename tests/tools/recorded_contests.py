@@ -369,7 +369,7 @@ class Watch:
     def __init__(self, *, clock=True):
         self.clock = clock
         self.seen = {name: [] for name in ("events", "asked", "ahead", "looks")}
-        self.warnings, self.said_repeats = Counter(), False
+        self.warnings = Counter()
 
     def __call__(self, event):
         """Note an event."""
@@ -386,7 +386,6 @@ class Watch:
             if not text.startswith(("evaluate ignores its seed", "evaluate returned")):
                 several = re.search(r"the same happened on (\d+) blocks in all$", text)
                 self.warnings[one.category.__name__] += int(several[1]) - 1 if several else 1
-            self.said_repeats |= "ignore its seed" in text
 
     def drive(self, contest, world, rng):
         """Ask and tell to the end, in random order; look at what is ahead, and at the state."""
@@ -408,14 +407,13 @@ class Watch:
 
 
 class Case(NamedTuple):
-    """What was observed of a case: parts, what is recorded of them, and what it has met."""
+    """What was observed of a case: its parts, and what is recorded of them."""
 
     parts: dict[str, Any]
     entry: dict[str, Any]
-    facts: Counter
 
 
-def case_of(decider, parts, result, facts=()):
+def case_of(decider, parts, result):
     """Return the case of a result, or of what has a few of its attributes."""
     made = {name: plain(part) for name, part in parts.items()}
     entry = {
@@ -426,29 +424,7 @@ def case_of(decider, parts, result, facts=()):
         "digest": digest(sorted(made.items())),
         "parts": {name: digest(part)[:8] for name, part in made.items()},
     }
-    ended = entry["ended"] if isinstance(entry["ended"], str) else "as it should"
-    return Case(made, entry, Counter([*facts, f"ended {ended}", f"decider {decider}"]))
-
-
-def facts_of(rules, world, parts, watch):
-    """Return what a contest was given, and what few meet."""
-    given = {name: value for name, value in rules.items() if name not in {"decider", "seed"}}
-    for name, value in given.items():
-        yield f"{name} {value if isinstance(value, bool | str) else type(value).__name__}"
-    statuses, reasons = (dict(parts[part][1:]) for part in ("scores", "eliminations"))
-    found = {
-        f"seeds {world.seeded}": True,
-        "ties": world.digits is not None,
-        "groups": rules["block_size"] > 1,
-        "failures": {*statuses["status"]} - {"ok", "capped", "rejected"},
-        "cells capped": "capped" in statuses["status"],
-        "blocks set aside": True in dict(parts["blocks"][1:])["set_aside"],
-        "rejections": "rejected" in reasons["reason"],
-        "eliminations as capped": "capped" in reasons["reason"],
-        "repeats found": watch.said_repeats,
-        "warnings": watch.warnings,
-    }
-    yield from (name for name, is_so in found.items() if is_so)
+    return Case(made, entry)
 
 
 # -- races and tunings
@@ -518,7 +494,7 @@ def play_contest(kind, number):
             result = watch.drive(result, world, np.random.default_rng([2, number]))
         chances = kind == "tuning" or number % 4 == 0
         parts = of_contest(result, clock=not driven, chances=chances)
-    return case_of(name, parts | watch.parts(), result, facts_of(rules, world, parts, watch))
+    return case_of(name, parts | watch.parts(), result)
 
 
 # -- ablations
@@ -558,7 +534,7 @@ def play_ablation(number):
         result, world, given = ablation_settings(number)
         found = racer.ablation(result, world, callbacks=[watch], **given)
         parts = of_ablation(found, clock=world.timed and not world.failing)
-    return case_of(None, parts | watch.parts(), found, [*given, f"run times {world.timed}"])
+    return case_of(None, parts | watch.parts(), found)
 
 
 # -- races of a study's trials
@@ -603,7 +579,7 @@ def play_study(number):
     states = Counter(trial[0] for trial in parts["trials"])
     evaluations, ended = sum(evidence.instances.values()), dict(sorted(states.items()))
     result = SimpleNamespace(ended=ended, evaluations=evaluations, best_index=evidence.best)
-    return case_of(decider, parts, result, [*(f"trials {state}" for state in states), direction])
+    return case_of(decider, parts, result)
 
 
 # -- stores, and two workers
@@ -660,7 +636,7 @@ def play_store(number):
         if canonical(plain(show(racer.load(path), clock=False))) != canonical(plain(parts)):
             raise AssertionError(f"{path}: going on and loading have different results")
     parts |= {"begun": begun, "calls": len(evaluate.calls), **watch.parts()}
-    return case_of(name, parts, result, [way, f"begun {plain(begun)}"])
+    return case_of(name, parts, result)
 
 
 def play_jobs(number):
@@ -678,7 +654,7 @@ def play_jobs(number):
         cases.append(of_contest(result, clock=False) | watch.parts())
     if canonical(plain(cases[0])) != canonical(plain(cases[1])):
         raise AssertionError("two workers bring another result than one")
-    return case_of(name, cases[0], result, [kind])
+    return case_of(name, cases[0], result)
 
 
 # -- all cases
@@ -709,12 +685,12 @@ def play(name):
 
 
 def found(name):
-    """Return what would be recorded of a case, and its facts; an error is a difference, too."""
+    """Return what would be recorded of a case; an error is a difference, too."""
     try:
-        return play(name)[1:]
+        return play(name).entry
     except Exception as error:  # noqa: BLE001  (the others are compared all the same)
         said = f"raised {type(error).__name__}: {error}"
-        return {"ended": said, "digest": "", "parts": {}}, Counter(raised=1)
+        return {"ended": said, "digest": "", "parts": {}}
 
 
 def names_of(kinds=None, first=None):
@@ -727,13 +703,12 @@ def names_of(kinds=None, first=None):
 
 
 def found_all(names, jobs=1):
-    """Yield name, entry and facts of each case."""
+    """Yield name and entry of each case."""
     if jobs == 1:
-        yield from ((name, *found(name)) for name in names)
+        yield from ((name, found(name)) for name in names)
         return
     with ProcessPoolExecutor(jobs, initializer=_end_loky_at_exit) as pool:
-        for name, both in zip(names, pool.map(found, names, chunksize=4), strict=True):
-            yield name, *both
+        yield from zip(names, pool.map(found, names, chunksize=4), strict=True)
 
 
 def _end_loky_at_exit():
@@ -747,20 +722,18 @@ def _end_loky_at_exit():
 
 
 def load():
-    """Return what is recorded: `cases` by name, `coverage`, `probe`, `made_with`."""
+    """Return what is recorded: `cases` by name, `probe`, `made_with`."""
     return json.loads(gzip.decompress(FILE.read_bytes()))
 
 
 def record(jobs=1):
     """Record all cases anew; raise if one of them raises."""
-    cases, totals = {}, {kind: Counter() for kind in KINDS}
-    for name, entry, facts in found_all(names_of(), jobs):
+    cases = {}
+    for name, entry in found_all(names_of(), jobs):
         if not entry["digest"]:
             raise RuntimeError(f"nothing is recorded: {name} {entry['ended']}")
         cases[name] = entry
-        totals[name.partition("/")[0]].update(facts)
-    coverage = {kind: dict(sorted(total.items())) for kind, total in totals.items()}
-    document = {"made_with": made_with(), "probe": probe(), "coverage": coverage, "cases": cases}
+    document = {"made_with": made_with(), "probe": probe(), "cases": cases}
     text = json.dumps(document, separators=(",", ":"))
     FILE.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
     return document
@@ -773,13 +746,13 @@ def differences(names, jobs=1):
     """
     recorded = load()["cases"]
     said = {}
-    for name, entry, _ in found_all(names, jobs):
+    for name, entry in found_all(names, jobs):
         before = recorded[name]
         if before == entry:
             continue
         parts = sorted({*before["parts"], *entry["parts"]})
         differ = [p for p in parts if before["parts"].get(p) != entry["parts"].get(p)]
-        again = "; played again, it is as recorded" if found(name)[0] == before else ""
+        again = "; played again, it is as recorded" if found(name) == before else ""
         clear = [[*one.values()][:4] for one in (before, entry)]
         said[name] = (
             f"{name}: {', '.join(differ) or 'fields in clear'} differ{again}\n"
@@ -803,7 +776,6 @@ def main(arguments=None):
         return 0
     if given.command == "record":
         document = record(given.jobs)
-        sys.stdout.write(json.dumps(document["coverage"], indent=1) + "\n")
         sys.stdout.write(f"{racer.__file__}: {len(document['cases'])} cases\n")
         return 0
     if load()["probe"] != probe():
