@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -167,7 +168,10 @@ class GateResult(Displayed):
             f"{end}. Repeat with seed={self.seed}."
         )
         if self.failures:
-            notes += f" {counted(len(self.failures), 'item')} failed, and count as the worst score."
+            item, why = next(iter(self.failures.items()))
+            every = "All items seen" if len(self.failures) == self.evaluations else ""
+            failed = every or counted(len(self.failures), "item")
+            notes += f" {failed} failed, and count as the worst score; the first, {item}: {shorten(why, 200)}."
         if self.bounds is None:
             notes += " No bounds of the scores: decided by signs and by means (t, approximate)."
         return [said, Grid.of(head, [(self.metric, *shown, ends)], "score"), notes]

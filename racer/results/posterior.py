@@ -151,6 +151,13 @@ def is_of_population(rules: Rules) -> bool:
     return isinstance(rules.decider, MeanRace) and rules.decider.population
 
 
+def is_of_others(rules: Rules, stream: Stream) -> bool:
+    """Return whether claims are about other instances than those given; with each used once, not."""
+    if stream.length is None:
+        return rules.generalizes(stream.n_units)
+    return is_of_population(rules) or bool(rules.generalize)
+
+
 def costs_shown(
     known: Table, n_candidates: int, stream: Stream, rules: Rules
 ) -> NDArray[np.float64]:

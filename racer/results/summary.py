@@ -22,7 +22,7 @@ from racer.render.text import as_text
 from racer.results.base import means_with_failures
 from racer.results.front import front_first, front_grid, listed, shown_means, verdict_of_front
 from racer.results.means import has_means, mean_scores, means_section
-from racer.results.posterior import rounded
+from racer.results.posterior import is_of_others, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -138,11 +138,10 @@ def _population(result: Result) -> str:
         return ""
     n, unit = stream.n_units or 0, "instance" if stream.groups is None else "group"
     blocks = {row.block for row in result.known.rows}
-    of_others = rules.generalizes(n)
-    if len(blocks) == len({stream.instance(block) for block in blocks}):
-        if rules.generalize is None and stream.length is None:
-            return ""
-        of_others = bool(rules.generalize)
+    of_others = is_of_others(rules, stream)
+    is_once = len(blocks) == len({stream.instance(block) for block in blocks})
+    if is_once and rules.generalize is None and stream.length is None:
+        return ""
     setting = f"Instances(.., generalize={not of_others})"
     if isinstance(rules.decider, MeanRace) and not rules.generalize:
         of_others = rules.decider.population
@@ -150,7 +149,8 @@ def _population(result: Result) -> str:
     if of_others:
         return f"This is about {unit}s like these {n}. For these alone: {setting}."
     which = f"these {n} {unit}s" if n > 1 else f"this one {unit}"
-    if 1 < n < LEAST_OF_OTHERS and rules.generalize is None and setting.startswith("Instances"):
+    by_default = rules.generalize is None and stream.length is None
+    if 1 < n < LEAST_OF_OTHERS and by_default and setting.startswith("Instances"):
         which += f", as they are fewer than {LEAST_OF_OTHERS}"
     return f"This is about {which}. For others like {'them' if n > 1 else 'it'}: {setting}."
 
