@@ -19,9 +19,14 @@ from racer.comparison.compare import METHODS
 PROCEDURES = [name for name in stats.__all__ if inspect.isfunction(getattr(stats, name))]
 MOST = 25_000  # rows
 # these draw for each row: 10 000 weights, 50 000 weights, or, for ten rows, 64 chains
-FEWER = {"bayesian-friedman": 3000, "signed-rank": 500, "hierarchical": 500}
+FEWER = {
+    "bayesian-friedman": 3000,
+    "signed-rank": 500,
+    "hierarchical": 500,
+    "hierarchical_t_test": 4000,
+}
 # and these flip the signs of each row, by a number that depends on the rows up to 20 000
-FEWER |= {"hierarchical_t_test": 4000, "bradley-terry": 3000, "plackett-luce": 3000}
+FEWER |= {"bradley-terry": 3000, "plackett-luce": 3000}
 
 
 def of_rows(name, n):
