@@ -481,5 +481,5 @@ def _scores(wide: pd.DataFrame, direction: Direction, *, least: int) -> Scores:
         )
     known = (~np.isnan(runs)).sum(axis=1)
     uneven = (known > 0) & (known < known.max(axis=1, keepdims=True))
-    costs = with_ties(np.array([over_runs(block).mean for block in runs]))
+    costs = with_ties(over_runs(runs.swapaxes(0, 1)).mean)
     return Scores(algorithms, tuple(places), costs, runs, int(uneven.sum()), direction=direction)

@@ -9,7 +9,7 @@ import numpy as np
 from racer._numerics import TIE, tie_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -111,6 +111,26 @@ def _refuted_below(
         # for certain: even if every block left has the least value
         low = np.maximum(low, (sums + (n_blocks - counts) * least) / n_blocks)
     return low
+
+
+def log_e_path(
+    values: Floats, null: float, bounds: Bounds, n_blocks: int | None
+) -> Iterator[Floats]:
+    """Yield the logs of `MeanBets` against one null after each value, (n,), some at a time."""
+    logs, sums, step = np.zeros((len(_FRACTIONS), 1)), np.zeros(1), 64
+    start = 0
+    while start < len(values):
+        some = values[start : start + step]
+        sums = np.cumsum(np.append(sums[-1], some))
+        nulls = np.full(len(some), null)
+        if n_blocks is not None:
+            left = np.maximum(n_blocks - np.arange(start, start + len(some)), 1)
+            nulls = (nulls * n_blocks - sums[:-1]) / left
+        gained = _log_payoffs(some[None], nulls[None], bounds[0], bounds[1] - bounds[0])[0]
+        logs = np.cumsum(np.append(logs[:, -1:], gained, axis=1), axis=1)
+        yield np.logaddexp.reduce(logs[:, 1:], axis=0) - np.log(len(_FRACTIONS))
+        # most nulls are refuted soon
+        start, step = start + len(some), min(2 * step, 1 << 14)
 
 
 def free_limits(values: Floats, alpha: float) -> tuple[float, float]:

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from racer._numerics import with_ties
 from racer.stats._sampling.model import newton
+from racer.stats.ranks import ranks_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -255,10 +257,20 @@ def rank_costs(
     return Ranking(groups, failed)
 
 
-def gather(rankings: Iterable[Ranking], k: int) -> Choices:
-    """Return the choices in rankings of some of k items, ties by Efron's rule."""
+def pooled(
+    costs: NDArray[np.float64], tolerance: float
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return the different rankings in rows of costs, as costs of their own, and how often each comes."""
+    ranks = ranks_of(np.where(np.isnan(costs), np.inf, with_ties(costs, tolerance)))
+    ranks[np.isposinf(costs)], ranks[np.isnan(costs)] = np.inf, -1.0
+    rows, times = np.unique(ranks, axis=0, return_counts=True)
+    return np.where(rows < 0.0, np.nan, rows), times
+
+
+def gather(rankings: Iterable[Ranking], k: int, times: Iterable[int] = repeat(1)) -> Choices:
+    """Return the choices in rankings of some of k items, each so many times, ties by Efron's rule."""
     chosen, counts = np.zeros(k), Counter[bytes]()
-    for ranking in rankings:
+    for ranking, often in zip(rankings, times, strict=False):
         risk = np.zeros(k)
         risk[np.concatenate([*ranking.groups, ranking.rest])] = 1.0
         left = int(risk.sum())
@@ -269,14 +281,14 @@ def gather(rankings: Iterable[Ranking], k: int) -> Choices:
             sets = np.repeat(risk[None], g, axis=0)
             # Efron (1977): of g tied items, the r-th choice leaves r/g of the group out, r from 0
             sets[:, group] -= (np.arange(g) / g)[:, None]
-            counts.update(row.tobytes() for row in sets)
-            chosen[group] += 1.0
+            for row in sets:
+                counts[row.tobytes()] += often
+            chosen[group] += often
             risk[group] = 0.0
             left -= g
     sets = np.frombuffer(b"".join(counts)).reshape(-1, k)
     at_risk, place = np.unique(sets, axis=0, return_index=True)
-    times = np.array([*counts.values()], dtype=np.float64)[place]
-    return Choices(chosen, at_risk, times)
+    return Choices(chosen, at_risk, np.array([*counts.values()], dtype=np.float64)[place])
 
 
 class ChoiceModel:

@@ -12,7 +12,7 @@ from racer._checks import check_draws, check_fraction, check_strength, choice, f
 from racer._numerics import TIE, as_costs, shown_probability
 from racer.errors import ScoresError, SettingError
 from racer.seeding import check_seed, rng_for
-from racer.stats._likelihoods import ChoiceModel, gather, median_of_runs, rank_costs
+from racer.stats._likelihoods import ChoiceModel, gather, median_of_runs, pooled, rank_costs
 from racer.stats._sampling import Posterior, sample
 from racer.stats._sampling.summary import pair_frame
 from racer.stats._validation import check_connected, frozen
@@ -284,9 +284,13 @@ def plackett_luce(
         met = present.T @ present
         np.fill_diagonal(met, 0.0)
         check_connected(met, known_as)
-    rng = rng_for(seed, "ties") if ties == "random" else None
-    rankings = (rank_costs(row, float(tolerance), rng) for row in costs)
-    posterior, model = sample([ChoiceModel(gather(rankings, k), alpha)], draws, seed)
+    if ties == "random":
+        rng = rng_for(seed, "ties")
+        choices = gather((rank_costs(row, float(tolerance), rng) for row in costs), k)
+    else:
+        rows, times = pooled(costs, float(tolerance))
+        choices = gather((rank_costs(row, 0.0, None) for row in rows), k, times.tolist())
+    posterior, model = sample([ChoiceModel(choices, alpha)], draws, seed)
     weights = np.exp(model.log_weights(posterior.draws))
     weights /= weights.sum(axis=1, keepdims=True)
     order = np.argsort(-weights.mean(axis=0), kind="stable")

@@ -9,7 +9,7 @@ import numpy as np
 
 from racer._checks import as_floats, check_fraction, choice, is_real, whole
 from racer.errors import ScoresError, SettingError
-from racer.stats._bets import MeanBets, mean_limits
+from racer.stats._bets import log_e_path, mean_limits
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -67,10 +67,9 @@ class MeanSequence:
         sides = {"larger": (1.0,), "smaller": (-1.0,)}.get(alternative, (1.0, -1.0))
         found = np.zeros(len(self._values))
         for sign in sides:
-            bets = _bets(np.array([mean]), self.bounds, sign, self.n_items)
-            for i, value in enumerate(self._values):
-                bets.add(sign * value)
-                found[i] += float(np.exp(min(float(bets.log_e()), 700.0))) / len(sides)
+            ends = _turned(self.bounds, sign)
+            logs = [*log_e_path(sign * self._values, sign * mean, ends, self.n_items)]
+            found += np.exp(np.minimum(np.concatenate(logs), 700.0)) / len(sides)
         return found
 
 
@@ -131,14 +130,11 @@ def mean_sequence(
     exact = mean_limits(values[:, None], bounds, n_blocks=n_items, alpha=alpha)
     for sign, last in zip((1.0, -1.0), exact, strict=True):
         ordered = np.sort(sign * nulls)
-        bets, found = _bets(sign * ordered, bounds, sign, n_items), np.empty(len(values))
-        refuted = 0
-        for i, value in enumerate(values):
-            bets.add(sign * value)
+        found, since = np.full(len(values), ordered[0]), 0
+        for null in ordered[:-1]:
             # evidence against a mean is evidence against each that is farther off
-            while refuted < _NULLS - 1 and bets.log_e(refuted) >= np.log(2.0 / alpha):
-                refuted += 1
-            found[i] = ordered[max(refuted - 1, 0)]
+            since = _refuted(sign * values, null, _turned(bounds, sign), n_items, alpha, since)
+            found[since:] = null
         found[-1] = max(found[-1], sign * last[0])
         if n_items is not None:  # whatever the others are
             n = np.arange(1, len(values) + 1)
@@ -207,7 +203,24 @@ def _bounded(x: ArrayLike, name: str, low: float, high: float) -> Floats:
     return values
 
 
-def _bets(nulls: Floats, bounds: tuple[float, float], sign: float, n_items: int | None) -> MeanBets:
-    """Return bets that a mean is larger than each null (sign 1), or smaller (-1)."""
-    low, high = bounds if sign > 0 else (-bounds[1], -bounds[0])
-    return MeanBets((), list(sign * nulls), bounds=(low, high), n_blocks=n_items)
+def _turned(bounds: tuple[float, float], sign: float) -> tuple[float, float]:
+    """Return the bounds of values times the sign."""
+    return bounds if sign > 0 else (-bounds[1], -bounds[0])
+
+
+def _refuted(
+    values: Floats,
+    null: float,
+    bounds: tuple[float, float],
+    n_items: int | None,
+    alpha: float,
+    since: int,
+) -> int:
+    """Return after which value, from `since` on, bets refute the null; their number, if never."""
+    at = 0
+    for logs in log_e_path(values, null, bounds, n_items) if since < len(values) else ():
+        is_refuted = logs[max(since - at, 0) :] >= np.log(2.0 / alpha)
+        if is_refuted.any():
+            return max(since, at) + int(is_refuted.argmax())
+        at += len(logs)
+    return len(values)

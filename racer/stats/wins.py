@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 TiePolicy = Literal["spread", "add", "forget", "davidson"]
 LocalRope = Literal["unpaired", "paired"]
+_CELLS = 1 << 18  # of runs and pairs, at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,22 +157,23 @@ def over_runs(values: NDArray[np.float64]) -> Runs:
 
 
 def _alike(runs: NDArray[np.float64], local_rope: LocalRope, threshold: float) -> NDArray[np.bool_]:
-    """Return which pairs differ by less than `threshold` Cohen's d on one data set, (K, K)."""
+    """Return which pairs differ by less than `threshold` Cohen's d on data sets, (r, n, K) to (n, K, K)."""
     with np.errstate(all="ignore"):
         if local_rope == "paired":  # Wainer 2023, eq. 5
-            each = over_runs(runs[:, :, None] - runs[:, None, :])
+            each = over_runs(runs[..., :, None] - runs[..., None, :])
             return np.asarray(np.abs(each.mean) < threshold * np.sqrt(each.variance))
         mean, variance = over_runs(runs)  # eq. 3
-        pooled = np.sqrt((variance[:, None] + variance[None, :]) / 2.0)
-        return np.asarray(np.abs(mean[:, None] - mean[None, :]) < threshold * pooled)
+        pooled = np.sqrt((variance[..., :, None] + variance[..., None, :]) / 2.0)
+        return np.asarray(np.abs(mean[..., :, None] - mean[..., None, :]) < threshold * pooled)
 
 
 def _equal(costs: NDArray[np.float64], tolerance: float) -> NDArray[np.bool_]:
-    """Return which pairs of K costs are equal within a relative tolerance, (K, K)."""
+    """Return which pairs of costs (n, K) are equal within a relative tolerance, (n, K, K)."""
     size = np.where(np.isfinite(costs), np.abs(costs), 0.0)
+    one, other = costs[..., :, None], costs[..., None, :]
     with np.errstate(invalid="ignore", over="ignore"):  # inf - inf: equal all the same
-        near = np.abs(costs[:, None] - costs) <= tolerance * np.maximum(size[:, None], size)
-    return np.asarray(near | (costs[:, None] == costs))
+        gaps, sizes = np.abs(one - other), np.maximum(size[..., :, None], size[..., None, :])
+    return np.asarray((gaps <= tolerance * sizes) | (one == other))
 
 
 def win_table(
@@ -239,13 +241,15 @@ def win_table(
     runs = as_costs(runs, maximize=flag(maximize, "maximize"))
     k = runs.shape[2]
     wins, ties, missing = np.zeros((k, k)), np.zeros((k, k)), 0
-    for block in runs:
-        costs = over_runs(block).mean
+    step = max(_CELLS // (runs.shape[1] * k * k), 1)
+    for start in range(0, len(runs), step):
+        some = runs[start : start + step].swapaxes(0, 1)
+        costs = over_runs(some).mean
         missing += int(np.isnan(costs).sum())
         tied = _equal(costs, tolerance)
         if local_rope is not None:
-            tied |= _alike(block, local_rope, threshold)
-        wins += (costs[:, None] < costs) & ~tied
-        ties += tied
+            tied |= _alike(some, local_rope, threshold)
+        wins += ((costs[..., :, None] < costs[..., None, :]) & ~tied).sum(axis=0)
+        ties += tied.sum(axis=0)
     np.fill_diagonal(ties, 0.0)
     return WinTable(wins, ties, names, missing)
