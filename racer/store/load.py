@@ -86,6 +86,7 @@ def load(store: str | PathLike[str]) -> AnyResult:
 def load_record(store: str | PathLike[str]) -> StoredResult:
     """Return the result, as `load` does, and the recorded settings."""
     with open_to_read(as_path(store, "store")) as reader, sense_made_of(reader.path):
+        reader.check()
         setup = reader.setup
         if (why := why_not_replayed(reader)) is not None:
             raise StoreError(
@@ -119,10 +120,7 @@ def why_not_replayed(reader: Reader) -> str | None:
         return "the function of its utility is not in the file"
     if not is_plain(setup.settings.get("prices")) and not has_prices(reader):
         return "its prices are a function, which is not in the file"
-    written = setup.settings.get("space")
-    if isinstance(written, dict) and written.get("repair"):
-        return "its repair is not in the file"
-    missing = not_kept(written)
+    missing = not_kept(setup.settings.get("space"))
     return None if missing is None else f"its space has {missing}"
 
 
@@ -186,7 +184,7 @@ class Report:
 def check_store(path: str | PathLike[str]) -> Report:
     """Check a store, which may be in use, without writing: integrity, checksums, verdicts."""
     report = Report()
-    with open_to_read(str(path), is_checked=False) as reader:
+    with open_to_read(str(path)) as reader:
         try:
             with sense_made_of(reader.path):
                 _fill(report, reader)

@@ -94,7 +94,7 @@ def sense_made_of(path: str) -> Iterator[None]:
             f"store {path!r}: there is not enough memory to read it, or a size in it is damaged; "
             "the file is unchanged"
         ) from error
-    except (OverflowError, UnicodeError) as error:
+    except (OverflowError, UnicodeError, RaceStateError) as error:
         raise damaged(path, f"its records make no sense ({error})") from error
 
 
@@ -386,15 +386,10 @@ def no_race_in(path: str) -> StoreError:
 
 
 @contextmanager
-def open_to_read(path: str, *, is_checked: bool = True) -> Iterator[Reader]:
-    """Read the store at `path`, without a lock; StoreError if it cannot be read.
-
-    `is_checked`: also if outcomes are missing or changed.
-    """
+def open_to_read(path: str) -> Iterator[Reader]:
+    """Read the store at `path`, without a lock; StoreError if it cannot be read."""
     reader = contents_of(path)
     if reader is None:
         raise no_race_in(path)
     with closing(reader.connection):
-        if is_checked:
-            reader.check()
         yield reader

@@ -215,7 +215,7 @@ def test_a_repair_hook_has_to_be_given_again(tmp_path):
     assert content(again) == content(first)
     done = typed("check", path)
     assert done.exit_code == 0
-    assert "its repair is not in the file: verdicts were not replayed" in done.output
+    assert "its space has a repair hook: verdicts were not replayed" in done.output
     assert "evaluate, space=..)" in done.output
 
 
