@@ -11,7 +11,6 @@ from racer.core.budget import Budget
 from racer.core.events import Ended
 from racer.core.objective import Aim
 from racer.core.prices import RecordedPrices, checked_prices
-from racer.core.rules import generalizes_by_default
 from racer.deciders.decider import Decider
 from racer.errors import BudgetError, SettingError, StoreError, warn
 from racer.evaluate.command.command import IDENTITY, Command
@@ -52,7 +51,6 @@ VERSION = version("racer-tuning")
 IN_SECONDS = "budget=racer.Budget(seconds=..), or --seconds"
 """How a budget of seconds is given."""
 
-_CALLS = {"race": "racer.race", "tuning": "racer.tune", "ablation": "racer.ablation"}
 _LEFT_OPEN = ("budget", "seed", "each_test", "deterministic", "decider", *MAY_LACK)  # by None
 _RACED_ON = ("metrics", "objective", "groups")  # what is found depends on them
 _GIVEN_AS = {"instance_order": "order", "test_instances": "held_out"}
@@ -177,8 +175,7 @@ def contest_for(store: Store | None, kind: Kind, given: Mapping[str, Any]) -> Co
     held = store.reader.setup.kind
     if held != kind:
         raise OtherStoreError(
-            f"store {store.path!r} holds {_a(held)}: go on with {_CALLS[held]}"
-            f"{' or racer.resume' if held != 'ablation' else ''}, or give"
+            f"store {store.path!r} holds {_a(held)}: go on with {store.reader.how_to_resume()}, or give"
         )
     closed = {n: v for n, v in given.items() if v is not None or n not in _LEFT_OPEN}
     recorded = store.reader.setup.settings
@@ -222,8 +219,6 @@ def contest_from_store(
     is_left = given.get("maximize") and recorded.get("metrics") and not given.get("metrics")
     if is_added or is_left:
         raise _other_goal(reader.path, decode(setup.settings), given)
-    if "generalize" not in recorded and given.get("generalize") is _generalizes(setup):
-        given = {name: value for name, value in given.items() if name != "generalize"}
     with sense_made_of(reader.path):
         left = [name for name in names if name in recorded and name not in given]
         arguments = {name: _recorded(reader, name, recorded[name], numbered) for name in left}
@@ -231,13 +226,6 @@ def contest_from_store(
         if "budget" in given:
             arguments["budget"] = _budgets(reader, given["budget"])
         return _maker(setup.kind)(**arguments)
-
-
-def _generalizes(setup: Setup) -> bool:
-    """Return the value of `generalize` that is in force where it is not recorded."""
-    if (groups := setup.settings.get("groups")) is not None:
-        return generalizes_by_default(len({*groups}))
-    return generalizes_by_default(None if setup.instances is None else len(setup.instances))
 
 
 def _maker(kind: Kind) -> Callable[..., Contest[Any]]:

@@ -78,8 +78,7 @@ class Recorder:
         if isinstance(event, BlockCompleted):
             evidence = None if event.evidence is None else _evidence(event.evidence)
             best = None if event.best is None else int(event.best)
-            dropped = _dropped(event.eliminated) if event.eliminated else "[]"
-            verdict = VerdictRow(event.block, best, dropped, evidence)
+            verdict = VerdictRow(event.block, best, _dropped(event.eliminated), evidence)
             self._compare(
                 f"its verdict at block {event.block}", next(self._verdicts, None), verdict
             )

@@ -111,8 +111,7 @@ class Store:
                     f"store {self.path!r} is in use: another process (or race) is writing to it, "
                     "and holds its .lock; wait until that one has ended, or give"
                 ) from None
-        self._exit.callback(_let_go, lock)
-        with explained(self.path):
+            self._exit.callback(_let_go, lock)
             self._lock_mark = _mark_of(self._lock_file)
 
     def _open(self, mode: str) -> None:
@@ -307,11 +306,9 @@ class Store:
             return StoreError(
                 f"{why}: the records are in that file only, of which no copy can be made ({error})"
             )
-        reader = Reader(saved, self._connection)
-        reader.setup = setup
-        return StoreError(
-            f"{why}: a copy of all that was recorded is {saved!r}; go on with {reader.how_to_resume()}"
-        )
+        self.reader.path = saved  # for the advice
+        how = self.reader.how_to_resume()
+        return StoreError(f"{why}: a copy of all that was recorded is {saved!r}; go on with {how}")
 
 
 def _let_go(lock: BaseFileLock) -> None:

@@ -58,7 +58,7 @@ def test_each_setting_is_named_with_both_values(recorded, stores, name, value, m
 
 def test_what_is_in_force_by_default_is_no_difference(recorded, stores):
     given = {"candidates": stores.POOL, **stores.SETTINGS, "store": recorded.path}
-    again = flat.race(evaluate=stores.evaluate, **given, generalize=False, instance_order="given")
+    again = flat.race(evaluate=stores.evaluate, **given, instance_order="given")
     assert again.best_index == recorded.result.best_index
 
 
