@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racer._checks import check_strength, flag, is_real
+from racer._checks import check_bounds, check_strength, flag
 from racer.deciders.decider import AtLevel, Blocks, Drop, Setting, Verdict
 from racer.deciders.parts.e_processes import as_e_values, with_frozen
 from racer.deciders.parts.verdicts import best_of, drops
@@ -119,17 +119,7 @@ class MeanRace(AtLevel):
         flag(self.population, "population")
         flag(self.familywise, "familywise")
         check_strength(self.margin, "margin")
-        given: Any = self.bounds
-        bounds = tuple(given) if isinstance(given, list | tuple) else ()
-        if (
-            len(bounds) != 2
-            or not all(map(is_real, bounds))
-            or not -math.inf < bounds[0] < bounds[1] < math.inf
-        ):
-            raise SettingError(
-                f"bounds={self.bounds!r}: give the smallest and the largest score, (0, 1)"
-            )
-        object.__setattr__(self, "bounds", (float(bounds[0]), float(bounds[1])))
+        object.__setattr__(self, "bounds", check_bounds(self.bounds))
 
     def start(self, setting: Setting) -> _State:
         m, n_blocks = setting.n_candidates, None if self.population else setting.n_blocks
