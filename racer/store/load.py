@@ -39,12 +39,13 @@ __all__ = ["Report", "StoredResult", "check_store", "load", "load_record"]
 class StoredResult(NamedTuple):
     """A result, and the settings of the race, decoded where JSON can hold them.
 
-    `is_ours`: this user began it.
+    `is_ours`: this user began it. `resume`: the call that continues it.
     """
 
     result: AnyResult
     settings: dict[str, Any]
-    is_ours: bool = False
+    is_ours: bool
+    resume: str
 
 
 @entry
@@ -100,8 +101,8 @@ def load_record(store: str | PathLike[str]) -> StoredResult:
         names = ("racer", "evaluate", "command", "retries", "timeout", "memory")
         how = {name: settings[name] for name in names if name in settings}
         how |= {"workers": _n_workers(reader, settings), "store": reader.path}
-        is_ours = was_begun_here(reader.digest)
-    return StoredResult(replace(result, provenance=how), settings, is_ours)
+        is_ours, resume = was_begun_here(reader.digest), reader.how_to_resume()
+    return StoredResult(replace(result, provenance=how), settings, is_ours, resume)
 
 
 def _n_workers(reader: Reader, settings: dict[str, Any]) -> int | None:
