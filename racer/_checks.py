@@ -251,6 +251,16 @@ def check_positive(value: float, name: str) -> float:
     return float(value)
 
 
+def check_bounds(bounds: Any) -> tuple[float, float]:
+    """Return `bounds` if they are two finite numbers, the smaller one first."""
+    pair = bounds if isinstance(bounds, list | tuple) and all(map(is_real, bounds)) else ()
+    if len(pair) != 2 or not -np.inf < pair[0] < pair[1] < np.inf:
+        raise SettingError(
+            f"bounds={reprlib.repr(bounds)}: give the smallest and the largest value, such as (0, 1)"
+        )
+    return float(pair[0]), float(pair[1])
+
+
 def check_draws(draws: int) -> int:
     """Return `draws` if it is enough to estimate a probability from."""
     return whole(draws, "draws", least=100)

@@ -147,23 +147,17 @@ class RowBuffer:
 
     def append(self, row: NDArray[Any]) -> None:
         """Append one row, shape (width,)."""
-        if self._n == len(self._rows):
-            self._grow(self._n + 1)
-        self._rows[self._n] = row
-        self._n += 1
+        self.extend(row[np.newaxis])
 
     def extend(self, rows: NDArray[Any]) -> None:
         """Append rows, shape (k, width)."""
         needed = self._n + len(rows)
         if needed > len(self._rows):
-            self._grow(needed)
+            larger = np.empty((max(needed, 2 * self._n), self._rows.shape[1]), self._rows.dtype)
+            larger[: self._n] = self.rows
+            self._rows = larger
         self._rows[self._n : needed] = rows
         self._n = needed
-
-    def _grow(self, needed: int) -> None:
-        larger = np.empty((max(needed, 2 * self._n), self._rows.shape[1]), self._rows.dtype)
-        larger[: self._n] = self.rows
-        self._rows = larger
 
     def keep(
         self, *, rows: NDArray[np.intp] | None = None, columns: NDArray[np.intp] | None = None

@@ -11,10 +11,11 @@ import click
 from racer._files import written
 from racer.cli.output import Refused, in_terminal, reported, say
 from racer.comparison.columns import Columns
-from racer.comparison.data import KINDS, Decisions, LocalRope, Method, Named, Posthoc
+from racer.comparison.data import KINDS, Decisions, Method, Named, Posthoc
 from racer.errors import RacerError, ScoresError
 from racer.plots._canvas import require
 from racer.render.escape import in_json
+from racer.stats.wins import LocalRope
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -28,7 +28,6 @@ from racer.cli.output import (
 from racer.core.budget import Budget
 from racer.core.events import Ended
 from racer.errors import CandidateError, SettingError
-from racer.evaluate.recorded import SCORES
 from racer.render.escape import one_line
 from racer.render.text import folded
 from racer.results.ablation import AblationResult
@@ -75,8 +74,8 @@ def show(store: str, **form: Any) -> None:
     from racer.store.load import load_record  # noqa: PLC0415  (a second)
 
     with reported():
-        result, settings, _ = load_record(store)
-        give(result, settings, **form)
+        recorded = load_record(store)
+        give(recorded.result, recorded.settings, **form)
 
 
 @click.command(short_help="Write a page about a store.")
@@ -297,21 +296,15 @@ def _program_of(store: str, call: str, *, yes: bool) -> tuple[Command, dict[str,
     """Return the program of a store, if it is to be run, and its settings; `call` needs none."""
     from racer.evaluate.command.command import Command  # noqa: PLC0415  (a second)
     from racer.store.load import load_record  # noqa: PLC0415
-    from racer.store.reader import SEARCH, search_call  # noqa: PLC0415
 
     recorded = load_record(store)
     settings = recorded.settings
     stored = settings.get("command")
-    if settings["evaluate"].startswith(SCORES):
-        raise click.ClickException(
-            f"{store} was begun with recorded scores, which are not in it: repeat the command, "
-            f"racer race SCORES --store {shlex.quote(store)}"
-        )
     if stored is None:
-        is_search = settings["evaluate"] == SEARCH and call == "racer.resume"
+        how = recorded.resume if call == "racer.resume" else f"{call}({store!r}, evaluate)"
         raise click.ClickException(
             f"{store} was begun with evaluate={settings['evaluate']}, which is not in it: go on "
-            f"with {search_call(store) if is_search else f'{call}({store!r}, evaluate)'}"
+            f"with {how}"
         )
     if not yes and not recorded.is_ours:
         begun = f"{one_line(store)} was begun by another user, or elsewhere."

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from racer._checks import check_fraction, choice, counted, is_one_of, is_real
+from racer._checks import check_fraction, check_strength, choice, counted, is_one_of
 from racer._entry import entry
 from racer._numerics import as_costs
 from racer.comparison.columns import Columns
-from racer.comparison.data import Decisions, LocalRope, Method, Posthoc
+from racer.comparison.data import Decisions, Method, Posthoc
 from racer.comparison.methods.base import Analysis, Settings
 from racer.comparison.methods.bayesian_friedman import bayesian_friedman
 from racer.comparison.methods.friedman import friedman
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike, NDArray
+
+    from racer.stats.wins import LocalRope
 
 __all__ = ["METHODS", "compare"]
 
@@ -170,8 +172,6 @@ def compare(
     if method is None or (method == "auto" and table.votes):
         method = "bradley-terry" if table.votes else "bayesian-friedman"
     choice(method, "method", get_args(Method))
-    if local_rope is not None:
-        choice(local_rope, "local_rope", get_args(LocalRope))
     choice(decisions, "decisions", get_args(Decisions))
     settings = Settings(
         alpha=check_fraction(alpha, "alpha"),
@@ -232,9 +232,7 @@ def _rope(rope: float | None, method: Method) -> float | None:
             "rope with method='auto': name the method, as the rope is in units of the scores for "
             "'signed-rank' and 'hierarchical', and of probability for the others"
         )
-    if not is_real(rope) or not 0.0 <= rope < np.inf:
-        raise SettingError(f"rope={rope!r}: give a finite number >= 0")
-    return float(rope)
+    return check_strength(rope, "rope")
 
 
 def _check_settings(settings: Settings, method: str) -> None:

@@ -22,7 +22,6 @@ Method = Literal[
     "hierarchical",
 ]
 Posthoc = Literal["wilcoxon-holm", "wilcoxon-hochberg", "wilcoxon-shaffer", "nemenyi", "conover"]
-LocalRope = Literal["paired", "unpaired"]
 Decisions = Literal["gated", "published", "strong"]
 Named = Literal["scores", "matrix", "pairs"]  # sections that are shown if asked for
 KINDS = ("critical-difference", "pairs", "winning", "posterior", "matrix")  # of pictures

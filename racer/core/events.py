@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -124,14 +124,7 @@ class Elimination:
     @classmethod
     def of_drop(cls, block: int, drop: Drop) -> Elimination:
         """Return the elimination that a decider asks for."""
-        return cls(
-            block,
-            drop.candidate,
-            reason=drop.reason,
-            against=drop.against,
-            probability=drop.probability,
-            measure=drop.measure,
-        )
+        return cls(block, **asdict(drop))
 
     @classmethod
     def of_rejected(cls, block: int, candidate: int) -> Elimination:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from racer._checks import did_you_mean, flag, is_one_of, is_real
+from racer._checks import check_bounds, did_you_mean, flag, is_one_of, is_real
 from racer.deciders.decider import Goal, GoalKind
 from racer.errors import SettingError
 
@@ -75,19 +75,8 @@ class Metric:
         if not is_real(self.margin) or not 0.0 <= self.margin < math.inf:
             raise SettingError(f"Metric(margin={self.margin!r}): give a finite number >= 0")
         object.__setattr__(self, "margin", float(self.margin))
-        given: Any = self.bounds
-        if given is None:
-            return
-        if (
-            not isinstance(given, list | tuple)
-            or len(given) != 2
-            or not all(is_real(bound) and math.isfinite(bound) for bound in given)
-            or not given[0] < given[1]
-        ):
-            raise SettingError(
-                f"Metric(bounds={reprlib.repr(given)}): give the smallest and the largest value"
-            )
-        object.__setattr__(self, "bounds", (float(given[0]), float(given[1])))
+        if self.bounds is not None:
+            object.__setattr__(self, "bounds", check_bounds(self.bounds))
 
     @property
     def sign(self) -> float:

@@ -227,7 +227,7 @@ class Rules:
                 "or leave generalize out"
             )
         if self.generalize is None:
-            return generalizes_by_default(n_instances)
+            return n_instances is None or n_instances >= LEAST_OF_OTHERS
         return self.generalize
 
     def check_bounds(self, cell: Cell, value: float | None) -> None:
@@ -316,11 +316,6 @@ def check_goal(decider: Decider, goal: Goal | None, objective: object) -> None:
         f"the decider {name} does not decide {objective!r}: leave decider out, which is "
         f"{default_decider(goal)!r} then"
     )
-
-
-def generalizes_by_default(n_instances: int | None) -> bool:
-    """Return the default of `generalize` for this number of instances, or groups; None: no instances."""
-    return n_instances is None or n_instances >= LEAST_OF_OTHERS
 
 
 def is_due(blocks: int, first_test: int, each_test: Schedule) -> bool:

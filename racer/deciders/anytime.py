@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racer._checks import check_fraction, flag
-from racer.deciders.decider import Blocks, Drop, Scheduled, Setting, Verdict
+from racer.deciders.decider import Blocks, Drop, PerCandidate, Setting, Verdict
 from racer.deciders.parts.e_processes import Bets, as_e_values, with_frozen
 from racer.deciders.parts.plans import last_blocks, used_after
 from racer.deciders.parts.ranking import RunningRanks
@@ -35,7 +34,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class AnytimeRace(Scheduled):
+class AnytimeRace(PerCandidate):
     """Drop a candidate when the evidence against it, as an e-value, reaches 1 / alpha.
 
     Against each opponent, a candidate's e-process multiplies bets that it loses the next block:
@@ -92,14 +91,6 @@ class AnytimeRace(Scheduled):
 
     ends_itself = True
 
-    alpha: float = 0.05
-    familywise: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_fraction(self.alpha, "alpha", high=0.5)
-        flag(self.familywise, "familywise")
-
     def start(self, setting: Setting) -> _State:
         m = setting.n_candidates
         return _State(
@@ -125,7 +116,7 @@ class AnytimeRace(Scheduled):
 
         state.log_e = state.bets.log_e()
         e_values = _e_values(state, state.log_e)
-        eliminated = (e_values >= self._needed(len(standing))) & (standing > standing.min())
+        eliminated = (e_values >= self.needed(len(standing))) & (standing > standing.min())
         dropped = _drop(state, e_values, eliminated)
         undecided = not dropped and self._is_undecided(state)
         return state, Verdict(dropped, best, standing, {"gate": "none"}, undecided=undecided)
@@ -143,7 +134,7 @@ class AnytimeRace(Scheduled):
             return None
         log_e, against = evidence_against(own, others[:, opponents])
         e_value = float(as_e_values(log_e))
-        if e_value < self._needed(len(opponents) + 1):
+        if e_value < self.needed(len(opponents) + 1):
             return None
         return Drop(
             others.shape[1],
@@ -153,10 +144,6 @@ class AnytimeRace(Scheduled):
             measure="e-value",
         )
 
-    def _needed(self, alive: int) -> float:
-        """Return the e-value at which a candidate is dropped."""
-        return (alive if self.familywise else 1.0) / self.alpha
-
     def _is_undecided(self, state: _State) -> bool:
         """Return True if no outcome of the remaining blocks can drop a candidate."""
         alive = len(state.log_e_eliminated)
@@ -164,7 +151,7 @@ class AnytimeRace(Scheduled):
         if left is None:
             return False
         at_most = _e_values(state, state.bets.log_e(left))
-        return bool((at_most < self._needed(len(at_most))).all())
+        return bool((at_most < self.needed(len(at_most))).all())
 
 
 def _e_values(state: _State, log_e: NDArray[np.float64]) -> NDArray[np.float64]:

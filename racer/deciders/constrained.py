@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from racer._checks import check_fraction
-from racer.deciders.decider import Blocks, Scheduled, Setting, Verdict
+from racer.deciders.decider import AtLevel, Blocks, Setting, Verdict
 from racer.deciders.parts.several import Sought, required_goal, verdict_on_one
 from racer.stats._bets import ExactBets, MeanBets, difference_bounds
 
@@ -59,7 +58,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class ConstrainedRace(Scheduled):
+class ConstrainedRace(AtLevel):
     """Find the candidate with the smallest first metric of all that satisfy constraints.
 
     Two kinds of e-processes speak against a candidate: that its mean violates a constraint, and that
@@ -99,12 +98,6 @@ class ConstrainedRace(Scheduled):
 
     by_means = True
     objectives: ClassVar[tuple[str, ...]] = ("constrained",)
-
-    alpha: float = 0.05
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_fraction(self.alpha, "alpha", high=0.5)
 
     def start(self, setting: Setting) -> _State:
         goal, m = required_goal(setting, "constrained"), setting.n_candidates

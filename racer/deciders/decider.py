@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
-from racer._checks import is_whole, whole
+from racer._checks import check_fraction, flag, is_whole, whole
 from racer.errors import SettingError
 
 if TYPE_CHECKING:
@@ -384,6 +384,32 @@ class Scheduled(Decider):
         whole(self.min_survivors, "min_survivors", least=1)
         if self.each_test is not None:
             checked_schedule(self.each_test)
+
+
+@dataclass(frozen=True)
+class AtLevel(Scheduled):
+    """Base of deciders with a probability of error, `alpha`."""
+
+    alpha: float = 0.05
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_fraction(self.alpha, "alpha", high=0.5)
+
+
+@dataclass(frozen=True)
+class PerCandidate(AtLevel):
+    """Base of deciders whose `alpha` is of each candidate, or, `familywise`, of all together."""
+
+    familywise: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        flag(self.familywise, "familywise")
+
+    def needed(self, alive: int) -> float:
+        """Return the e-value at which one of the candidates left is dropped."""
+        return (alive if self.familywise else 1.0) / self.alpha
 
 
 def checked_schedule(each_test: Any) -> Schedule:

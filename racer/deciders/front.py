@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from racer._checks import check_fraction, flag
-from racer.deciders.decider import Blocks, Drop, Goal, Scheduled, Setting, Verdict
+from racer.deciders.decider import Blocks, Drop, Goal, PerCandidate, Setting, Verdict
 from racer.deciders.parts.e_processes import Bets, as_e_values, with_frozen
 from racer.deciders.parts.horizon import Horizon
 from racer.deciders.parts.plans import blocks_left, used_after
@@ -66,7 +65,7 @@ def _standing(state: _State, against: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class FrontRace(Scheduled):
+class FrontRace(PerCandidate):
     """Drop a candidate when the evidence that another is better in every metric reaches 1 / alpha.
 
     For each opponent and metric an e-process bets that the candidate costs more, as in
@@ -121,14 +120,6 @@ class FrontRace(Scheduled):
 
     ends_itself = True
     objectives: ClassVar[tuple[str, ...]] = ("front",)
-
-    alpha: float = 0.05
-    familywise: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_fraction(self.alpha, "alpha", high=0.5)
-        flag(self.familywise, "familywise")
 
     def start(self, setting: Setting) -> _State:
         goal, m = required_goal(setting, "front"), setting.n_candidates
@@ -194,7 +185,7 @@ class FrontRace(Scheduled):
 
     def _needed(self, alive: int) -> float:
         """Return the logarithm of the e-value at which a candidate is dropped."""
-        return float(np.log((alive if self.familywise else 1.0) / self.alpha))
+        return float(np.log(self.needed(alive)))
 
     def _log_e(self, state: _State, more: int = 0) -> Floats:
         """Return log E_ij times its weight, (m, m), of "j is better than i in every metric"."""

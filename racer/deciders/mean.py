@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racer._checks import check_fraction, flag, is_real
-from racer.deciders.decider import Blocks, Drop, Scheduled, Setting, Verdict
+from racer._checks import check_bounds, check_strength, flag
+from racer.deciders.decider import AtLevel, Blocks, Drop, Setting, Verdict
 from racer.deciders.parts.e_processes import as_e_values, with_frozen
 from racer.deciders.parts.verdicts import best_of, drops
 from racer.errors import SettingError
@@ -53,7 +53,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class MeanRace(Scheduled):
+class MeanRace(AtLevel):
     """Find the candidate with the best mean of scores that have bounds, as right or wrong answers.
 
     Against each opponent, a candidate's e-process multiplies bets that its mean is worse, sized so
@@ -109,7 +109,6 @@ class MeanRace(Scheduled):
     by_means = True
     ends_itself = True
 
-    alpha: float = 0.05
     margin: float = 0.0
     bounds: tuple[float, float] = (0.0, 1.0)
     population: bool = False
@@ -117,22 +116,10 @@ class MeanRace(Scheduled):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_fraction(self.alpha, "alpha", high=0.5)
         flag(self.population, "population")
         flag(self.familywise, "familywise")
-        if not is_real(self.margin) or not 0.0 <= self.margin < math.inf:
-            raise SettingError(f"margin={self.margin!r}: give a finite number >= 0")
-        given: Any = self.bounds
-        bounds = tuple(given) if isinstance(given, list | tuple) else ()
-        if (
-            len(bounds) != 2
-            or not all(map(is_real, bounds))
-            or not -math.inf < bounds[0] < bounds[1] < math.inf
-        ):
-            raise SettingError(
-                f"bounds={self.bounds!r}: give the smallest and the largest score, (0, 1)"
-            )
-        object.__setattr__(self, "bounds", (float(bounds[0]), float(bounds[1])))
+        check_strength(self.margin, "margin")
+        object.__setattr__(self, "bounds", check_bounds(self.bounds))
 
     def start(self, setting: Setting) -> _State:
         m, n_blocks = setting.n_candidates, None if self.population else setting.n_blocks

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racer._checks import check_fraction
 from racer._numerics import RowBuffer
-from racer.deciders.decider import Blocks, Drop, Scheduled, Setting, Verdict
+from racer.deciders.decider import AtLevel, Blocks, Drop, Setting, Verdict
 from racer.deciders.parts.verdicts import best_of, drop_worse
 from racer.failures import FailedCells
 from racer.stats.multiplicity import Correction, adjust, check_correction
@@ -71,7 +70,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class TRace(Scheduled):
+class TRace(AtLevel):
     """Drop candidates that a paired two-sided t-test finds worse than the best mean so far.
 
     It compares means of costs, so it assumes that a difference means the same on every block
@@ -111,12 +110,10 @@ class TRace(Scheduled):
 
     by_means = True
 
-    alpha: float = 0.05
     correction: Correction | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_fraction(self.alpha, "alpha", high=0.5)
         check_correction(self.correction, all_pairs=False)
 
     def start(self, setting: Setting) -> _State:

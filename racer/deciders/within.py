@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from racer._checks import check_fraction
-from racer.deciders.decider import Blocks, Scheduled, Setting, Verdict
+from racer.deciders.decider import AtLevel, Blocks, Setting, Verdict
 from racer.deciders.parts.several import Sought, required_goal, verdict_on_one
 from racer.stats._bets import ExactBets, MeanBets, difference_bounds
 
@@ -36,7 +35,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class WithinRace(Scheduled):
+class WithinRace(AtLevel):
     """Find the candidate with the smallest first metric of all nearly the best in the others.
 
     A candidate is acceptable if its mean in each other metric is within the tolerance of the least
@@ -84,12 +83,6 @@ class WithinRace(Scheduled):
 
     by_means = True
     objectives: ClassVar[tuple[str, ...]] = ("within",)
-
-    alpha: float = 0.05
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_fraction(self.alpha, "alpha", high=0.5)
 
     def start(self, setting: Setting) -> _State:
         goal, m = required_goal(setting, "within"), setting.n_candidates

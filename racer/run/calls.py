@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from racer.core.arguments import Goal, Instances
     from racer.core.budget import Budget
-    from racer.core.contest import Kind
     from racer.core.events import Callback
     from racer.deciders.decider import Decider
     from racer.evaluate.engines import Cluster
@@ -151,7 +150,8 @@ def race(
     >>> result.best, result.ended.value
     ({'x': 3}, 'decided')
     """
-    given = {"candidates": candidates, **_settings("race", instances, budget, goal, decider, seed)}
+    shared = {"budget": budget, "goal": goal, "decider": decider, "seed": seed}
+    given = {"candidates": candidates, **settings_of("race", instances, shared)}
     job = Job(
         evaluate,
         Limits.of(limits),
@@ -281,11 +281,12 @@ def tune(
     """
     from racer.tuner.plan import Search  # noqa: PLC0415  (a race needs no tuner)
 
+    shared = {"budget": budget, "goal": goal, "decider": decider, "seed": seed}
     given = {
         "space": space,
         "initial": _loaded(initial),
         **asdict(Search.of(search)),
-        **_settings("tuning", instances, budget, goal, decider, seed),
+        **settings_of("tuning", instances, shared),
     }
     job = Job(
         evaluate,
@@ -297,14 +298,6 @@ def tune(
     )
     result: TuneResult = job.run("tuning", given)
     return result
-
-
-def _settings(
-    kind: Kind, instances: Any, budget: Any, goal: Any, decider: Any, seed: Any
-) -> dict[str, Any]:
-    """Return the settings of a contest that are given alike in both calls."""
-    given: Any = {"budget": budget, "goal": goal, "decider": decider, "seed": seed}
-    return settings_of(kind, instances, given)
 
 
 def _loaded(initial: Any) -> Any:

@@ -25,7 +25,7 @@ from racer._checks import (
     whole,
 )
 from racer._entry import entry
-from racer._files import read_bytes
+from racer._files import SQLITE, read_bytes
 from racer.core.budget import Budget
 from racer.core.objective import Metric
 from racer.core.pool import as_sequence
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
 
 __all__ = ["gate"]
 
-_SQLITE = b"SQLite format 3\0"
 _CHANGE = "change"
 _SHOWN = 3  # items in an error
 
@@ -231,7 +230,7 @@ def _metric(goal: Any) -> tuple[str | None, Metric | None]:
 def baseline_in(path: Path, metric: str | None) -> Any:
     """Return the baseline in a file: a result, scores by item, or a frame of scores."""
     content = b"" if path.is_dir() else read_bytes(path)
-    if content.startswith(_SQLITE):
+    if content.startswith(SQLITE):
         return load_record(path).result
     try:
         document = read_json(content) if path.suffix == ".json" else None

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from racer._checks import as_floats, check_fraction, flag, is_real
+from racer._checks import as_floats, check_fraction, check_positive, flag
 from racer._numerics import as_costs, shown_probability, with_ties
-from racer.errors import ScoresError, SettingError
+from racer.errors import ScoresError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,8 +134,7 @@ class PosteriorOfPair:
         "x", "y" or "indeterminate"
         """
         for name, loss in (("l0", l0), ("l1", l1)):
-            if not is_real(loss) or not 0.0 < loss < np.inf:
-                raise SettingError(f"{name}={loss!r}: give a finite loss > 0")
+            check_positive(loss, name)
         threshold = l1 / (l0 + l1)
         if self.lower > threshold:
             return "x"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 TiePolicy = Literal["spread", "add", "forget", "davidson"]
-LocalRope = Literal["unpaired", "paired"]
+LocalRope = Literal["paired", "unpaired"]
 _CELLS = 1 << 18  # of runs and pairs, at a time
 
 
@@ -237,7 +237,10 @@ def win_table(
         choice(local_rope, "local_rope", get_args(LocalRope))
     runs = as_runs(scores)
     if local_rope is not None and runs.shape[1] < 2:
-        raise ScoresError("a local rope needs runs: give scores of shape (data sets, runs, K)")
+        raise ScoresError(
+            f"local_rope={local_rope!r} needs the scores of folds or runs: name their column, fold=.., "
+            "give an array of shape (data sets, runs, K), or leave out local_rope"
+        )
     runs = as_costs(runs, maximize=flag(maximize, "maximize"))
     k = runs.shape[2]
     wins, ties, missing = np.zeros((k, k)), np.zeros((k, k)), 0

@@ -11,7 +11,6 @@ from racer.core.budget import Budget
 from racer.core.events import Ended
 from racer.core.objective import Aim
 from racer.core.prices import RecordedPrices, checked_prices
-from racer.core.rules import generalizes_by_default
 from racer.deciders.decider import Decider
 from racer.errors import BudgetError, SettingError, StoreError, warn
 from racer.evaluate.command.command import IDENTITY, Command
@@ -52,13 +51,10 @@ VERSION = version("racer-tuning")
 IN_SECONDS = "budget=racer.Budget(seconds=..), or --seconds"
 """How a budget of seconds is given."""
 
-_CALLS = {"race": "racer.race", "tuning": "racer.tune", "ablation": "racer.ablation"}
 _LEFT_OPEN = ("budget", "seed", "each_test", "deterministic", "decider", *MAY_LACK)  # by None
 _RACED_ON = ("metrics", "objective", "groups")  # what is found depends on them
-# None by default; with one of them the others may be refused before they are compared
 _GIVEN_AS = {"instance_order": "order", "test_instances": "held_out"}
 _GOAL = ("runtime", "metrics", "objective")
-_ADDED = (*_GOAL, "prices", "groups")
 _NUMBERED = ("candidates", "instances", "test_instances")
 # a larger budget; a program in another folder: see `evaluate`; another source, with a warning
 _MAY_DIFFER = ("budget", *OF_EVALUATIONS)
@@ -131,19 +127,13 @@ def _check_difference(path: str, name: str, old: Any, new: Any) -> None:
         if not _same_function(str(old), str(new)):
             _warn(path, f"was begun with evaluate={old} and goes on with {new}")
         return
-    name = _GIVEN_AS.get(name, name)
-    if name in (*MAY_LACK, "order") and old is None:
-        raise _begun_without(path, name, shown_apart(new, old)[0])
     here, there = shown_apart(new, old)
-    raise OtherStoreError(f"{name} is {here}, but the race in {path!r} has {there}: give that, or")
-
-
-def _begun_without(path: str, name: str, shown: str = "") -> OtherStoreError:
-    """Return the error for a setting that the recorded contest does not have."""
-    given = f", which is {shown} here" if shown else ""
-    return OtherStoreError(
-        f"the race in {path!r} was begun without {name}{given}: leave it out, or give"
-    )
+    shown = _GIVEN_AS.get(name, name)
+    if name in MAY_LACK and old is None:
+        raise OtherStoreError(
+            f"the race in {path!r} was begun without {shown}, which is {here} here: leave it out, or give"
+        )
+    raise OtherStoreError(f"{shown} is {here}, but the race in {path!r} has {there}: give that, or")
 
 
 def _other_goal(
@@ -185,13 +175,11 @@ def contest_for(store: Store | None, kind: Kind, given: Mapping[str, Any]) -> Co
     held = store.reader.setup.kind
     if held != kind:
         raise OtherStoreError(
-            f"store {store.path!r} holds {_a(held)}: go on with {_CALLS[held]}"
-            f"{' or racer.resume' if held != 'ablation' else ''}, or give"
+            f"store {store.path!r} holds {_a(held)}: go on with {store.reader.how_to_resume()}, or give"
         )
     closed = {n: v for n, v in given.items() if v is not None or n not in _LEFT_OPEN}
     recorded = store.reader.setup.settings
-    if given.get("maximize") and recorded.get("metrics") and not given.get("metrics"):
-        raise _other_goal(store.path, decode(recorded), given)
+    contest = contest_from_store(store.reader, closed)
     left = [n for n in _RACED_ON if given.get(n) is None and n in recorded]
     if left:
         goal = [] if left == ["groups"] else [f"goal={_shown_goal(decode(recorded))}"]
@@ -199,7 +187,7 @@ def contest_for(store: Store | None, kind: Kind, given: Mapping[str, Any]) -> Co
             f"the race in {store.path!r} has {' and '.join(goal + left[2:] if goal else left)}, which "
             "this call leaves out: it goes on with that of the store"
         )
-    return contest_from_store(store.reader, closed)
+    return contest
 
 
 def contest_from_store(
@@ -226,13 +214,11 @@ def contest_from_store(
         raise SettingError(
             f"store {reader.path!r} holds {_a(setup.kind)}, which has no {other}: leave it out"
         )
-    for name in _ADDED:
-        if given.get(name) is not None and recorded.get(name) is None:
-            if name in _GOAL:
-                raise _other_goal(reader.path, decode(setup.settings), given)
-            raise _begun_without(reader.path, name)
-    if "generalize" not in recorded and given.get("generalize") is _generalizes(setup):
-        given = {name: value for name, value in given.items() if name != "generalize"}
+    # with another goal the recorded decider may be refused before the goals are compared
+    is_added = any(given.get(name) is not None and recorded.get(name) is None for name in _GOAL)
+    is_left = given.get("maximize") and recorded.get("metrics") and not given.get("metrics")
+    if is_added or is_left:
+        raise _other_goal(reader.path, decode(setup.settings), given)
     with sense_made_of(reader.path):
         left = [name for name in names if name in recorded and name not in given]
         arguments = {name: _recorded(reader, name, recorded[name], numbered) for name in left}
@@ -240,13 +226,6 @@ def contest_from_store(
         if "budget" in given:
             arguments["budget"] = _budgets(reader, given["budget"])
         return _maker(setup.kind)(**arguments)
-
-
-def _generalizes(setup: Setup) -> bool:
-    """Return the value of `generalize` that is in force where it is not recorded."""
-    if (groups := setup.settings.get("groups")) is not None:
-        return generalizes_by_default(len({*groups}))
-    return generalizes_by_default(None if setup.instances is None else len(setup.instances))
 
 
 def _maker(kind: Kind) -> Callable[..., Contest[Any]]:

@@ -39,12 +39,13 @@ __all__ = ["Report", "StoredResult", "check_store", "load", "load_record"]
 class StoredResult(NamedTuple):
     """A result, and the settings of the race, decoded where JSON can hold them.
 
-    `is_ours`: this user began it.
+    `is_ours`: this user began it. `resume`: the call that continues it.
     """
 
     result: AnyResult
     settings: dict[str, Any]
-    is_ours: bool = False
+    is_ours: bool
+    resume: str
 
 
 @entry
@@ -86,6 +87,7 @@ def load(store: str | PathLike[str]) -> AnyResult:
 def load_record(store: str | PathLike[str]) -> StoredResult:
     """Return the result, as `load` does, and the recorded settings."""
     with open_to_read(as_path(store, "store")) as reader, sense_made_of(reader.path):
+        reader.check()
         setup = reader.setup
         if (why := why_not_replayed(reader)) is not None:
             raise StoreError(
@@ -99,8 +101,8 @@ def load_record(store: str | PathLike[str]) -> StoredResult:
         names = ("racer", "evaluate", "command", "retries", "timeout", "memory")
         how = {name: settings[name] for name in names if name in settings}
         how |= {"workers": _n_workers(reader, settings), "store": reader.path}
-        is_ours = was_begun_here(reader.digest)
-    return StoredResult(replace(result, provenance=how), settings, is_ours)
+        is_ours, resume = was_begun_here(reader.digest), reader.how_to_resume()
+    return StoredResult(replace(result, provenance=how), settings, is_ours, resume)
 
 
 def _n_workers(reader: Reader, settings: dict[str, Any]) -> int | None:
@@ -119,10 +121,7 @@ def why_not_replayed(reader: Reader) -> str | None:
         return "the function of its utility is not in the file"
     if not is_plain(setup.settings.get("prices")) and not has_prices(reader):
         return "its prices are a function, which is not in the file"
-    written = setup.settings.get("space")
-    if isinstance(written, dict) and written.get("repair"):
-        return "its repair is not in the file"
-    missing = not_kept(written)
+    missing = not_kept(setup.settings.get("space"))
     return None if missing is None else f"its space has {missing}"
 
 
@@ -186,7 +185,7 @@ class Report:
 def check_store(path: str | PathLike[str]) -> Report:
     """Check a store, which may be in use, without writing: integrity, checksums, verdicts."""
     report = Report()
-    with open_to_read(str(path), is_checked=False) as reader:
+    with open_to_read(str(path)) as reader:
         try:
             with sense_made_of(reader.path):
                 _fill(report, reader)

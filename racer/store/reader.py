@@ -62,7 +62,6 @@ _WHAT_TO_DO = {
     # what cannot be read is this to SQLite, too
     "SQLITE_CORRUPT": "it is damaged, or the disk failed to read it, and was left as it is: if the "
     "system's log knows of no read error, put a copy in its place",
-    "SQLITE_TOOBIG": "it does not fit into a store",
 }
 
 
@@ -94,7 +93,7 @@ def sense_made_of(path: str) -> Iterator[None]:
             f"store {path!r}: there is not enough memory to read it, or a size in it is damaged; "
             "the file is unchanged"
         ) from error
-    except (OverflowError, UnicodeError) as error:
+    except (OverflowError, UnicodeError, RaceStateError) as error:
         raise damaged(path, f"its records make no sense ({error})") from error
 
 
@@ -286,7 +285,7 @@ class Reader:
         if setup.settings["evaluate"].startswith(SCORES):
             return f"the same command, racer race SCORES --store {shlex.quote(self.path)}"
         if setup.settings["evaluate"] == SEARCH:
-            return search_call(self.path)
+            return f"the same search: call its fit with the same data again, store={self.path!r}"
         parts = {**setup.settings, "candidates": setup.candidates, "instances": setup.instances}
         names = ("candidates", "instances", "decider", "runtime", "prices", "test_instances")
         needed = [name for name in names if not is_plain(parts.get(name))]
@@ -296,11 +295,6 @@ class Reader:
         if "command" in setup.settings and not needed:
             return f"racer resume {shlex.quote(self.path)}"
         return f"racer.resume({self.path!r}, evaluate{arguments})"
-
-
-def search_call(path: str) -> str:
-    """Return how a search of scikit-learn is continued."""
-    return f"the same search: call its fit with the same data again, store={path!r}"
 
 
 def contents_of(path: str) -> Reader | None:
@@ -314,10 +308,9 @@ def contents_of(path: str) -> Reader | None:
             if not stat.S_ISREG(found.st_mode):  # SQLite would take a device for an empty file
                 what = "a directory" if stat.S_ISDIR(found.st_mode) else "no regular file"
                 raise StoreError(f"store {path!r}: this is {what}; give the path of a file")
-            connection = _copy_of(path) if found.st_size else None
+            if not found.st_size or (connection := _copy_of(path)) is None:
+                return None
         except FileNotFoundError:
-            return None
-        if connection is None:
             return None
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -386,15 +379,10 @@ def no_race_in(path: str) -> StoreError:
 
 
 @contextmanager
-def open_to_read(path: str, *, is_checked: bool = True) -> Iterator[Reader]:
-    """Read the store at `path`, without a lock; StoreError if it cannot be read.
-
-    `is_checked`: also if outcomes are missing or changed.
-    """
+def open_to_read(path: str) -> Iterator[Reader]:
+    """Read the store at `path`, without a lock; StoreError if it cannot be read."""
     reader = contents_of(path)
     if reader is None:
         raise no_race_in(path)
     with closing(reader.connection):
-        if is_checked:
-            reader.check()
         yield reader

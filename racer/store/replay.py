@@ -11,7 +11,7 @@ import numpy as np
 from racer.core.contest import Unused
 from racer.core.events import BlockCompleted, CandidatesAdded, Ended, RaceEnded
 from racer.core.prices import Prices
-from racer.errors import RacerWarning, RaceStateError, StoreError, warn
+from racer.errors import RacerWarning, StoreError, warn
 from racer.evaluate.outcome import Outcome, bounded
 from racer.store.contest import VERSION, refuse_differences, set_up
 from racer.store.jsonable import decode, dumps, encode, same
@@ -78,8 +78,7 @@ class Recorder:
         if isinstance(event, BlockCompleted):
             evidence = None if event.evidence is None else _evidence(event.evidence)
             best = None if event.best is None else int(event.best)
-            dropped = _dropped(event.eliminated) if event.eliminated else "[]"
-            verdict = VerdictRow(event.block, best, dropped, evidence)
+            verdict = VerdictRow(event.block, best, _dropped(event.eliminated), evidence)
             self._compare(
                 f"its verdict at block {event.block}", next(self._verdicts, None), verdict
             )
@@ -132,18 +131,8 @@ def _evidence(evidence: Mapping[str, Any]) -> str:
 
 def _dropped(eliminations: Iterable[Elimination]) -> str:
     """Return the eliminations as JSON, in the order of `Drop`."""
-    return dumps(
-        [
-            {
-                "candidate": int(drop.candidate),
-                "reason": encode(drop.reason),
-                "against": int(drop.against),
-                "probability": encode(float(drop.probability)),
-                "measure": encode(drop.measure),
-            }
-            for drop in eliminations
-        ]
-    )
+    each = [vars(drop) for drop in eliminations]
+    return dumps([{name: encode(drop[name]) for name in drop if name != "block"} for drop in each])
 
 
 def _told(row: Conclusion) -> str:
@@ -287,10 +276,7 @@ def _tell_all(contest: Contest[Any], reader: Reader) -> dict[CellKey, Outcome]:
                 missing = True
                 continue
             outcome = outcomes[0]
-            try:
-                contest.tell(cell, outcome)
-            except RaceStateError as error:
-                reader.damaged(f"an outcome on block {cell.block} makes no sense ({error})")
+            contest.tell(cell, outcome)
             more = outcomes if bounded(outcome, cell.bound) != outcome else outcomes[1:]
             if more:  # it says more than was asked for, or there are larger bounds
                 known[key] = more

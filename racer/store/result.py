@@ -197,13 +197,9 @@ class _Cells:
         self._values, self._seconds = np.array(values, np.float64), np.array(seconds, np.float64)
         self._others = dict[int, Outcome]()
         self._is_used = np.zeros(len(known), dtype=np.bool_)
-        is_sound = np.isfinite(self._values) & (self._seconds >= 0.0) & (self._seconds < math.inf)
         for *row, number, _ in reader.rows(_MORE):
             outcome = reader.outcome_of(OutcomeRow._make(row))
             self._others[number - 1] = under(None, outcome)
-            is_sound[number - 1] |= outcome.value is None
-        if not is_sound.all():
-            raise ValueError("a value or a time makes no sense")
 
     def _keys(self, held_out: Any, blocks: Any, candidates: Any) -> NDArray[np.int64]:
         return np.asarray(held_out * self._of_held_out + blocks * self._of_block + candidates)

@@ -63,7 +63,7 @@ class Store:
         with explained(name):  # the working directory may have been deleted
             self._file = os.path.realpath(name)  # a link and its target are one store
         self._exit = ExitStack()
-        self._reader: Reader | None = None
+        self.reader: Reader  # its contents, once a race has begun
         self._connection: Any = None
         self._unwritten: list[Statement] = []
         self._is_due_at, self._unwritten_seconds = 0.0, 0.0
@@ -92,14 +92,14 @@ class Store:
                 self._exit.callback(contents.connection.close)
                 self._head = self._written = contents.check()  # before anything in it is undone
                 self._open("rw")
-                self._reader = contents
+                self.reader = contents
             self._exit = self._exit.pop_all()
         return self
 
     def __exit__(self, *error: object) -> None:
         with self._exit, suppress(*[StoreError] if any(error) else []):
             self.flush()
-        self._reader = None
+        self._connection = None
 
     def _lock(self) -> None:
         lock = FileLock(str(self._lock_file), timeout=0)
@@ -111,14 +111,13 @@ class Store:
                     f"store {self.path!r} is in use: another process (or race) is writing to it, "
                     "and holds its .lock; wait until that one has ended, or give"
                 ) from None
-        self._exit.callback(_let_go, lock)
-        with explained(self.path):
+            self._exit.callback(_let_go, lock)
             self._lock_mark = _mark_of(self._lock_file)
 
     def _open(self, mode: str) -> None:
         with explained(self.path):
             self._connection = connection = connect(self._file, mode)
-            self._reader = Reader(self.path, connection)
+            self.reader = Reader(self.path, connection)
             self._exit.callback(connection.close)
             # no WAL, which leaves commits in a second file: this one shall be whole alone
             connection.execute("PRAGMA journal_mode = DELETE")
@@ -131,14 +130,7 @@ class Store:
     @property
     def holds_a_race(self) -> bool:
         """Whether a race has been begun in it."""
-        return self._reader is not None
-
-    @property
-    def reader(self) -> Reader:
-        """Its contents."""
-        if self._reader is None:
-            raise StoreError(f"store {self.path!r}: there is no race in it")
-        return self._reader
+        return self._connection is not None
 
     def begin(self, setup: schema.Setup) -> None:
         """Write the definition of a contest, all or nothing."""
@@ -152,10 +144,10 @@ class Store:
         is_ours = was_begun_here(self.reader.digest)
         # in one transaction: the old ending beside the new budget would look like its end
         self._write([("DELETE FROM settings", ()), ("DELETE FROM ending", ()), *_settings(setup)])
-        self._reader = Reader(self.path, self._connection)
-        _ = self._reader.setup  # kept, whatever becomes of the file
+        self.reader = Reader(self.path, self._connection)
+        _ = self.reader.setup  # kept, whatever becomes of the file
         if is_ours:
-            mark_as_begun(setup, self._reader.digest)
+            mark_as_begun(setup, self.reader.digest)
 
     def reopen(self) -> None:
         """Write that the race goes on, where a deadline had ended its last run."""
@@ -314,11 +306,9 @@ class Store:
             return StoreError(
                 f"{why}: the records are in that file only, of which no copy can be made ({error})"
             )
-        reader = Reader(saved, self._connection)
-        reader.setup = setup
-        return StoreError(
-            f"{why}: a copy of all that was recorded is {saved!r}; go on with {reader.how_to_resume()}"
-        )
+        self.reader.path = saved  # for the advice
+        how = self.reader.how_to_resume()
+        return StoreError(f"{why}: a copy of all that was recorded is {saved!r}; go on with {how}")
 
 
 def _let_go(lock: BaseFileLock) -> None:

@@ -41,7 +41,7 @@ CHANGES = [
     ("candidates", [{"x": x} for x in (0, 2, 1, 3)], re.escape("candidate 1 is {'x': 2}")),
     ("generalize", True, "begun without generalize, which is True here: leave it out, or give"),
     ("instance_order", "shuffled", "without order, which is 'shuffled' here"),
-    ("groups", ["g", "h"], "the race in .* was begun without groups: leave it out, or give"),
+    ("groups", ["g", "h"], "begun without groups, which is .* here: leave it out, or give"),
     ("budget", racer.Budget(evaluations=60, prices=[1.0, 2.0, 1.0, 1.0]), "without prices"),
     ("runtime", racer.Runtime(3.0), "another goal: 'min'; now Runtime"),
 ]
@@ -58,7 +58,7 @@ def test_each_setting_is_named_with_both_values(recorded, stores, name, value, m
 
 def test_what_is_in_force_by_default_is_no_difference(recorded, stores):
     given = {"candidates": stores.POOL, **stores.SETTINGS, "store": recorded.path}
-    again = flat.race(evaluate=stores.evaluate, **given, generalize=False, instance_order="given")
+    again = flat.race(evaluate=stores.evaluate, **given, instance_order="given")
     assert again.best_index == recorded.result.best_index
 
 

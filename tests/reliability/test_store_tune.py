@@ -173,13 +173,13 @@ def test_all_settings_of_a_run_are_recorded(recorded):
 
 
 def test_a_race_and_a_run_are_not_confused(recorded, tmp_path):
-    with pytest.raises(StoreError, match=r"holds a tuning: go on with racer\.tune or"):
+    with pytest.raises(StoreError, match=r"holds a tuning: go on with racer\.resume\(.*, or"):
         racer.race([1, 2], lambda c, i, s: c, budget=20, store=recorded.path)
     with pytest.raises(racer.RacerError, match="tuning, which has no candidates"):
         racer.resume(recorded.path, evaluate, candidates=[1, 2])
     path = tmp_path / "race.db"
     racer.race([1, 2], lambda c, i, s: c, budget=20, seed=1, store=path)
-    with pytest.raises(StoreError, match=r"holds a race: go on with racer\.race or"):
+    with pytest.raises(StoreError, match=r"holds a race: go on with racer\.resume\(.*, or"):
         tune(path)
     with pytest.raises(racer.RacerError, match="holds a race, which has no space"):
         racer.resume(path, evaluate, space=space())
@@ -197,7 +197,7 @@ def test_a_repair_hook_has_to_be_given_again(tmp_path):
     again = racer.resume(path, evaluate, space=space(repair=repair))
     assert content(again) == content(first)
     done = typed("check", path, exits=0)
-    assert "its repair is not in the file: verdicts were not replayed" in done.output
+    assert "its space has a repair hook: verdicts were not replayed" in done.output
     assert "evaluate, space=..)" in done.output
 
 

@@ -87,7 +87,7 @@ class TestRuns:
         assert (table.wins[0, 2], table.wins[:, 1].sum()) == (1, 0)
 
     def test_needs_runs(self):
-        with pytest.raises(ScoresError, match="needs runs"):
+        with pytest.raises(ScoresError, match="needs the scores of folds or runs"):
             win_table([[1.0, 2.0]], local_rope="paired")
 
 

@@ -19,7 +19,7 @@ def test_what_the_file_cannot_hold(tmp_path):
     space = racer.Space({"x": racer.Real(0, 1)}, repair=lambda config: config)
     racer.tune(space, lambda c, i, s: c["x"] + s % 7, budget=60, seed=1, store=path)
     with pytest.raises(
-        StoreError, match=r"its repair is not in the file.*racer.resume\(.*space=\.\."
+        StoreError, match=r"its space has a repair hook.*racer.resume\(.*space=\.\."
     ):
         racer.load(path)
     racer.race([object(), object()], lambda c, i, s: s % 7, budget=20, seed=1, store=tmp_path / "o")

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from racer.comparison.data import Decision, Decisions, LocalRope, OmnibusTest, Posthoc
+    from racer.comparison.data import Decision, Decisions, OmnibusTest, Posthoc
     from racer.comparison.scores import Scores
     from racer.stats.pairs import PairRanks
+    from racer.stats.wins import LocalRope
 
 ALIKE = "As all may be alike, no algorithm is called better than another."
 

@@ -17,7 +17,7 @@ from racer.comparison.methods.base import (
     half_width,
 )
 from racer.comparison.render.tables import DECIMALS
-from racer.errors import ScoresError, SettingError
+from racer.errors import SettingError
 from racer.stats import bradley_terry, plackett_luce, win_table
 from racer.stats._sampling.summary import highest_density, logistic
 from racer.stats.bradley_terry_model import strengths_of_votes
@@ -90,11 +90,6 @@ def by_bradley_terry(scores: Scores, settings: Settings) -> Analysis:
     if settings.local_rope is None:
         table = win_table(scores.costs, names=names)
     else:
-        if scores.n_folds < 2:
-            raise ScoresError(
-                f"local_rope={settings.local_rope!r} needs the scores of folds: name their column, "
-                "fold=.., or leave out local_rope"
-            )
         table = win_table(scores.runs, names=names, local_rope=settings.local_rope)
         ties = int(table.ties.sum()) // 2  # either way round
         tied = ties, int(table.wins.sum()) + ties
