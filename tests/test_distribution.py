@@ -45,18 +45,6 @@ def test_no_file_calls_the_distribution_by_its_old_name():
     assert found == []
 
 
-@pytest.mark.parametrize(
-    "stray",
-    [
-        *("pip install racer", "pip install -U 'racer[plot]'", 'pip install "racer"'),
-        *("racer[optuna]>=0.1", r"match='racer\[plot\]'", "- racer[test,plot]"),
-        *("racer>=0.1", "racer == 1.0", "https://pypi.org/project/racer"),
-    ],
-)
-def test_the_old_name_is_recognised(stray):
-    assert STRAY.search(stray)
-
-
 def test_what_is_cited_is_this_version():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ layout "constrained" makes room for the legends and notes beside them.
 """
 
 from racer._entry import public_room
-from racer.plots.candidates import bars, boxes, courses
+from racer.plots.candidates import bars, boxes
 from racer.plots.critical_difference import critical_difference
 from racer.plots.fronts import front
 from racer.plots.pairs import intervals, matrix
@@ -19,7 +19,6 @@ from racer.plots.tuning import parallel, quality, sampling
 __all__ = [
     "bars",
     "boxes",
-    "courses",
     "critical_difference",
     "evolution",
     "front",

@@ -1,4 +1,4 @@
-"""Candidates side by side: courses over the blocks, boxes of values, bars."""
+"""Candidates side by side: boxes of values, bars."""
 
 from __future__ import annotations
 
@@ -10,18 +10,13 @@ from racer.plots._canvas import (
     BLACK,
     COLOURS,
     GREY,
-    MARKERS,
     VERMILION,
     axes,
     beside,
-    curves,
     empty,
-    entry,
-    legend_beside,
     name_rows,
     plain,
     shortened,
-    whole_ticks,
 )
 
 if TYPE_CHECKING:
@@ -30,60 +25,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-_LINES = 8  # candidates with a colour of their own
 _BOXED = 8  # values; of fewer a box would show more than there is
 _LARGEST = 1e300  # size of a value: beside the largest float Matplotlib has no room for ticks
-
-
-def courses(
-    values: ArrayLike,
-    order: Sequence[int],
-    names: Sequence[str],
-    caption: str,
-    *,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw a line per candidate over the blocks: the first of `order` in colours, others grey.
-
-    Parameters
-    ----------
-    values : array_like, shape (blocks, m)
-        NaN where a candidate was out.
-    order : sequence of int, length m
-        Best first.
-    names : sequence of str, length m
-    caption : str
-        Label of the values.
-    ax : matplotlib Axes, optional
-
-    Examples
-    --------
-    >>> ax = courses([[0, 1], [0.5, 0.5]], [0, 1], ["a", "b"], "mean rank")
-    >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['a', 'b']
-    """
-    table = np.asarray(values, dtype=np.float64)
-    ax = axes(ax, 7.2, 4.2)
-    x = np.arange(1, len(table) + 1)
-    many = len(order) > 100
-    for candidate in reversed(order[_LINES:]):
-        ax.plot(x, table[:, candidate], color="#BBBBBB", linewidth=0.7, rasterized=many)
-    lines = []
-    for place, candidate in reversed(list(enumerate(order[:_LINES]))):
-        lines += ax.plot(
-            x,
-            table[:, candidate],
-            color=COLOURS[place],
-            linewidth=2.2 if place == 0 else 1.3,
-            marker=MARKERS[place % len(MARKERS)],
-            markersize=4,
-            markevery=max(len(table) // 12, 1),
-            label=entry(shortened(names[candidate])),
-        )
-    legend_beside(ax, "best first" + ("" if len(order) <= _LINES else "; others grey"), lines)
-    curves(ax, "run", caption)
-    whole_ticks(ax)
-    return ax
 
 
 def boxes(

@@ -169,9 +169,8 @@ class GateResult(Displayed):
         )
         if self.failures:
             item, why = next(iter(self.failures.items()))
-            every = "All items seen" if len(self.failures) == self.evaluations else ""
-            failed = every or counted(len(self.failures), "item")
-            notes += f" {failed} failed, and count as the worst score; the first, {item}: {shorten(why, 200)}."
+            failed = f"{counted(len(self.failures), 'item')} failed, and count as the worst score"
+            notes += f" {failed}; the first, {item}: {shorten(why, 200)}."
         if self.bounds is None:
             notes += " No bounds of the scores: decided by signs and by means (t, approximate)."
         return [said, Grid.of(head, [(self.metric, *shown, ends)], "score"), notes]

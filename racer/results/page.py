@@ -168,12 +168,7 @@ def race_sections(result: Result) -> list[Section]:
         "The mean rank of each candidate so far (dark: among the best of those still in), and the "
         "run after which it was eliminated. The best and the survivors stand at the top."
     )
-    pieces: list[Piece] = [
-        drawing(result, "race", words),
-        *_eliminations(result),
-        drawing(result, "ranks", "Mean rank so far, of those still in."),
-    ]
-    race = Section("The race", tuple(pieces))
+    race = Section("The race", (drawing(result, "race", words), *_eliminations(result)))
     return [race, _survivor_section(result)]
 
 

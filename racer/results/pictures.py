@@ -12,9 +12,8 @@ import numpy as np
 from racer._checks import counted
 from racer._numerics import as_costs, mean_of, shown_probability
 from racer.errors import SettingError
-from racer.plots import bars, boxes, courses, front, parallel, quality, race, sampling
+from racer.plots import bars, boxes, front, parallel, quality, race, sampling
 from racer.plots._canvas import empty, require, shortened
-from racer.plots.race import mean_so_far
 from racer.results.summary import why
 from racer.space.numeric import Bounded
 from racer.stats.ranks import ranks_of
@@ -101,7 +100,6 @@ def _front(result: Result, ax: Axes | None) -> Axes:
 def survivor_pictures(result: Result) -> dict[str, Draw]:
     """Return the pictures of a race or a tuning that are of candidates side by side."""
     return {
-        "ranks": partial(_ranks, result),
         "posterior": partial(_posterior, result),
         "costs": partial(_costs, result),
     }
@@ -160,14 +158,6 @@ def _race(result: Result, ax: Axes | None) -> Axes:
 
 def _labels(result: Result, candidates: Iterable[int]) -> list[str]:
     return [label(result, candidate) for candidate in candidates]
-
-
-def _ranks(result: Result, ax: Axes | None) -> Axes:
-    _, parts = parts_better(result)
-    so_far = mean_so_far(parts)
-    caption = "mean rank so far (0 first, 1 last)"
-    labels = _labels(result, range(len(result.configs)))
-    return courses(so_far, final_order(result), labels, caption, ax=ax)
 
 
 def _posterior(result: Result, ax: Axes | None) -> Axes:

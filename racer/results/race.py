@@ -168,10 +168,10 @@ class RaceResult(Result):
 
         Parameters
         ----------
-        kind : {"race", "ranks", "posterior", "costs", "front"}, optional
-            The place of each candidate on each block, and all eliminations (the default); mean
-            ranks so far; P(best); values on common blocks; with several metrics, the candidates by
-            them, and the front (the default of a race to the front).
+        kind : {"race", "posterior", "costs", "front"}, optional
+            The mean rank of each candidate so far, and all eliminations (the default); P(best);
+            values on common blocks; with several metrics, the candidates by them, and the front
+            (the default of a race to the front).
         ax : matplotlib Axes, optional
             By default on a figure of its own: ``.plot().figure.savefig("picture.png")``.
 

@@ -149,8 +149,7 @@ def _population(result: Result) -> str:
     if of_others:
         return f"This is about {unit}s like these {n}. For these alone: {setting}."
     which = f"these {n} {unit}s" if n > 1 else f"this one {unit}"
-    by_default = rules.generalize is None and stream.length is None
-    if 1 < n < LEAST_OF_OTHERS and by_default and setting.startswith("Instances"):
+    if 1 < n < LEAST_OF_OTHERS and {rules.generalize, stream.length} == {None}:
         which += f", as they are fewer than {LEAST_OF_OTHERS}"
     return f"This is about {which}. For others like {'them' if n > 1 else 'it'}: {setting}."
 
@@ -174,8 +173,7 @@ def _gone_rivals(result: Result) -> str:
     listed = shortened([f"#{e.candidate}" for e in gone], _MOST)
     listed += " was eliminated" if len(gone) == 1 else " were eliminated"
     if not agrees_with_posterior(result.rules.decider):
-        may_be = "it may" if len(gone) == 1 else "they may"
-        return f"{listed} by the rule of {name_of(result.rules.decider)}; by P(best) {may_be} be the best."
+        return f"{listed} by the rule of {name_of(result.rules.decider)}, which is not P(best)."
     if all(e.reason == "indistinguishable" for e in gone):
         return f"{listed} beside another that is as good."
     return f"{listed} earlier; given all outcomes, {'it is' if len(gone) == 1 else 'they are'} not ruled out."

@@ -295,11 +295,11 @@ class TuneResult(Result):
 
         Parameters
         ----------
-        kind : {"quality", "sampling", "parallel", "importance", "test", "ranks", "posterior", "costs", "front"}, optional
+        kind : {"quality", "sampling", "parallel", "importance", "test", "posterior", "costs", "front"}, optional
             How far the leader of each race was behind the final best (the default, unless a front
             is searched); values sampled of each parameter, race by race; the elites in parallel
-            coordinates; which parameters mattered; the elites' values on held-out instances; mean
-            ranks so far, P(best) and values on common blocks; the candidates by several metrics.
+            coordinates; which parameters mattered; the elites' values on held-out instances;
+            P(best) and values on common blocks; the candidates by several metrics.
         ax : matplotlib Axes, optional
             By default on a figure of its own: ``.plot().figure.savefig("picture.png")``.
 

@@ -23,6 +23,7 @@ seed = 1                      # repeats the run
 # initial = "initial.txt"     # more configurations to begin with: a table, NA for absent
 # n_jobs = -1                 # evaluations at a time; -1: one for each core
 # timeout = 60                # seconds that an evaluation may take
+# runtime = {limit = 60}      # the cost is run time; with reads = "nothing" it is measured
 # deterministic = true        # the program ignores its seed
 # decider = "f-race"          # what eliminates configurations
 # protocol = "irace"          # for target runners of irace; also aclib, paramils, smac
@@ -88,16 +89,6 @@ for step in range(1, given.steps):
 print(best)
 '''
 
-_SHELL = """\
-#!/bin/sh
-# The same in a shell, for a program of yours: set command to ["./runner.sh", ..] in scenario.toml.
-# Standard output must be the cost and nothing else; exec, so that time limits reach the program.
-instance=$1
-seed=$2
-shift 2
-exec ./solver --seed "$seed" "$@" "$instance"
-"""
-
 _HELD_OUT = ("1.5 0.5 -1.0", "-2.0 3.0 0.5", "4.0 -1.5 2.5", "0.0 -4.0 -2.0", "-3.0 -0.5 3.5")
 _CENTRES = ("0.5 -1.0 2.0", "3.0 1.5 -2.5", "-4.0 0.0 1.0", "2.0 2.0 -3.0", "1.0 -3.5 4.0")
 
@@ -106,7 +97,6 @@ SKELETON: Mapping[str, str] = {
     "parameters.txt": _PARAMETERS,
     "default.txt": _DEFAULT,
     "runner.py": _PYTHON,
-    "runner.sh": _SHELL,
     **{f"instances/{number}.txt": f"{at}\n" for number, at in enumerate(_CENTRES, start=1)},
     **{f"held-out/{number}.txt": f"{at}\n" for number, at in enumerate(_HELD_OUT, start=1)},
 }

@@ -95,9 +95,7 @@ def load_record(store: str | PathLike[str]) -> StoredResult:
                 f"use {reader.how_to_resume()}"
             )
         settings = seen_settings(reader, setup)
-        result = restored(reader)
-        if result is None:
-            result = replayed(reader)
+        result = restored(reader) or replayed(reader)
         names = ("racer", "evaluate", "command", "retries", "timeout", "memory")
         how = {name: settings[name] for name in names if name in settings}
         how |= {"workers": _n_workers(reader, settings), "store": reader.path}

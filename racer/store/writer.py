@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from filelock import FileLock, Timeout
 
 from racer._files import as_path, written
-from racer.errors import StoreError, warn
+from racer.errors import ObjectiveError, StoreError, warn
 from racer.evaluate.command.process import DeferredSignals
 from racer.store import schema
 from racer.store.jsonable import dumps
@@ -97,8 +97,12 @@ class Store:
         return self
 
     def __exit__(self, *error: object) -> None:
-        with self._exit, suppress(*[StoreError] if any(error) else []):
+        with self._exit, suppress(*[StoreError, OSError] if any(error) else []):
             self.flush()
+            if isinstance(error[1], ObjectiveError) and self.holds_a_race and not self._head[0]:
+                # once mended, evaluate may take other settings, which this file would refuse
+                self._connection.close()
+                os.unlink(self._file)  # noqa: PTH108
         self._connection = None
 
     def _lock(self) -> None:

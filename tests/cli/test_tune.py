@@ -278,7 +278,7 @@ def test_a_tuning_without_success_codes_stops_at_the_first_block(folder):
     advice = "if exit code 10 is a success, set success_codes = [10, 20] (--success-codes 10,20)"
     assert f"each time with the same exit code ({advice}), first: the program" in done.stderr
     assert "racer check-scenario shows a few evaluations" in done.stderr
-    assert racer.load("racer.db").evaluations == 0
+    assert not Path("racer.db").exists()
     assert advice in said("check-scenario").stdout
     text = (folder / "solver").read_text().replace("exit 10", 'case "$1" in *9) exit 3; esac')
     (folder / "solver").write_text(text)  # one fails, others succeed

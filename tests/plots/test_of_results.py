@@ -60,7 +60,7 @@ def assert_legible(ax):
 
 
 @pytest.mark.parametrize("m", [3, 60])
-@pytest.mark.parametrize("kind", ["race", "ranks", "posterior", "costs"])
+@pytest.mark.parametrize("kind", ["race", "posterior", "costs"])
 def test_races_of_few_and_many_with_long_names(m, kind):
     assert_legible(race(m).plot(kind))
 
@@ -81,8 +81,6 @@ def test_the_best_is_drawn_first_also_if_it_was_eliminated():
     assert result.leaders == (best, other)
     costs = [text.get_text().split()[0] for text in result.plot("costs").get_yticklabels()]
     assert costs[:2] == [f"#{best}", f"#{other}"]
-    ranks = [t.get_text().split()[0] for t in result.plot("ranks").get_legend().get_texts()]
-    assert ranks[:2] == [f"#{best}", f"#{other}"]
 
 
 @pytest.mark.parametrize(("n", "words"), [(1, "on 1 run that"), (2, "on the 2 runs that")])
@@ -93,9 +91,7 @@ def test_the_number_of_common_blocks(n, words):
     assert "cap" not in caption
 
 
-@pytest.mark.parametrize(
-    "kind", ["quality", "sampling", "parallel", "test", "ranks", "posterior", "costs"]
-)
+@pytest.mark.parametrize("kind", ["quality", "sampling", "parallel", "test", "posterior", "costs"])
 def test_a_tuning(tuning, kind):
     drawn = tuning.plot(kind)
     assert_legible(drawn.axes[0] if kind == "sampling" else drawn)
@@ -178,7 +174,7 @@ def test_no_best_no_quality():
 
 
 def test_an_unknown_picture_is_refused():
-    with pytest.raises(racer.SettingError, match="give one of race, ranks, posterior, costs"):
+    with pytest.raises(racer.SettingError, match="give one of race, posterior, costs"):
         race(3).plot("rank")
 
 

@@ -284,7 +284,6 @@ SCALES = [("x", (0, 1), "ab"), ("y", (0, 1), "ab")]
             lambda: plots.race([[0, np.inf]], [0, 1], "ab", [(1, 0, "_$1", "_$1")]),
             ["failed", r"_\$1"],
         ),
-        (lambda: plots.courses([[0, 1]], [0, 1], ["_a", ""], "rank"), ["_a", " "]),
         (lambda: plots.parallel([[0, 1]] * 2, SCALES, ["_a", "b"]), ["_a", "b"]),
     ],
 )
@@ -356,7 +355,6 @@ def test_long_names_leave_the_plane_of_a_front_wide(n_places):
     "draw",
     [
         lambda names: plots.race([[0, 1]], [0, 1], names, [(1, 0, names[0], names[0])]),
-        lambda names: plots.courses([[0, 1]], [0, 1], names, names[0]),
         lambda names: plots.boxes([[1], [2]], names, "value"),
         lambda names: plots.bars([1, 2], names, "value", notes=names),
         lambda names: plots.parallel([[0, 1]] * 2, [(n, (0, 1), names) for n in names], names),
