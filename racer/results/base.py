@@ -257,6 +257,11 @@ class Result(AnyResult, ABC):
         told = {c: self.held_out.of(c).values() for c in self.leaders}
         return {c: sum(outcome.value is None for outcome in known) for c, known in told.items()}
 
+    def _label(self, candidate: int) -> str:
+        """Return how a candidate is called: its number, and itself if it is a name."""
+        config = self.configs[candidate]
+        return f"#{candidate} {config}" if isinstance(config, str) else f"#{candidate}"
+
     def config(self, candidate: int) -> Any:
         """Return the configuration of a candidate; CandidateError if there is none."""
         return self.configs[self._checked(candidate)]

@@ -99,7 +99,7 @@ def front_grid(result: Result, most: int | None = None) -> Grid:
     failed = {c: result._run_times(c).failed for c in order}
     chosen, is_known = order[:most], result._has_evidence
     columns: list[tuple[str, Sequence[object]]] = [
-        ("candidate", [f"#{c}" for c in chosen]),
+        ("candidate", [result._label(c) for c in chosen]),
         ("P(front)", [shown_probability(chances[c], 2) if is_known else "-" for c in chosen]),
     ]
     for name in metrics.tables:

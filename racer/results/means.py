@@ -94,7 +94,7 @@ def means_section(result: Result, most: int | None = _MOST) -> Section:
     found, best = mean_scores(result), result.best_index
     shown = found[:most]
     columns: list[tuple[str, Sequence[object]]] = [
-        ("candidate", [f"#{row['candidate']}" for row in shown]),
+        ("candidate", [result._label(row["candidate"]) for row in shown]),
         ("items" if result.stream.groups is None else "groups", [row["items"] for row in shown]),
         ("mean", [number(row["mean"], 3) for row in shown]),
         ("interval", [_span(row, "") for row in shown]),

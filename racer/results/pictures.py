@@ -114,12 +114,6 @@ def drawn(pictures: Mapping[str, Draw], kind: str | None, ax: Axes | None) -> An
     return pictures[chosen](ax)
 
 
-def label(result: Result, candidate: int) -> str:
-    """Return how a candidate is called in pictures: its number, and itself if it is a name."""
-    config = result.config(candidate)
-    return f"#{candidate} {config}" if isinstance(config, str) else f"#{candidate}"
-
-
 def final_order(result: Result) -> list[int]:
     """Return all candidates: the best, other survivors, then the last eliminated first."""
     gone = result.eliminations["candidate"].tolist()[::-1]
@@ -157,7 +151,7 @@ def _race(result: Result, ax: Axes | None) -> Axes:
 
 
 def _labels(result: Result, candidates: Iterable[int]) -> list[str]:
-    return [label(result, candidate) for candidate in candidates]
+    return [result._label(candidate) for candidate in candidates]
 
 
 def _posterior(result: Result, ax: Axes | None) -> Axes:

@@ -258,7 +258,7 @@ def survivors(result: Result, most: int | None = None) -> Grid:
     runs = counted(n_common, f"common {result._words.run}")
     has_failed = runtime is None and any(result._run_times(c).failed for c in leaders)
     columns: list[tuple[str, Sequence[object]]] = [
-        ("candidate", [f"#{c}, eliminated" if c in gone else f"#{c}" for c in chosen]),
+        ("candidate", [f"{result._label(c)}{', eliminated' * (c in gone)}" for c in chosen]),
         ("P(best)", [_chance_of(result, c) for c in chosen]),
         (
             f"{value} on {runs}{', failures imputed' * has_failed}",

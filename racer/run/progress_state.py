@@ -246,7 +246,7 @@ class ProgressState:
             where = f"{self._where()}{f', {within}' * (work.told < work.asked)}"
             left = f"{self.left} of {self.candidates} candidates left"
             within = f"{left}, {self._held_out() or where}"
-        parts = [f"{self._spent()} {self.of.words.evaluation}s: {within}"]
+        parts = [f"{self._spent(f' {self.of.words.evaluation}s')}: {within}"]
         if best != "-":
             parts.append(f"{label}{self._mean_of(None if self.front else self.mean)} {best}")
         if work.failures:
@@ -310,17 +310,16 @@ class ProgressState:
         configs: Sequence[Any] = () if self._contest is None else self._contest.configs
         return f"{in_line(configs[candidate])} (#{candidate})" if configs else f"#{candidate}"
 
-    def _spent(self) -> str:
+    def _spent(self, unit: str = "") -> str:
         budget, work = self.of.budget, self.work
-        used = f"{work.evaluations}"
-        if budget is not None and budget.evaluations is not None:
-            used += f" of {budget.evaluations}"
-        elif budget is not None and budget.seconds is not None:
+        limit = None if budget is None else budget.evaluations
+        used = f"{work.evaluations}{'' if limit is None else f' of {limit}'}{unit}"
+        if limit is None and budget is not None and budget.seconds is not None:
             used += f" ({work.seconds:.4g} of {budget.seconds:g} s)"
         if budget is None or work.spent is None:
             return used
-        limit = "" if budget.spend is None else f" of {budget.spend:g}"
-        return f"{used} ({work.spent:.4g}{limit} spent)"
+        money = "" if budget.spend is None else f" of {budget.spend:g}"
+        return f"{used} ({work.spent:.4g}{money} spent)"
 
 
 def readable(seconds: float) -> str:
