@@ -72,3 +72,13 @@ def test_with_each_instance_used_once_it_may_be_about_others():
 def test_what_cannot_be_is_refused(instances, given, message):
     with pytest.raises(racer.SettingError, match=message):
         racer.race([1, 2], evaluate, racer.Instances(instances, generalize=given), budget=40)
+
+
+def test_items_that_are_found_to_repeat_are_told_of_as_those_that_are_said_to():
+    table, how = np.random.default_rng(1).random((30, 3)), {"seed": 1, "budget": 300}
+    items = racer.Instances(range(30), deterministic=True)
+    said = racer.race(range(3), lambda c, i, s: table[i, c], items, **how)
+    with pytest.warns(racer.RacerWarning, match="seems to ignore its seed"):
+        found = racer.race(range(3), lambda c, i, s: table[i, c], range(30), **how)
+    assert found.verdict == said.verdict
+    assert "these 30 instances" in said.verdict[-1]
