@@ -107,7 +107,7 @@ def means_section(result: Result, most: int | None = _MOST) -> Section:
     grid = Grid.of_columns(columns, left="candidate", n_more=len(found) - len(shown))
     note = f"{100 * _level(result):g} % intervals, valid together and at any time."
     gone = {drop.candidate for drop in result._eliminations}.difference([best])
-    left = [row for row in shown if row["candidate"] in gone]
+    left = [row for row in shown if row["candidate"] in gone and "difference" in row]
     if any(row["difference_low"] <= 0.0 <= row["difference_high"] for row in left):
         # the test averages e-values over all opponents; an interval is of one pair
         note += " A candidate leaves by all of its comparisons together: its interval may hold 0."

@@ -80,7 +80,7 @@ def test_signed_ranks(runs, maximize, zeros):
 @given(tables(), st.sampled_from(["paired", "unpaired"]))
 def test_local_ropes_only_add_ties(runs, kind):
     if runs.shape[1] == 1:
-        with pytest.raises(ScoresError, match="needs runs"):
+        with pytest.raises(ScoresError, match="needs the scores of folds or runs"):
             win_table(runs, local_rope=kind)
         return
     plain, local = win_table(runs), win_table(runs, local_rope=kind)
