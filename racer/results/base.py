@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from racer._checks import did_you_mean, is_whole, no_attribute
@@ -258,9 +259,10 @@ class Result(AnyResult, ABC):
         return {c: sum(outcome.value is None for outcome in known) for c, known in told.items()}
 
     def _label(self, candidate: int) -> str:
-        """Return how a candidate is called: its number, and itself if it is a name."""
+        """Return how a candidate is called: its number, and itself, or its beginning, if a text."""
         config = self.configs[candidate]
-        return f"#{candidate} {config}" if isinstance(config, str) else f"#{candidate}"
+        text = shorten(config, 24, placeholder=" ..") if isinstance(config, str) else ""
+        return f"#{candidate} {text}".rstrip()
 
     def config(self, candidate: int) -> Any:
         """Return the configuration of a candidate; CandidateError if there is none."""

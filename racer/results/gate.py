@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from textwrap import shorten
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -170,7 +169,7 @@ class GateResult(Displayed):
         if self.failures:
             item, why = next(iter(self.failures.items()))
             failed = f"{counted(len(self.failures), 'item')} failed, and count as the worst score"
-            notes += f" {failed}; the first, {item}: {shorten(why, 200)}."
+            notes += f" {failed}; the first, {item}: {' '.join(why.split())[:200]}."
         if self.bounds is None:
             notes += " No bounds of the scores: decided by signs and by means (t, approximate)."
         return [said, Grid.of(head, [(self.metric, *shown, ends)], "score"), notes]

@@ -250,7 +250,7 @@ def survivors(result: Result, most: int | None = None) -> Grid:
     n_common, means = result._common_means
     for c in {*leaders}.difference(result.leaders):
         n, found = means_with_failures(result.known, (*result.leaders, c))
-        means = {**means, c: found[c]} if n == n_common else means
+        means = {**found, **means} if n == n_common else means
     times, tests = [result._run_times(c) for c in chosen], result.test_means
     tables = {} if metrics is None else metrics.tables
     tables_tested = {} if metrics is None else metrics.held_out(result.held_out)
@@ -282,7 +282,11 @@ def survivors(result: Result, most: int | None = None) -> Grid:
     if has_failed_tests:
         columns.append(("held-out failed", [result.test_failures.get(c, 0) for c in chosen]))
     rest = [f"#{c}" for c in chosen if c not in result.leaders]
-    note = f"No {result._survivor_label}, but perhaps the best: {', '.join(rest)}." if rest else ""
+    note = (
+        f"Not among the {result._survivor_label}, but perhaps the best: {', '.join(rest)}."
+        if rest
+        else ""
+    )
     return Grid.of_columns(columns, "candidate", note, n_more=len(leaders) - len(chosen))
 
 

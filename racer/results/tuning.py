@@ -204,19 +204,6 @@ class TuneResult(Result):
             some.remove(other)  # it may seem better, but failed where the leader did not
         return tuple(some)
 
-    def lineage(self, candidate: int) -> tuple[int, ...]:
-        """Return a candidate, its parent around which it was sampled, and so on back.
-
-        Raises
-        ------
-        CandidateError
-            There is no such candidate.
-        """
-        line = [self._checked(candidate)]
-        while (parent := self.origins[line[-1]].parent) is not None:
-            line.append(parent)
-        return tuple(line)
-
     @property
     def indistinguishable(self) -> tuple[int, ...]:
         """The elites that are not told from the best, and the best."""

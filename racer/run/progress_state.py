@@ -173,7 +173,7 @@ class ProgressState:
             if self._contest is not None and not self._contest.rules.is_front:
                 result = self._contest.result()  # it is chosen at the end
                 self.best = result.best_index
-                self.mean = None if self.best is None else result.mean(self.best)
+                self.mean = None if self.best is None else result.known.mean(self.best)
 
     def _lead(self, event: BlockCompleted) -> None:
         """Take the best mean so far, while the decider names no best: not in a race to the front."""

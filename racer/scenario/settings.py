@@ -125,7 +125,7 @@ SETTINGS: Mapping[str, Setting] = {
     "order": Setting("text", "Order of the instances.", get_args(InstanceOrder)),
     "runtime": Setting(
         "runtime",
-        "The cost is run time: its limit in seconds, or limit=60,par=10 (decider bayesian-friedman).",
+        "The cost is run time: its limit in seconds, or a table with limit, slack, par, utility.",
     ),
     "timeout": Setting("number", "Seconds that an evaluation may take.", least=0),
     "memory": Setting("whole", "Bytes that an evaluation may use.", least=1),

@@ -204,8 +204,10 @@ def shown_apart(*encoded: Any) -> list[str]:
         return texts
     alike = len(os.path.commonprefix(texts))  # noqa: RUF071  (of letters)
     first = max(alike - _LONGEST_SHOWN // 4, 0)
-    last = first + _LONGEST_SHOWN
-    return [f"{'..' * (first > 0)}{text[first:last]}{'..' * (len(text) > last)}" for text in texts]
+    last, begun = first + _LONGEST_SHOWN, texts[0].rfind("{", 0, alike)
+    of = texts[0][begun : begun + 24] if 0 <= begun < first else ""  # which part it is in
+    head = f"{of}.." * (first > 0)
+    return [f"{head}{text[first:last]}{'..' * (len(text) > last)}" for text in texts]
 
 
 def _whole(encoded: Any) -> str:

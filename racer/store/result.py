@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from racer.core.contest import Contest
-    from racer.core.rules import Rules
     from racer.store.reader import Reader
 
 __all__ = ["LEAST", "content_of", "is_result_of", "result_in"]
@@ -65,8 +64,10 @@ def content_of(result: Any) -> str | None:
     """Return the text of a result; None if it is small, or JSON cannot hold it."""
     if not isinstance(result, Result) or result.evaluations < LEAST:
         return None
-    if not _are_as_recorded(result.rules):
-        return None
+    rules = result.rules
+    special = (rules.runtime, rules.metric_names, rules.prices)
+    if rules.needs_spend or any(setting is not None for setting in special):
+        return None  # other outcomes than those recorded
     content: dict[str, Any] = {
         "racer": VERSION,
         **{name: getattr(result, name) for name in _VALUES},
@@ -103,12 +104,6 @@ def is_result_of(reader: Reader, result: Any) -> bool:
             return True
         return content_of(result) == reader.result
     return False
-
-
-def _are_as_recorded(rules: Rules) -> bool:
-    """Return True if a result's outcomes are as recorded, whatever they are."""
-    special = (rules.runtime, rules.metric_names, rules.prices)
-    return not rules.needs_spend and all(setting is None for setting in special)
 
 
 def _of_table(table: Table) -> dict[str, Any]:

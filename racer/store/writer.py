@@ -65,6 +65,7 @@ class Store:
         self._exit = ExitStack()
         self.reader: Reader  # its contents, once a race has begun
         self._connection: Any = None
+        self._is_new = False  # begun by this run
         self._unwritten: list[Statement] = []
         self._is_due_at, self._unwritten_seconds = 0.0, 0.0
         self._head = self._written = (0, 0)  # outcomes, and the checksum of the last one
@@ -99,8 +100,9 @@ class Store:
     def __exit__(self, *error: object) -> None:
         with self._exit, suppress(*[StoreError, OSError] if any(error) else []):
             self.flush()
-            if isinstance(error[1], ObjectiveError) and self.holds_a_race and not self._head[0]:
+            if isinstance(error[1], ObjectiveError) and self._is_new and not self._head[0]:
                 # once mended, evaluate may take other settings, which this file would refuse
+                self._stop_if_changed()
                 self._connection.close()
                 os.unlink(self._file)  # noqa: PTH108
         self._connection = None
@@ -121,6 +123,7 @@ class Store:
     def _open(self, mode: str) -> None:
         with explained(self.path):
             self._connection = connection = connect(self._file, mode)
+            self._is_new = mode == "rwc"
             self.reader = Reader(self.path, connection)
             self._exit.callback(connection.close)
             # no WAL, which leaves commits in a second file: this one shall be whole alone

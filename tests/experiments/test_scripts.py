@@ -11,7 +11,6 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
-from processes import python
 
 from experiments.commands import bench, study
 
@@ -60,23 +59,6 @@ def test_every_command_answers_help(command):
     script = ROOT / "scripts" / command[0]
     for option in re.findall(r"--\w+", script.read_text(encoding="utf-8")):
         assert option in answer.output
-
-
-@pytest.mark.parametrize("script", GROUPS)
-def test_help_imports_no_study(script):
-    code = (
-        f"import runpy, sys; sys.argv = [{script!r}, '--help']\n"
-        f"try: runpy.run_path('scripts/{script}', run_name='__main__')\n"
-        "except SystemExit: print([name for name in sys.modules if 'experiments.' in name])"
-    )
-    done = python("-c", code, cwd=ROOT)
-    assert done.stdout.splitlines()[-1] == "['experiments.commands']"
-
-
-def test_a_wrong_name_is_refused_with_the_nearest():
-    answer = invoke("bench.py", "engin")
-    assert answer.exit_code == 2
-    assert "there is no 'engin'; did you mean 'engine'?" in answer.output
 
 
 def test_a_script_needs_racer_installed_but_not_the_clone(tmp_path):

@@ -56,7 +56,7 @@ def test_each_setting_is_named_with_both_values(recorded, stores, name, value, m
     assert Path(recorded.path).read_bytes() == before
 
 
-def test_what_is_in_force_by_default_is_no_difference(recorded, stores):
+def test_orders_in_force_by_default_are_no_difference(recorded, stores):
     given = {"candidates": stores.POOL, **stores.SETTINGS, "store": recorded.path}
     again = flat.race(evaluate=stores.evaluate, **given, instance_order="given")
     assert again.best_index == recorded.result.best_index

@@ -313,3 +313,10 @@ def test_candidates_that_left_as_good_as_another_are_named_beside_the_set():
     found = racer.race([1, 2, 3, 4], lambda c, i, seed: c // 4, budget=400, seed=1)
     assert found.credible_set == (0, 1, 2)
     assert "#1, #2 were eliminated beside another that is as good." in found.verdict
+
+
+def test_a_long_text_is_named_by_its_beginning():
+    prompts = [f"You are careful. {'Think. ' * 90}{i}" for i in range(4)]
+    given = {"goal": "max", "decider": "mean", "budget": 60, "seed": 1}
+    result = racer.race(prompts, lambda c, i: float(i % 4 < int(c[-1])), range(30), **given)
+    assert len(str(result).splitlines()) < 60

@@ -6,10 +6,22 @@ import re
 import sys
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from racer import CandidateError, Ended, Instances, Integer, Outcome, Runtime, Space, Tuner, tune
+from racer import (
+    CandidateError,
+    Ended,
+    Instances,
+    Integer,
+    Outcome,
+    Real,
+    Runtime,
+    Space,
+    Tuner,
+    tune,
+)
 from racer.render.sections import value_shown
 from racer.results.page import race_table
 from racer.tuner import RaceCompleted
@@ -59,7 +71,7 @@ def test_configurations_have_one_row_per_candidate(result):
     assert frame["parent"].dtype == "Int64"
     parents = frame["parent"].dropna()
     assert not parents.empty
-    assert all(result.lineage(c)[1] == parent for c, parent in parents.items())
+    assert all(result.origins[c].parent == parent for c, parent in parents.items())
 
 
 @pytest.mark.parametrize("ended", [Ended.BUDGET, Ended.DEADLINE, Ended.INTERRUPTED])
@@ -117,7 +129,7 @@ def test_where_all_failed_there_is_no_best_and_the_frames_say_why(tuning):
 
 @pytest.mark.parametrize("candidate", [-1, 10**6, 1.0, None, True])
 def test_a_candidate_that_is_none_is_refused(result, candidate):
-    for ask in (result.config, result.mean, result.lineage):
+    for ask in (result.config, result.mean):
         with pytest.raises(CandidateError, match=f"candidate {candidate!r}: give a number from 0"):
             ask(candidate)
 
@@ -204,3 +216,15 @@ def test_a_failure_on_any_seed_counts_for_its_instance():
     # the bound holds with equality: so few failures are as improbable as one in twenty
     p = found.at_most
     assert (1.0 - p) ** 3 + 3 * p * (1.0 - p) ** 2 == pytest.approx(0.05)
+
+
+def test_elites_that_share_nothing_solved_are_printed():
+    rng = np.random.default_rng(29)
+    tuner = Tuner.of(Space({"x": Real(0, 1)}), range(6), budget=200, seed=29)
+    for _ in range(60):
+        for cell in tuner.ask():
+            failed = rng.random() < 0.3
+            value = None if failed else cell.config["x"] + cell.seed % 97 / 97
+            tuner.tell(cell, Outcome("failed" if failed else "ok", value))
+        result = tuner.result()
+        assert result.best_index is None or f"#{result.best_index} " in str(result)

@@ -70,8 +70,6 @@ def assert_sound(result, space, instances, *, deterministic, budget):
     assert set(result.indistinguishable) <= {*result.elites, result.best_index}
     assert len(result.configurations) == len(result.configs)
     assert len(result.races) == len(result.completed_races)
-    for candidate in result.elites:
-        assert result.lineage(candidate)[0] == candidate
 
 
 @SET_ASIDE
@@ -342,7 +340,10 @@ def test_only_initial_candidates_when_they_use_the_first_race_up(tuning, in_seri
 
 def test_a_good_initial_candidate_is_found_again(tuning):
     result, _ = run(tuning, tuning.reals(5), initial=[{f"x{i}": 0.0 for i in range(5)}], budget=400)
-    assert result.lineage(result.best_index)[-1] == 0
+    candidate = result.best_index
+    while (parent := result.origins[candidate].parent) is not None:
+        candidate = parent
+    assert candidate == 0
 
 
 def test_a_small_space_is_drawn_once_and_raced_to_the_end(tuning):
@@ -550,9 +551,6 @@ def test_parents_are_older_elites(tuning):
     for candidate, origin in children:
         assert origin.parent < candidate
         assert origin.parent in result.completed_races[origin.race - 1].elites
-        line = result.lineage(candidate)
-        assert line[:2] == (candidate, origin.parent)
-        assert result.origins[line[-1]].parent is None
 
 
 def test_candidates_that_cannot_be_told_apart_take_one_place_among_the_elites():

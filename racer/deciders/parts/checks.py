@@ -138,8 +138,7 @@ def _checked_drop(decider: object, drop: Any, alive: set[int], n_candidates: int
             raise _refused(decider, f"the {name} {reprlib.repr(text)} is not text")
     if not is_real(probability) or not math.isfinite(probability):
         raise _refused(decider, f"probability={reprlib.repr(probability)} is not a finite number")
-    return replace(
-        drop,
+    return Drop(
         candidate=int(candidate),
         reason=str(drop.reason),
         against=int(against),
