@@ -206,8 +206,7 @@ def shown_apart(*encoded: Any) -> list[str]:
     first = max(alike - _LONGEST_SHOWN // 4, 0)
     last, begun = first + _LONGEST_SHOWN, texts[0].rfind("{", 0, alike)
     of = texts[0][begun : begun + 24] if 0 <= begun < first else ""  # which part it is in
-    head = f"{of}.." * (first > 0)
-    return [f"{head}{text[first:last]}{'..' * (len(text) > last)}" for text in texts]
+    return [f"{of}{'..' * (first > 0)}{t[first:last]}{'..' * (len(t) > last)}" for t in texts]
 
 
 def _whole(encoded: Any) -> str:

@@ -64,9 +64,8 @@ def content_of(result: Any) -> str | None:
     """Return the text of a result; None if it is small, or JSON cannot hold it."""
     if not isinstance(result, Result) or result.evaluations < LEAST:
         return None
-    rules = result.rules
-    special = (rules.runtime, rules.metric_names, rules.prices)
-    if rules.needs_spend or any(setting is not None for setting in special):
+    special = (result.rules.runtime, result.rules.metric_names, result.rules.prices)
+    if result.rules.needs_spend or any(setting is not None for setting in special):
         return None  # other outcomes than those recorded
     content: dict[str, Any] = {
         "racer": VERSION,

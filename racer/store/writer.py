@@ -65,7 +65,6 @@ class Store:
         self._exit = ExitStack()
         self.reader: Reader  # its contents, once a race has begun
         self._connection: Any = None
-        self._is_new = False  # begun by this run
         self._unwritten: list[Statement] = []
         self._is_due_at, self._unwritten_seconds = 0.0, 0.0
         self._head = self._written = (0, 0)  # outcomes, and the checksum of the last one
@@ -100,7 +99,8 @@ class Store:
     def __exit__(self, *error: object) -> None:
         with self._exit, suppress(*[StoreError, OSError] if any(error) else []):
             self.flush()
-            if isinstance(error[1], ObjectiveError) and self._is_new and not self._head[0]:
+            is_ours = self.holds_a_race and self._is_new and not self._head[0]
+            if isinstance(error[1], ObjectiveError) and is_ours:
                 # once mended, evaluate may take other settings, which this file would refuse
                 self._stop_if_changed()
                 self._connection.close()
