@@ -53,7 +53,7 @@ class Grid(NamedTuple):
     ) -> Grid:
         """Return a table; the columns named in `left`, a text, hold words."""
         shown = tuple(tuple(map(str, row)) for row in rows)
-        return cls(tuple(head), shown, tuple(name not in left.split() for name in head), title)
+        return cls(tuple(head), shown, tuple(name not in left for name in head), title)
 
     @classmethod
     def of_columns(
