@@ -82,7 +82,7 @@ def posterior_of(
         return BestPosterior(np.zeros(0), np.zeros(0), 0)
     rejected = known.rejected
     eligible = [c for c in range(n_candidates) if c not in rejected] or list(range(n_candidates))
-    of_others = is_of_population(rules) or rules.generalize
+    of_others = is_of_others(rules, stream)
     rows = _rows_compared(known, eligible, n_candidates, stream, rules)
     costs, measure = as_compared(rows.costs, rules, by_means=by_means)
     instances = None
