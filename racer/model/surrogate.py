@@ -180,7 +180,7 @@ class Surrogate:
             root, failed = scipy.linalg.lapack.dpotrf(covariance.T, lower=1, clean=0)
             if not failed:
                 return root, _triangular_solution(root, self._costs)
-            # singular but for rounding: more on the diagonal until there is a root
+            # singular except for rounding errors: raise the diagonal until Cholesky succeeds
             nugget *= 100.0
 
 

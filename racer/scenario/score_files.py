@@ -182,7 +182,7 @@ def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     samples = [file for file in sorted(path.rglob("*.jsonl")) if SAMPLES.fullmatch(file.name)]
-    # names end with the time of a run: sorted, the latest is the one that stays
+    # names end with the time of a run: sorted, the latest run of a task replaces the others
     latest = {(file.parent, task_of(file)): file for file in samples}
     files = [file for file in sorted(path.iterdir()) if file.suffix in {".csv", *_JSON}]
     if not latest and not files:

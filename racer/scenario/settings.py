@@ -236,4 +236,4 @@ _KINDS: Mapping[Kind, tuple[Callable[[Any], bool], str]] = {
     ),
     "table": (_is_table, "a table of names and limits, {error = 0.01}"),
 }
-"""What says whether a value fits, and what is wanted in words; docs/scenario.schema.json has them, too."""
+"""The test of a value and the words of an error, by kind; docs/scenario.schema.json has the kinds, too."""

@@ -19,7 +19,7 @@ def rounded(number: Any, size: float | None = None) -> Any:
     """
     if type(number) is not float:
         return number
-    # `size` is that of the terms: 15 digits of a small difference would be mostly noise
+    # `size` is the size of the terms: 15 digits of a small difference would be mostly noise
     size = abs(number) if size is None else size
     if not 0.0 < size < 10.0**_DIGITS:
         return number

@@ -268,7 +268,7 @@ def pooled(
 
 
 def gather(rankings: Iterable[Ranking], k: int, times: Iterable[int] = repeat(1)) -> Choices:
-    """Return the choices in rankings of some of k items, each so many times, ties by Efron's rule."""
+    """Return the choices in counted rankings of k items or fewer, ties by Efron's rule."""
     chosen, counts = np.zeros(k), Counter[bytes]()
     for ranking, often in zip(rankings, times, strict=False):
         risk = np.zeros(k)

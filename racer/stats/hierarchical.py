@@ -27,7 +27,7 @@ _CHAINS = 64
 # sweeps, sweeps, rounds: one is enough for a probability of 1/2 where chains mix well
 _WARM_UP, _ROUND, _MOST = 200, 350, 30
 _THIN = (10, 50)  # sweeps between draws of the differences, at least and at most
-_CELLS, _KEPT = 1 << 9, 1 << 22  # differences for a sweep more, and those of the latest draws kept
+_CELLS, _KEPT = 1 << 9, 1 << 22  # differences per added sweep; most differences kept
 _ERROR = 0.004  # of a probability, below half of its second decimal
 _R_HAT = 1.02  # of 64 chains, split in two: as near to 1 as so short ones can be
 _UPPER = 1000.0  # bounds of standard deviations, in units of those of the data

@@ -407,7 +407,7 @@ class Watch:
 
 
 class Case(NamedTuple):
-    """What was observed of a case: its parts, and what is recorded of them."""
+    """A case that was played: its parts, and the entry that is recorded of them."""
 
     parts: dict[str, Any]
     entry: dict[str, Any]
