@@ -397,7 +397,7 @@ def _weights(
     The arrays are used again.
     """
     n = len(by_size)
-    step = max(_CELLS // n, 16)  # of many rows a line of the cache each
+    step = min(max(_CELLS // n, 16), draws)  # of many rows a line of the cache each
     weights, cumulative = np.empty((n, step), np.float32), np.zeros((n + 1, step), np.float32)
     for start in range(0, draws, step):
         k = min(step, draws - start)
