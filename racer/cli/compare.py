@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from racer._files import written
-from racer.cli.output import Refused, in_terminal, reported, say
+from racer.cli.output import Refused, in_options, in_terminal, reported, say
 from racer.comparison.columns import Columns
 from racer.comparison.data import KINDS, Decisions, Method, Named, Posthoc
 from racer.errors import RacerError, ScoresError
@@ -177,7 +177,8 @@ def compare_command(
         _write(comparison, drawn, plot, report)
     except RacerError as error:
         is_of_file = isinstance(error, ScoresError) and str(scores) not in str(error)
-        raise Refused(in_terminal(f"{scores}: {error}" if is_of_file else str(error))) from None
+        said = in_options(str(error))
+        raise Refused(in_terminal(f"{scores}: {said}" if is_of_file else said)) from None
 
 
 def _write(comparison: Comparison, drawn: Any, plot: Path | None, report: Path | None) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 import click
 
 from racer._files import write_text
-from racer.cli.output import NAME, NO_BEST, is_watched, json_of, refused_as, reported, say
+from racer.cli.output import NAME, NO_BEST, json_of, refused_as, reported, say, shown
 from racer.cli.scenarios import WithCommand
+from racer.run.signals import at_terminal
 
 _CODES = {"passes": 0, "worse": 1, "undecided": NO_BEST}
 
@@ -78,10 +79,10 @@ def gate_command(
             if candidate is not None and hasattr(known, "algorithm"):
                 attrs, known = known.attrs, known[known["algorithm"] == candidate]
                 known.attrs = attrs
-            result = gate(known, command, listed, goal=goal, progress=is_watched(), **settings)
+            result = gate(known, command, listed, goal=goal, progress=at_terminal(), **settings)
         except ScoresError as error:
             raise SettingError(str(error)) from None
-        say(json_of(result.to_dict()) if as_json else result)
+        say(json_of(result.to_dict()) if as_json else shown(result))
         if comment is not None:
             with refused_as(Path(comment)):
                 before = Path(comment).read_text("utf-8") if Path(comment).exists() else ""

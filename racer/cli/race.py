@@ -13,7 +13,6 @@ from racer.cli.output import (
     forms,
     give,
     given_if_interrupted,
-    is_watched,
     reported,
     say,
     tell,
@@ -26,6 +25,7 @@ from racer.direction import LARGER_IS_BETTER, Direction
 from racer.errors import ScoresError, SettingError
 from racer.render.sections import Grid, Section, number
 from racer.render.text import as_text
+from racer.run.signals import at_terminal
 from racer.scenario.irace_options import THE_OPTIONS
 from racer.scenario.scenario import Scenario, read_scenario
 from racer.scenario.settings import TESTS, checked
@@ -35,7 +35,10 @@ if TYPE_CHECKING:
 
     from racer.results.race import RaceResult
 
-_OF_SCORES = {*("decider", "budget", "seed", "order", "first_test", "each_test", "store", "goal")}
+_OF_SCORES = {
+    *("decider", "budget", "seed", "order", "first_test", "each_test", "store", "goal"),
+    "generalize",
+}
 
 
 @click.command(cls=WithCommand, short_help="Find the best of given candidates.")
@@ -81,7 +84,7 @@ def race(ctx: click.Context, /, path: Path, **options: Any) -> None:
             raise SettingError(f"{flag_of(named[0])} is for recorded scores; here is a program")
         found = Scenario({"seed": 0, "order": "shuffled", **found.settings})
         if is_program:
-            answered(run, found.race_arguments(), progress=is_watched(), **form)
+            answered(run, found.race_arguments(), progress=at_terminal(), **form)
             return
         _check_options(found.settings, form)
         arguments, direction = _recorded(path, columns, found)
@@ -129,10 +132,11 @@ def _recorded(
     settings = dict(found.settings)
     if ((complete >= 0) & (complete <= 1)).all(axis=None):
         settings.setdefault("decider", "mean")
+    of_instances = {name: settings[name] for name in ("order", "generalize") if name in settings}
     given: dict[str, Any] = {
         "candidates": list(complete),
         "evaluate": RecordedScores(complete),
-        "instances": Instances(list(complete.index), order=settings["order"], deterministic=True),
+        "instances": Instances(list(complete.index), deterministic=True, **of_instances),
         "goal": "max" if direction.maximize else "min",
         "decider": Scenario(settings).decider,
         "budget": settings.get("budget", complete.size),

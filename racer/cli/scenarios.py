@@ -20,11 +20,12 @@ from racer.cli.output import (
     forms,
     give,
     given_if_interrupted,
+    in_options,
     reported,
     say,
     write_new,
 )
-from racer.errors import ObjectiveError, SettingError, StoreError
+from racer.errors import SettingError, StoreError
 from racer.scenario.irace_options import OPTIONS, THE_OPTIONS, from_irace, typed
 from racer.scenario.r_file import read_assignments
 from racer.scenario.scenario import STORE, USUAL, Scenario, read_scenario
@@ -39,10 +40,13 @@ if TYPE_CHECKING:
 
 def _goal(text: str) -> Any:
     """Return "min" or "max", metrics of `name=min,name=max`, or an object of JSON."""
-    if "=" not in text and not text.lstrip().startswith("{"):
-        return text
     if text.lstrip().startswith("{"):
-        return _object(text)
+        try:
+            return read_json(text)
+        except ValueError as error:
+            raise click.BadParameter(f"{text}: {error}") from None
+    if "=" not in text:
+        return text
     found: dict[str, str] = {}
     for part in filter(None, text.replace(" ", "").split(",")):
         name, is_there, direction = part.partition("=")
@@ -71,14 +75,6 @@ def _limits(text: str) -> dict[str, Any]:
             raise click.BadParameter(f"{part!r}: give error=0.01, or error<=0.2 as a constraint")
         found[limit[1]] = number if limit[2] == "=" else [limit[2], number]
     return found
-
-
-def _object(text: str) -> Any:
-    """Return an object of JSON; UsageError with the reason if it is not one."""
-    try:
-        return read_json(text)
-    except ValueError as error:
-        raise click.BadParameter(f"{text}: {error}") from None
 
 
 def _runtime(text: str) -> Any:
@@ -326,16 +322,13 @@ def answered(
     from racer.store.reader import OtherStoreError  # noqa: PLC0415
 
     settings: dict[str, Any] = {}
-    if is_tuned := "space" in arguments:
+    if "space" in arguments:
         settings["space"] = arguments["space"].to_json()
     if isinstance(evaluate := arguments["evaluate"], Command):
         settings["command"] = evaluate.settings
     try:
         with given_if_interrupted(settings, **form):
             result = run(**arguments, progress=progress)
-    except ObjectiveError as error:
-        advice = "; racer check-scenario shows a few evaluations" if is_tuned else ""
-        raise ObjectiveError(f"{error}{advice}") from error
     except OtherStoreError as error:
         names = '--store new.db, or store = "new.db" in the scenario'
         raise StoreError(f"{error}: {names}") from error
@@ -364,7 +357,7 @@ def check_scenario(ctx: click.Context, /, scenario: str | None, **options: Any) 
             say(f"note: {note}")
         failed = 0
         for line, failure in tried(found):
-            say(line)
+            say(in_options(line) if line.startswith(("note", " ")) else line)
             failed += failure
         if failed:
             say(f"{failed} of the evaluations failed.", err=True)
