@@ -283,9 +283,8 @@ def survivors(result: Result, most: int | None = None) -> Grid:
         columns.append(("held-out failed", [result.test_failures.get(c, 0) for c in chosen]))
     rest = [f"#{c}" for c in chosen if c not in result.leaders]
     note = f"Not among the {result._survivor_label}, but perhaps the best: {', '.join(rest)}."
-    return Grid.of_columns(
-        columns, "candidate", note * bool(rest), n_more=len(leaders) - len(chosen)
-    )
+    n_more = len(leaders) - len(chosen)
+    return Grid.of_columns(columns, ["candidate"], note * bool(rest), n_more=n_more)
 
 
 def _listed(result: Result) -> tuple[int, ...]:
@@ -326,7 +325,7 @@ def configurations(result: Result, most: int = 6) -> list[Section]:
     if gone:
         label = result._survivor_label
         rest.append(f"Likely on the front but not among the {label}: {listed(gone)}.")
-    return [Section(title, (Grid.of(head, rows, left="parameter"), *rest))]
+    return [Section(title, (Grid.of(head, rows, left=["parameter"]), *rest))]
 
 
 _ENDS = {
@@ -434,7 +433,7 @@ def eliminations(result: Result, latest: int = 10) -> Section:
     if result._shows_measures:
         columns |= {"probability": [*map(_chance, shown)], "measure": [g.measure for g in shown]}
     rows = [*zip(*columns.values(), strict=True)]
-    grid = Grid.of(tuple(columns), rows, left="candidate reason measure")
+    grid = Grid.of(tuple(columns), rows, left=("candidate", "reason", "measure"))
     which = f"; the latest {latest}:" if len(eliminated) > latest else ":"
     return Section("Eliminations", (f"{reasons}{which}", grid, _tests(result)))
 
