@@ -10,6 +10,7 @@ import click
 
 from racer._files import written
 from racer.cli.output import Refused, in_options, in_terminal, reported, say
+from racer.cli.scenarios import WithCommand
 from racer.comparison.columns import Columns
 from racer.comparison.data import KINDS, Decisions, Method, Named, Posthoc
 from racer.errors import RacerError, ScoresError
@@ -42,7 +43,9 @@ def _picture(_: click.Context, __: click.Parameter, path: Path | None) -> Path |
 
 
 FORMATS: dict[str, Callable[[Comparison], str]] = {
-    "text": str,
+    "text": lambda comparison: (
+        str(comparison).replace("`pairs`, or --with", "--with").replace("see `pairs`", "see --json")
+    ),
     "markdown": lambda comparison: comparison.to_markdown(),
     "latex": lambda comparison: comparison.to_latex(),
     "json": lambda comparison: in_json(comparison.to_dict(), indent=2, allow_nan=False),
@@ -51,7 +54,7 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
 }
 
 
-@click.command("compare")
+@click.command("compare", cls=WithCommand)
 @click.argument("scores", type=click.Path(path_type=Path))
 @click.option(
     "--method",
@@ -146,7 +149,10 @@ def compare_command(
     with columns model_a, model_b and winner. Or it is what promptfoo eval -o wrote (.json, .jsonl),
     lm_eval --log_samples (a folder), or logs of inspect_ai; then --score is a metric. The exit code
     is 2 if the table cannot be compared.
-    """
+
+    \b
+        racer compare scores.csv --goal max --plot pairs.png
+    """  # noqa: D301  (a backspace is click's mark of lines to keep)
     from racer.comparison.compare import compare  # noqa: PLC0415  (a second)
     from racer.scenario.score_files import read_scores, table_in  # noqa: PLC0415
 

@@ -171,7 +171,13 @@ def in_options(message: str) -> str:
     After the command line of a program nothing is racer's own.
     """
     said, mark, rest = message.partition("\ncommand: ")
-    return _FORMS.sub(_as_options, said) + mark + rest
+    said = _FORMS.sub(_as_options, said)
+    if said.endswith("--goal max or --goal min"):
+        context = click.get_current_context()
+        said += (
+            f"; if larger is better: racer {context.info_name} {context.meta['typed']} --goal max"
+        )
+    return said + mark + rest
 
 
 def _as_options(found: re.Match[str]) -> str:
@@ -199,8 +205,8 @@ def _as_options(found: re.Match[str]) -> str:
 def _as_option(option: click.Option, value: str) -> str:
     """Return an option with a value that is written as in Python; .. is any."""
     flag = max(option.opts, key=len)
-    if option.secondary_opts and value in {"True", "False"}:
-        return flag if value == "True" else option.secondary_opts[0]
+    if option.secondary_opts and value:
+        return flag if value in {"True", "'max'"} else option.secondary_opts[0]
     if value in {"", ".."}:
         return f"{flag} {option.metavar or ''}".rstrip() if value else flag
     if value[0] in "[({":

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from racer.cli.output import (
-    answer_width,
-    forms,
-    give,
-    given_if_interrupted,
-    reported,
-    say,
-    tell,
-)
+from racer.cli.output import answer_width, forms, give, given_if_interrupted, reported, say, tell
 from racer.cli.scenarios import WithCommand, answered, flag_of, given_settings, setting_options
 from racer.comparison.columns import Columns
 from racer.core.arguments import Instances, goal_settings
@@ -154,6 +146,6 @@ def _found(result: RaceResult, direction: Direction) -> str:
     ]
     of = len(result.configs) * len(result.instances or ())
     used = f"{result.evaluations} of {of} scores were looked at: {1 - result.evaluations / of:.0%} saved."
-    grid = Grid.of(("candidate", "name", "instances", "mean on these"), rows, left="name")
+    grid = Grid.of(("candidate", "name", "instances", "mean on these"), rows, left=["name"])
     said = f"Of scores, {direction.words}."
     return as_text([said, Section("Candidates", (grid,)), used], answer_width())

@@ -98,6 +98,7 @@ def _codes(text: str) -> list[int]:
 
 
 _TYPES: dict[str, Any] = {
+    "command": shlex.split,
     "codes": _codes,
     "whole": Whole(),
     "jobs": Whole(),
@@ -152,6 +153,7 @@ class WithCommand(click.Command):
             at = args.index("--")
             ctx.meta["command"] = args[at + 1 :]
             args = args[:at]
+        ctx.meta["typed"] = shlex.join(args)
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -160,13 +162,6 @@ class WithCommand(click.Command):
                 told = f"No such option: {error.option_name}{hint.replace('_', '-')}"
                 raise click.NoSuchOption(error.option_name, told, ctx=ctx) from None
             raise
-
-
-def _split(line: str) -> list[str]:
-    try:
-        return shlex.split(line)
-    except ValueError as error:
-        raise SettingError(f"--command {line!r} cannot be split into arguments: {error}") from None
 
 
 def flag_of(name: str) -> str:
@@ -183,6 +178,8 @@ def _option(name: str, setting: Setting, command: str) -> Any:
         flag.append("-o")
     if setting.kind in {"path", "paths", "instances"}:
         more["metavar"] = "PATH"
+    if setting.kind == "command":
+        more["metavar"] = "TEXT"
     if setting.choices:
         more = {"type": click.Choice(setting.choices)}
     # a few choices are shown as they are
@@ -235,8 +232,6 @@ def given_settings(ctx: click.Context, options: dict[str, Any]) -> dict[str, Any
         if "goal" in given:
             raise SettingError("--goal beside --maximize or --minimize: give one of them")
         given["goal"] = "max" if given.pop("maximize") else "min"
-    if isinstance(given.get("command"), str):
-        given["command"] = _split(given["command"])
     return given | ({"command": ctx.meta["command"]} if "command" in ctx.meta else {})
 
 

@@ -224,13 +224,7 @@ def resume(
         n_jobs = settings.get("jobs", 1) if n_jobs is None else n_jobs
         is_given = budget or seconds is not None or wall is not None
         limit = Budget(evaluations=budget, seconds=seconds, wall=wall) if is_given else None
-        result = run(
-            store,
-            command,
-            budget=limit,
-            n_jobs=n_jobs,
-            progress=not quiet,
-        )
+        result = run(store, command, budget=limit, n_jobs=n_jobs, progress=not quiet)
         give(result, settings, **form)
 
 
@@ -251,11 +245,7 @@ def _end(name: str, text: str) -> Any:
 @click.option("--budget", type=Whole(1), help="Evaluations; by default as many as needed.")
 @click.option("--blocks", type=click.IntRange(2), help="Number of blocks.")
 @_jobs
-@click.option(
-    "--into",
-    type=NAME,
-    help="Store of the ablation; by default beside STORE.",
-)
+@click.option("--into", type=NAME, help="Store of the ablation; by default beside STORE.")
 @click.option("--yes", is_flag=True, help="Run the program of the store without asking.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

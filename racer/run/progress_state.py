@@ -292,12 +292,9 @@ class ProgressState:
     def _where(self) -> str:
         """Return the race and the run; of an ablation, which may evaluate several, neither."""
         race = f"race {self.race + 1}, " if self.of.kind == "tuning" else ""
-        run = f"{race}{self.of.words.run} {self._block() + 1}"
+        block = self._earlier + self.blocks - (self.work.told >= self.work.asked)
+        run = f"{race}{self.of.words.run} {max(block, 0) + 1}"  # evaluated now, or the last one
         return "now" if self.of.kind == "ablation" else run
-
-    def _block(self) -> int:
-        """Return the number of the block that is evaluated, or of the last one."""
-        return max(self._earlier + self.blocks - (self.work.told >= self.work.asked), 0)
 
     def _best(self) -> tuple[str, str]:
         """Return the leader, and its meaning."""

@@ -140,11 +140,9 @@ class Command:
             )
         if not str(reads).endswith((":", "=")):
             choice(reads, "reads", (*get_args(Reads), "cost:"))
-        for name, value, kinds in (
-            ("cost", cost, Cost),
-            *([("protocol", protocol, ProtocolName)] if protocol is not None else []),
-        ):
-            choice(value, name, get_args(kinds))
+        choice(cost, "cost", get_args(Cost))
+        if protocol is not None:
+            choice(protocol, "protocol", get_args(ProtocolName))
         if protocol is not None and reads != "stdout":
             raise SettingError(
                 f"protocol={protocol!r} determines how output is read: leave reads out"

@@ -102,14 +102,12 @@ def read_nothing(_out: Printed, cost: Cost) -> Answer:
     return Answer("invalid", why="reads='nothing' takes no cost from it")
 
 
-READERS: Mapping[str, Reader] = MappingProxyType(
-    {
-        "stdout": read_stdout,
-        "last-line": read_last_line,
-        "json": read_json,
-        "nothing": read_nothing,
-    }
-)
+READERS: dict[str, Reader] = {
+    "stdout": read_stdout,
+    "last-line": read_last_line,
+    "json": read_json,
+    "nothing": read_nothing,
+}
 
 
 def _one_number(text: bytes, where: str, *, whole: bool) -> Answer:
