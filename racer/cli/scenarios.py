@@ -128,8 +128,11 @@ _DEFAULTS = {
     *("n_jobs=1", "first_test=5", "block_size=1", "retries=0", "success_codes=0"),
 }
 _DEFAULTS_OF = {
-    "tune": {"each_test=1", "decider=best-for-budget", f"store={STORE}"},
-    "race": {"seed=0"},
+    "tune": {
+        *("each_test=1", f"store={STORE}"),
+        "decider=best-for-budget; with --runtime bayesian-friedman; of metrics goal-for-budget, front",
+    },
+    "race": {"seed=0", "decider=bayesian-friedman; of scores from 0 to 1 mean; of metrics by goal"},
 }
 
 
