@@ -118,7 +118,7 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
     "--report",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Write table.tex, figure.pdf, paragraph.txt and refs.bib into this folder.",
+    help="Write table.tex, figure.pdf, paragraph.tex and .txt, refs.bib into this folder.",
 )
 @click.option(
     "--with",
@@ -131,7 +131,7 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
 @click.option("--latex", is_flag=True, help="Print LaTeX tables.")
 @click.option("--json", is_flag=True, help="Print JSON.")
 @click.option("--prose", is_flag=True, help="Print a paragraph for a paper.")
-@click.option("--bibtex", is_flag=True, help="Print the BibTeX of the methods.")
+@click.option("--bibtex", is_flag=True, help="Print the BibTeX of the methods and of racer.")
 @reported()
 def compare_command(
     scores: Path,
