@@ -274,9 +274,11 @@ def give(
         return
     line = command_line(settings)
     begun = "tune" if isinstance(result, TuneResult) else "race"
-    command = main.get_command(click.get_current_context(), begun) if line else None
-    with nullcontext() if command is None else click.Context(command):  # which has begun it
-        say(json_of(result.to_dict(line)) if as_json else _answer(result, line))
+    command: Any = main.get_command(click.get_current_context(), begun)
+    with click.Context(command):  # it has the options of this run
+        found = result.to_dict(line)
+        found["verdict"] = [*map(in_options, found["verdict"])]
+        say(json_of(found) if as_json else _answer(result, line))
     if configurations is not None:
         if isinstance(result, TuneResult):
             names = list(result.space.parameters)

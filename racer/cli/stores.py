@@ -293,7 +293,7 @@ def _program_of(store: str, call: str, *, yes: bool) -> tuple[Command, dict[str,
     if stored is None:
         how = recorded.resume if call == "racer.resume" else f"{call}({store!r}, evaluate)"
         raise click.ClickException(
-            f"{store} was begun with evaluate={settings['evaluate']}, which no file can hold: run "
+            f"{store} was begun with {settings['evaluate']}, which no file can hold: run "
             f"again what began it, or {how}"
         )
     if not yes and not recorded.is_ours:

@@ -67,7 +67,7 @@ def test_it_shows_without_running(store, log, runner):
     words = shlex.split(line)[:5]
     assert words[:4] == [str(runner), f"{result.best['x']}", "{instance}", "{seed}"]
     assert words[4] == f"--k={result.best['k']}"
-    for title in ("held-out mean", "30 evaluations", "seed=1."):
+    for title in ("held-out mean", "30 evaluations", "--seed 1."):
         assert title in done.stdout
     assert not log.exists()
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from racer.cli.demo import configurations, evaluate, problems
-from racer.cli.output import reported, say
+from racer.cli.output import reported, say, shown
 from racer.errors import RaceInterrupted
 from racer.run.calls import race
 
@@ -38,9 +38,9 @@ def demo(candidates: int, budget: int, n_jobs: int, seed: int) -> None:
             how: dict[str, Any] = {"budget": budget, "n_jobs": n_jobs, "seed": seed}
             result = race(pool, evaluate, instances, progress=True, **how)
         except RaceInterrupted as stop:
-            say(stop.result)
+            say(shown(stop.result))
             sys.exit(130)
-    say(result)
+    say(shown(result))
     full = candidates * len(instances)
     say(
         f"{result.evaluations} evaluations instead of {full} (every candidate on every instance): "
