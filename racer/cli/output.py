@@ -274,7 +274,7 @@ def give(
         return
     line = command_line(settings)
     begun = "tune" if isinstance(result, TuneResult) else "race"
-    command: Any = main.get_command(click.get_current_context(), begun)
+    command: Any = main.get_command(click.Context(main), begun)
     with click.Context(command):  # it has the options of this run
         found = result.to_dict(line)
         found["verdict"] = [*map(in_options, found["verdict"])]

@@ -149,8 +149,6 @@ def check(store: str) -> None:
 
 def _lines(report: Report) -> list[tuple[str, str]]:
     """Return the contents of a store, as names and values."""
-    from racer.store.contest import IN_SECONDS  # noqa: PLC0415  (a second)
-
     most_first = sorted(report.statuses.items(), key=lambda item: -item[1])
     by_status = ", ".join(f"{count} {status}" for status, count in most_first)
     lines = [
@@ -181,7 +179,7 @@ def _lines(report: Report) -> list[tuple[str, str]]:
     lines += [("go on with", report.resume)]
     if report.ended == Ended.BUDGET:
         in_seconds = Budget.each(report.settings["budget"])[-1].is_in_seconds
-        more = f"more seconds ({IN_SECONDS})" if in_seconds else "a larger budget"
+        more = "more seconds (--seconds)" if in_seconds else "a larger budget"
         lines += [("", f"with {more}, as the budget ended it")]
     return lines
 

@@ -8,7 +8,9 @@ from racer.cli import main
 from racer.scenario.settings import SETTINGS
 
 _CALL = r"racer\.[A-Z]\w*\(|\b(Instances|Budget|Limits|Search|Workers)\("
-_PYTHON = re.compile(rf"(give|add|use|with|or|needs) (goal=)?({'|'.join(SETTINGS)})=|{_CALL}")
+_PYTHON = re.compile(
+    rf"(give|add|use|with|or|needs) (goal=)?({'|'.join({*SETTINGS} - {'evaluate'})})=|{_CALL}"
+)
 
 
 def typed(*words, exits=None, command=main, **more):
