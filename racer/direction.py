@@ -103,8 +103,7 @@ class Direction(NamedTuple):
         if larger is None:
             what = "the scores" if metric is None else repr(metric)
             raise ScoresError(
-                f"are larger scores better? Nothing says it of {what}: give goal='max' or "
-                "goal='min' (--maximize or --minimize)"
+                f"are larger scores better? Nothing says it of {what}: give goal='max' or goal='min'"
             )
         return cls(larger, f"{'larger' if larger else 'smaller'} is better{why}")
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from racer.cli.output import NO_BEST, is_watched, reported, say
+from racer.cli.output import NO_BEST, reported, say, shown
+from racer.run.signals import at_terminal
 
 
 def share(text: str) -> float:
@@ -61,9 +62,9 @@ def bench_command(
         items = Scenario({"instances": instances}).instances("instances")
         programs: Any = dict(zip(names, commands, strict=True)) if names else commands
         try:
-            result = bench(programs, items, progress=is_watched(), **settings)
+            result = bench(programs, items, progress=at_terminal(), **settings)
         except RaceInterrupted as stop:
             result, code = stop.result, stop.code
-        say(result.to_json() if as_json else result)
+        say(result.to_json() if as_json else shown(result))
     verdict = result.answer or ("worse" if result.failures else result.table["verdict"][0])
     sys.exit(code or {"worse": 1, "undecided": NO_BEST, "not known": NO_BEST}.get(verdict, 0))

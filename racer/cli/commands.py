@@ -33,11 +33,6 @@ _COMMANDS = {
     "tune": "racer.cli.scenarios:tune",
 }
 
-_LEFT = {
-    "export": ": racer show STORE has the tables, with --csv FOLDER, and --json",
-    "watch": ": the shell has it, watch racer show STORE",
-}
-
 
 class _Commands(click.Group):
     """The commands, by name."""
@@ -104,8 +99,7 @@ class _Commands(click.Group):
         except click.UsageError as error:
             from racer._checks import did_you_mean  # noqa: PLC0415  (a second)
 
-            instead = _LEFT.get(args[0]) or did_you_mean(args[0], _COMMANDS)
-            ctx.fail(error.format_message().rstrip(".") + instead)
+            ctx.fail(error.format_message().rstrip(".") + did_you_mean(args[0], _COMMANDS))
 
 
 @click.group(

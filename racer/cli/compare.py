@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from racer._files import written
-from racer.cli.output import Refused, in_terminal, reported, say
+from racer.cli.output import Refused, in_options, in_terminal, reported, say
+from racer.cli.scenarios import WithCommand
 from racer.comparison.columns import Columns
 from racer.comparison.data import KINDS, Decisions, Method, Named, Posthoc
 from racer.errors import RacerError, ScoresError
@@ -42,7 +43,9 @@ def _picture(_: click.Context, __: click.Parameter, path: Path | None) -> Path |
 
 
 FORMATS: dict[str, Callable[[Comparison], str]] = {
-    "text": str,
+    "text": lambda comparison: (
+        str(comparison).replace("`pairs`, or --with", "--with").replace("see `pairs`", "see --json")
+    ),
     "markdown": lambda comparison: comparison.to_markdown(),
     "latex": lambda comparison: comparison.to_latex(),
     "json": lambda comparison: in_json(comparison.to_dict(), indent=2, allow_nan=False),
@@ -51,7 +54,7 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
 }
 
 
-@click.command("compare")
+@click.command("compare", cls=WithCommand)
 @click.argument("scores", type=click.Path(path_type=Path))
 @click.option(
     "--method",
@@ -115,7 +118,7 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
     "--report",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Write table.tex, figure.pdf, paragraph.txt and refs.bib into this folder.",
+    help="Write table.tex, figure.pdf, paragraph.tex and .txt, refs.bib into this folder.",
 )
 @click.option(
     "--with",
@@ -128,7 +131,7 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
 @click.option("--latex", is_flag=True, help="Print LaTeX tables.")
 @click.option("--json", is_flag=True, help="Print JSON.")
 @click.option("--prose", is_flag=True, help="Print a paragraph for a paper.")
-@click.option("--bibtex", is_flag=True, help="Print the BibTeX of the methods.")
+@click.option("--bibtex", is_flag=True, help="Print the BibTeX of the methods and of racer.")
 @reported()
 def compare_command(
     scores: Path,
@@ -146,7 +149,10 @@ def compare_command(
     with columns model_a, model_b and winner. Or it is what promptfoo eval -o wrote (.json, .jsonl),
     lm_eval --log_samples (a folder), or logs of inspect_ai; then --score is a metric. The exit code
     is 2 if the table cannot be compared.
-    """
+
+    \b
+        racer compare scores.csv --goal max --plot pairs.png
+    """  # noqa: D301  (a backspace is click's mark of lines to keep)
     from racer.comparison.compare import compare  # noqa: PLC0415  (a second)
     from racer.scenario.score_files import read_scores, table_in  # noqa: PLC0415
 
@@ -177,7 +183,8 @@ def compare_command(
         _write(comparison, drawn, plot, report)
     except RacerError as error:
         is_of_file = isinstance(error, ScoresError) and str(scores) not in str(error)
-        raise Refused(in_terminal(f"{scores}: {error}" if is_of_file else str(error))) from None
+        said = in_options(str(error))
+        raise Refused(in_terminal(f"{scores}: {said}" if is_of_file else said)) from None
 
 
 def _write(comparison: Comparison, drawn: Any, plot: Path | None, report: Path | None) -> None:

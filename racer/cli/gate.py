@@ -9,8 +9,9 @@ from typing import Any
 import click
 
 from racer._files import write_text
-from racer.cli.output import NAME, NO_BEST, is_watched, json_of, refused_as, reported, say
+from racer.cli.output import NAME, NO_BEST, json_of, refused_as, reported, say, shown
 from racer.cli.scenarios import WithCommand
+from racer.run.signals import at_terminal
 
 _CODES = {"passes": 0, "worse": 1, "undecided": NO_BEST}
 
@@ -20,7 +21,9 @@ _CODES = {"passes": 0, "worse": 1, "undecided": NO_BEST}
     "--baseline", type=click.Path(exists=True), required=True, help="File of scores, or a store."
 )
 @click.option("--margin", required=True, metavar="2%", help="Difference that does not matter.")
-@click.option("--maximize/--minimize", default=None, help="Larger scores are better, or smaller.")
+@click.option(
+    "--maximize/--minimize", "goal", default=None, help="Larger scores are better, or smaller."
+)
 @click.option("--bounds", type=(float, float), metavar="LOW HIGH", help="Least and largest score.")
 @click.option("--score", metavar="NAME", help="Name of the score; which one, of several.")
 @click.option("--candidate", metavar="NAME", help="Which algorithm of the file is the baseline.")
@@ -35,7 +38,7 @@ _CODES = {"passes": 0, "worse": 1, "undecided": NO_BEST}
 def gate_command(
     baseline: str,
     *,
-    maximize: bool | None,
+    goal: bool | None,
     bounds: tuple[float, float] | None,
     score: str | None,
     candidate: str | None,
@@ -67,9 +70,9 @@ def gate_command(
         raise click.UsageError("which program? Give it at the end: -- python evaluate.py {item}")
     with reported():
         command = Command([word.replace("{item}", "{instance}") for word in words])
-        goal: Any = None
-        if maximize is not None:
-            goal = {score or "score": Metric("max" if maximize else "min", bounds=bounds)}
+        metric: Any = None
+        if goal is not None:
+            metric = {score or "score": Metric("max" if goal else "min", bounds=bounds)}
         elif bounds is not None:
             raise SettingError("--bounds: give --maximize or --minimize, too")
         listed = Scenario({"instances": items}).instances("instances")
@@ -78,10 +81,10 @@ def gate_command(
             if candidate is not None and hasattr(known, "algorithm"):
                 attrs, known = known.attrs, known[known["algorithm"] == candidate]
                 known.attrs = attrs
-            result = gate(known, command, listed, goal=goal, progress=is_watched(), **settings)
+            result = gate(known, command, listed, goal=metric, progress=at_terminal(), **settings)
         except ScoresError as error:
             raise SettingError(str(error)) from None
-        say(json_of(result.to_dict()) if as_json else result)
+        say(json_of(result.to_dict()) if as_json else shown(result))
         if comment is not None:
             with refused_as(Path(comment)):
                 before = Path(comment).read_text("utf-8") if Path(comment).exists() else ""

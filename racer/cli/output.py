@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import re
+import shlex
 import shutil
 import sys
 import warnings
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from racer._files import write_text
+from racer.cli.commands import main
 from racer.errors import (
     BudgetError,
     RaceInterrupted,
@@ -29,16 +32,31 @@ from racer.results import summary as parts
 from racer.results.ablation import AblationResult
 from racer.results.page import command_line, race_table
 from racer.results.tuning import TuneResult
+from racer.run.signals import at_terminal
 from racer.space.irace.table import written_configurations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import pandas as pd
 
+    from racer.render.sections import Piece
     from racer.results.race import RaceResult
 
 NO_BEST = 3
+_GOAL = r"(?:racer\.)?(?:Runtime|Within|Constrained|Pareto)\([^()=]*\)"
+_VALUE = rf"""(?:{_GOAL}|\.\.|"[^"]*"|'[^']*'|\[[^]]*\]|\([^)]*\)|\{{[^}}]*\}}|[^\s,;:()'"\[{{]*[^\s,;:.()'"\[{{]|)"""
+_NAME = r"(?<![\w{./'\"-])\w+"
+_SETTINGS = rf"{_NAME}={_VALUE}(?:, {_NAME}={_VALUE})*"
+_FORMS = re.compile(
+    # calls of functions, and quotations, stay: there is no option for them
+    r"""racer\.[a-z]+\(.*\)|(?<!\w)'[^'\n]*'|(?<!\w)"[^"\n]*"|"""
+    r"(?:\w+=)?(?:racer\.)?(?:Instances|Budget|Limits|Search|Workers|deciders\.MeanRace)\("
+    rf"(?:(?:\.\.|items), )?(?P<inner>{_SETTINGS})\)|(?P<goal>\b{_GOAL})|(?P<plain>{_SETTINGS})|"
+    r"(?P<name>\b(?<![./-])[a-z]+_[a-z_]+\b(?! =))"
+)
+"""Settings as they are given in Python, one or several, and names that can be nothing else."""
+
 _WIDTH, _NARROWEST = 80, 20  # columns of an answer
 
 
@@ -52,17 +70,16 @@ class Whole(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the number; UsageError if it is not one."""
+        least = "" if self._least is None else f" of at least {self._least}"
         try:
-            number = float(value)
-            found = (
-                int(value)
-                if isinstance(value, int) or "e" not in str(value).lower()
-                else int(number)
-            )
+            found = int(float(value)) if "e" in str(value).lower() else int(value)
         except (ValueError, OverflowError):
-            self.fail(f"{value!r} is not a whole number", param, ctx)
-        if number != found or (self._least is not None and found < self._least):
-            least = "" if self._least is None else f" of at least {self._least}"
+            found = None
+        if (
+            found is None
+            or float(value) != found
+            or (self._least is not None and found < self._least)
+        ):
             self.fail(f"{value!r} is not a whole number{least}", param, ctx)
         return found
 
@@ -108,14 +125,14 @@ def reported() -> Iterator[None]:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("always", RacerWarning)
-        warnings.showwarning = lambda message, *_, **__: tell(f"racer: {message}")
+        warnings.showwarning = lambda message, *_, **__: tell(f"racer: {in_options(str(message))}")
         try:
             yield
         except RacerError as error:
             is_setting = isinstance(error, SettingError | BudgetError)
             is_refused = is_setting and not isinstance(error, SpaceFileError)
             kind = Refused if is_refused else click.ClickException
-            raise kind(in_terminal(str(error))) from None
+            raise kind(in_terminal(in_options(str(error)))) from None
         except RaceInterrupted as stop:
             if not stop.kept:
                 tell(f"racer: {stop}")
@@ -148,9 +165,60 @@ def confirm(question: str) -> None:
         raise click.Abort
 
 
+def in_options(message: str) -> str:
+    """Return a message with its settings, arguments of Python, as options of the running command.
+
+    After the command line of a program nothing is racer's own.
+    """
+    said, mark, rest = message.partition("\ncommand: ")
+    said = _FORMS.sub(_as_options, said)
+    if said.endswith("--goal max or --goal min"):
+        context = click.get_current_context()
+        said += (
+            f"; if larger is better: racer {context.info_name} {context.meta['typed']} --goal max"
+        )
+    return said + mark + rest
+
+
+def _as_options(found: re.Match[str]) -> str:
+    """Return options instead of settings; what is none of the running command's stays."""
+    context = click.get_current_context(silent=True)
+    params = [] if context is None else context.command.params
+    options = {one.name: one for one in params if isinstance(one, click.Option)}
+    if (form := found.lastgroup) is None:
+        return found[0]
+    text = {"name": f"{found[0]}=", "goal": f"goal={found[0]}"}.get(form, found[form])
+    texts = []
+    for name, value in re.findall(rf"({_NAME})=({_VALUE})", text):
+        kind, is_goal, given = value.removeprefix("racer.").removesuffix(")").partition("(")
+        if not (is_goal and kind):
+            of = "generalize" if name == "population" else name
+            kind, given = of, value
+        elif given.startswith("{"):  # of several metrics that of a front
+            kind = "goal"
+        if (option := options.get(kind.lower())) is None or kind == "evaluate":
+            return found[0]
+        texts.append(_as_option(option, given))
+    return " ".join(texts)
+
+
+def _as_option(option: click.Option, value: str) -> str:
+    """Return an option with a value that is written as in Python; .. is any."""
+    flag = max(option.opts, key=len)
+    if option.secondary_opts and value:
+        return flag if value in {"True", "'max'"} else option.secondary_opts[0]
+    if value in {"", ".."}:
+        return f"{flag} {option.metavar or ''}".rstrip() if value else flag
+    if value[0] in "[({":
+        given = re.sub(r"""[][(){}'" ]""", "", value).replace(":", "=")
+    else:
+        given = value.strip("'\"") if value not in {"True", "False"} else value.lower()
+    return f"{flag} {given if given.endswith('..') else shlex.quote(given)}"
+
+
 def in_terminal(message: str) -> str:
     """Return a message for standard error, broken between words if that is a terminal."""
-    return folded(message, shutil.get_terminal_size().columns) if is_watched() else message
+    return folded(message, shutil.get_terminal_size().columns) if at_terminal() else message
 
 
 def answer_width() -> int:
@@ -158,11 +226,6 @@ def answer_width() -> int:
     if sys.stdout is None or not sys.stdout.isatty():
         return _WIDTH
     return max(min(shutil.get_terminal_size().columns, _WIDTH), _NARROWEST)
-
-
-def is_watched() -> bool:
-    """Return True if standard error is a terminal; it may be closed."""
-    return sys.stderr is not None and sys.stderr.isatty()
 
 
 def _new_file(_: click.Context, __: click.Parameter, path: Path | None) -> Path | None:
@@ -203,15 +266,19 @@ def give(
     The answer comes first, so that a file that cannot be written does not hide it.
     """
     if isinstance(result, AblationResult):
-        text = as_text(result._pieces(), answer_width())  # noqa: SLF001  (as `print`, but narrower)
-        say(json_of(result.to_dict()) if as_json else text)
+        say(json_of(result.to_dict()) if as_json else shown(result))
         if csv is not None:
             write_frames(csv, result)
         if configurations is not None:
             raise click.ClickException("--configurations: an ablation has no survivors")
         return
     line = command_line(settings)
-    say(json_of(result.to_dict(line)) if as_json else _answer(result, line))
+    begun = "tune" if isinstance(result, TuneResult) else "race"
+    command: Any = main.get_command(click.Context(main), begun)
+    with click.Context(command):  # it has the options of this run
+        found = result.to_dict(line)
+        found["verdict"] = [*map(in_options, found["verdict"])]
+        say(json_of(found) if as_json else _answer(result, line))
     if configurations is not None:
         if isinstance(result, TuneResult):
             names = list(result.space.parameters)
@@ -240,6 +307,22 @@ def given_if_interrupted(settings: Mapping[str, Any], **form: Any) -> Iterator[N
         sys.exit(stop.code)
 
 
+def shown(result: Any) -> str:
+    """Return an answer as text: as `print` does, with settings as options."""
+    return _as_text(result._pieces())  # noqa: SLF001
+
+
+def _as_text(pieces: Sequence[Piece]) -> str:
+    return as_text([*map(_worded, pieces)], answer_width())
+
+
+def _worded(piece: Piece) -> Piece:
+    """Return a piece with the settings of its sentences as options."""
+    if isinstance(piece, Section):
+        return piece._replace(pieces=tuple(map(_worded, piece.pieces)))
+    return in_options(piece) if isinstance(piece, str) else piece
+
+
 def json_of(payload: dict[str, Any]) -> str:
     """Return a result as JSON."""
     return in_json(payload, indent=2, default=str)
@@ -259,7 +342,7 @@ def _answer(result: RaceResult | TuneResult, line: Callable[[Any], str] | None) 
             pieces.insert(-1, parts.eliminations(result))
     if result.known.failures:
         pieces.insert(-1, parts.failures(result))
-    return as_text(pieces, answer_width())
+    return _as_text(pieces)
 
 
 def write_new(path: Path, text: str) -> None:

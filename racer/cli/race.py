@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from racer.cli.output import (
-    answer_width,
-    forms,
-    give,
-    given_if_interrupted,
-    is_watched,
-    reported,
-    say,
-    tell,
-)
+from racer.cli.output import answer_width, forms, give, given_if_interrupted, reported, say, tell
 from racer.cli.scenarios import WithCommand, answered, flag_of, given_settings, setting_options
 from racer.comparison.columns import Columns
 from racer.core.arguments import Instances, goal_settings
@@ -26,6 +17,7 @@ from racer.direction import LARGER_IS_BETTER, Direction
 from racer.errors import ScoresError, SettingError
 from racer.render.sections import Grid, Section, number
 from racer.render.text import as_text
+from racer.run.signals import at_terminal
 from racer.scenario.irace_options import THE_OPTIONS
 from racer.scenario.scenario import Scenario, read_scenario
 from racer.scenario.settings import TESTS, checked
@@ -35,7 +27,10 @@ if TYPE_CHECKING:
 
     from racer.results.race import RaceResult
 
-_OF_SCORES = {*("decider", "budget", "seed", "order", "first_test", "each_test", "store", "goal")}
+_OF_SCORES = {
+    *("decider", "budget", "seed", "order", "first_test", "each_test", "store", "goal"),
+    "generalize",
+}
 
 
 @click.command(cls=WithCommand, short_help="Find the best of given candidates.")
@@ -81,7 +76,7 @@ def race(ctx: click.Context, /, path: Path, **options: Any) -> None:
             raise SettingError(f"{flag_of(named[0])} is for recorded scores; here is a program")
         found = Scenario({"seed": 0, "order": "shuffled", **found.settings})
         if is_program:
-            answered(run, found.race_arguments(), progress=is_watched(), **form)
+            answered(run, found.race_arguments(), progress=at_terminal(), **form)
             return
         _check_options(found.settings, form)
         arguments, direction = _recorded(path, columns, found)
@@ -129,10 +124,11 @@ def _recorded(
     settings = dict(found.settings)
     if ((complete >= 0) & (complete <= 1)).all(axis=None):
         settings.setdefault("decider", "mean")
+    of_instances = {name: settings[name] for name in ("order", "generalize") if name in settings}
     given: dict[str, Any] = {
         "candidates": list(complete),
         "evaluate": RecordedScores(complete),
-        "instances": Instances(list(complete.index), order=settings["order"], deterministic=True),
+        "instances": Instances(list(complete.index), deterministic=True, **of_instances),
         "goal": "max" if direction.maximize else "min",
         "decider": Scenario(settings).decider,
         "budget": settings.get("budget", complete.size),
@@ -150,6 +146,6 @@ def _found(result: RaceResult, direction: Direction) -> str:
     ]
     of = len(result.configs) * len(result.instances or ())
     used = f"{result.evaluations} of {of} scores were looked at: {1 - result.evaluations / of:.0%} saved."
-    grid = Grid.of(("candidate", "name", "instances", "mean on these"), rows, left="name")
+    grid = Grid.of(("candidate", "name", "instances", "mean on these"), rows, left=["name"])
     said = f"Of scores, {direction.words}."
     return as_text([said, Section("Candidates", (grid,)), used], answer_width())

@@ -20,11 +20,12 @@ from racer.cli.output import (
     forms,
     give,
     given_if_interrupted,
+    in_options,
     reported,
     say,
     write_new,
 )
-from racer.errors import ObjectiveError, SettingError, StoreError
+from racer.errors import SettingError, StoreError
 from racer.scenario.irace_options import OPTIONS, THE_OPTIONS, from_irace, typed
 from racer.scenario.r_file import read_assignments
 from racer.scenario.scenario import STORE, USUAL, Scenario, read_scenario
@@ -39,10 +40,13 @@ if TYPE_CHECKING:
 
 def _goal(text: str) -> Any:
     """Return "min" or "max", metrics of `name=min,name=max`, or an object of JSON."""
-    if "=" not in text and not text.lstrip().startswith("{"):
-        return text
     if text.lstrip().startswith("{"):
-        return _object(text)
+        try:
+            return read_json(text)
+        except ValueError as error:
+            raise click.BadParameter(f"{text}: {error}") from None
+    if "=" not in text:
+        return text
     found: dict[str, str] = {}
     for part in filter(None, text.replace(" ", "").split(",")):
         name, is_there, direction = part.partition("=")
@@ -73,14 +77,6 @@ def _limits(text: str) -> dict[str, Any]:
     return found
 
 
-def _object(text: str) -> Any:
-    """Return an object of JSON; UsageError with the reason if it is not one."""
-    try:
-        return read_json(text)
-    except ValueError as error:
-        raise click.BadParameter(f"{text}: {error}") from None
-
-
 def _runtime(text: str) -> Any:
     """Return a limit in seconds, or the table of `limit=60,par=10`."""
     try:
@@ -102,6 +98,7 @@ def _codes(text: str) -> list[int]:
 
 
 _TYPES: dict[str, Any] = {
+    "command": shlex.split,
     "codes": _codes,
     "whole": Whole(),
     "jobs": Whole(),
@@ -131,8 +128,11 @@ _DEFAULTS = {
     *("n_jobs=1", "first_test=5", "block_size=1", "retries=0", "success_codes=0"),
 }
 _DEFAULTS_OF = {
-    "tune": {"each_test=1", "decider=best-for-budget", f"store={STORE}"},
-    "race": {"seed=0"},
+    "tune": {
+        *("each_test=1", f"store={STORE}"),
+        "decider=best-for-budget; with --runtime bayesian-friedman; of metrics goal-for-budget, front",
+    },
+    "race": {"seed=0", "decider=bayesian-friedman; of scores from 0 to 1 mean; of metrics by goal"},
 }
 
 
@@ -156,6 +156,7 @@ class WithCommand(click.Command):
             at = args.index("--")
             ctx.meta["command"] = args[at + 1 :]
             args = args[:at]
+        ctx.meta["typed"] = shlex.join(args)
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -164,13 +165,6 @@ class WithCommand(click.Command):
                 told = f"No such option: {error.option_name}{hint.replace('_', '-')}"
                 raise click.NoSuchOption(error.option_name, told, ctx=ctx) from None
             raise
-
-
-def _split(line: str) -> list[str]:
-    try:
-        return shlex.split(line)
-    except ValueError as error:
-        raise SettingError(f"--command {line!r} cannot be split into arguments: {error}") from None
 
 
 def flag_of(name: str) -> str:
@@ -187,6 +181,8 @@ def _option(name: str, setting: Setting, command: str) -> Any:
         flag.append("-o")
     if setting.kind in {"path", "paths", "instances"}:
         more["metavar"] = "PATH"
+    if setting.kind == "command":
+        more["metavar"] = "TEXT"
     if setting.choices:
         more = {"type": click.Choice(setting.choices)}
     # a few choices are shown as they are
@@ -239,8 +235,6 @@ def given_settings(ctx: click.Context, options: dict[str, Any]) -> dict[str, Any
         if "goal" in given:
             raise SettingError("--goal beside --maximize or --minimize: give one of them")
         given["goal"] = "max" if given.pop("maximize") else "min"
-    if isinstance(given.get("command"), str):
-        given["command"] = _split(given["command"])
     return given | ({"command": ctx.meta["command"]} if "command" in ctx.meta else {})
 
 
@@ -326,16 +320,13 @@ def answered(
     from racer.store.reader import OtherStoreError  # noqa: PLC0415
 
     settings: dict[str, Any] = {}
-    if is_tuned := "space" in arguments:
+    if "space" in arguments:
         settings["space"] = arguments["space"].to_json()
     if isinstance(evaluate := arguments["evaluate"], Command):
         settings["command"] = evaluate.settings
     try:
         with given_if_interrupted(settings, **form):
             result = run(**arguments, progress=progress)
-    except ObjectiveError as error:
-        advice = "; racer check-scenario shows a few evaluations" if is_tuned else ""
-        raise ObjectiveError(f"{error}{advice}") from error
     except OtherStoreError as error:
         names = '--store new.db, or store = "new.db" in the scenario'
         raise StoreError(f"{error}: {names}") from error
@@ -364,7 +355,7 @@ def check_scenario(ctx: click.Context, /, scenario: str | None, **options: Any) 
             say(f"note: {note}")
         failed = 0
         for line, failure in tried(found):
-            say(line)
+            say(in_options(line) if line.startswith(("note", " ")) else line)
             failed += failure
         if failed:
             say(f"{failed} of the evaluations failed.", err=True)

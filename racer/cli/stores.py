@@ -149,8 +149,6 @@ def check(store: str) -> None:
 
 def _lines(report: Report) -> list[tuple[str, str]]:
     """Return the contents of a store, as names and values."""
-    from racer.store.contest import IN_SECONDS  # noqa: PLC0415  (a second)
-
     most_first = sorted(report.statuses.items(), key=lambda item: -item[1])
     by_status = ", ".join(f"{count} {status}" for status, count in most_first)
     lines = [
@@ -181,7 +179,7 @@ def _lines(report: Report) -> list[tuple[str, str]]:
     lines += [("go on with", report.resume)]
     if report.ended == Ended.BUDGET:
         in_seconds = Budget.each(report.settings["budget"])[-1].is_in_seconds
-        more = f"more seconds ({IN_SECONDS})" if in_seconds else "a larger budget"
+        more = "more seconds (--seconds)" if in_seconds else "a larger budget"
         lines += [("", f"with {more}, as the budget ended it")]
     return lines
 
@@ -224,13 +222,7 @@ def resume(
         n_jobs = settings.get("jobs", 1) if n_jobs is None else n_jobs
         is_given = budget or seconds is not None or wall is not None
         limit = Budget(evaluations=budget, seconds=seconds, wall=wall) if is_given else None
-        result = run(
-            store,
-            command,
-            budget=limit,
-            n_jobs=n_jobs,
-            progress=not quiet,
-        )
+        result = run(store, command, budget=limit, n_jobs=n_jobs, progress=not quiet)
         give(result, settings, **form)
 
 
@@ -251,11 +243,7 @@ def _end(name: str, text: str) -> Any:
 @click.option("--budget", type=Whole(1), help="Evaluations; by default as many as needed.")
 @click.option("--blocks", type=click.IntRange(2), help="Number of blocks.")
 @_jobs
-@click.option(
-    "--into",
-    type=NAME,
-    help="Store of the ablation; by default beside STORE.",
-)
+@click.option("--into", type=NAME, help="Store of the ablation; by default beside STORE.")
 @click.option("--yes", is_flag=True, help="Run the program of the store without asking.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -303,7 +291,7 @@ def _program_of(store: str, call: str, *, yes: bool) -> tuple[Command, dict[str,
     if stored is None:
         how = recorded.resume if call == "racer.resume" else f"{call}({store!r}, evaluate)"
         raise click.ClickException(
-            f"{store} was begun with evaluate={settings['evaluate']}, which no file can hold: run "
+            f"{store} was begun with {settings['evaluate']}, which no file can hold: run "
             f"again what began it, or {how}"
         )
     if not yes and not recorded.is_ours:

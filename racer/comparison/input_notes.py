@@ -25,11 +25,11 @@ def input_notes(
         if _SUMMARIES.fullmatch(re.sub(r"[\W_]+", " ", name).strip().casefold())
     ]
     if n_best := int(np.isneginf(runs).sum()):
-        goal, score, failed = ("max", "inf", "-inf") if maximize else ("min", "-inf", "inf")
+        score, failed = ("inf", "-inf") if maximize else ("-inf", "inf")
         many = f"1 score is {score}" if n_best == 1 else f"{n_best} scores are {score}"
         notes.append(
-            f"{many}, with goal={goal!r} better than all others: if that is a failure, as in a "
-            f"race, give {failed} or leave it out."
+            f"{many}, better than all others: if that is a failure, as in a race, give {failed} or "
+            "leave it out."
         )
     n, _, k = runs.shape
     if k > n:

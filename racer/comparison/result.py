@@ -21,6 +21,7 @@ from racer.comparison.render.forms import (
 )
 from racer.comparison.render.picture import pictures, posterior_of, together
 from racer.errors import SettingError
+from racer.render.escape import escape_latex
 from racer.render.notebook import as_html
 from racer.render.sections import Drawing
 
@@ -149,14 +150,14 @@ class Comparison(ComparisonData):
         return as_prose(self)
 
     def cite(self) -> str:
-        """Return the BibTeX entries of the methods used."""
-        return bibtex(self.references)
+        """Return the BibTeX entries of the methods used, and of racer."""
+        return bibtex((*self.references, "racer"))
 
     def report(self, path: StrPath) -> None:
         r"""Write the material for a paper into a folder; files of these names are replaced.
 
         table.tex (``\usepackage{booktabs,graphicx}``, then ``\input{table}``), figure.pdf,
-        paragraph.txt and refs.bib.
+        paragraph.tex, the same as plain text in paragraph.txt, and refs.bib.
 
         Parameters
         ----------
@@ -174,6 +175,7 @@ class Comparison(ComparisonData):
         texts = {
             "table.tex": f"% \\usepackage{{booktabs,graphicx}}\n{self.to_latex()}",
             "paragraph.txt": self.prose(),
+            "paragraph.tex": escape_latex(self.prose()),
             "refs.bib": self.cite(),
         }
         folder = write_texts(as_path(path, "path", "folder"), texts)

@@ -207,8 +207,8 @@ def judge(answer: Any) -> tuple[Status, float | None, str]:
     if isinstance(answer, Measured):
         return answer
     if isinstance(answer, Mapping):
-        names = ", ".join(f"{name!r}: .." for name in answer)
-        what = f"{MAPPING}, {{{names}}}: give goal={{name: 'min' or 'max', ..}}, or racer.Pareto, Within or Constrained"
+        first, *_ = names = [repr(name) for name in answer] or [""]
+        what = f"{MAPPING}, {', '.join(names)}: give goal={{{first}: 'min'}}, or 'max', or several"
         return "invalid", None, what if answer else "returned a mapping without a number"
     if isinstance(answer, np.ndarray) and answer.ndim == 0:
         answer = answer[()]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from racer.render.escape import escape_latex, escape_markdown
 from racer.render.sections import Bold
+from racer.render.text import slim
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -54,19 +55,22 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def latex_table(grid: Grid, caption: str) -> str:
     """Return a table for LaTeX with booktabs and graphicx, by which a wide one fits the page.
 
-    Its label is the caption's first sentence.
+    Its label is the caption's first sentence. Heads of figures stand in several lines.
     """
-    head, *rows = (" & ".join(map(_latex, row)) + r" \\" for row in (grid.head, *grid.rows))
+    heads = [slim(h) if right else h for h, right in zip(grid.head, grid.right, strict=True)]
+    stacked = (r" \\ ".join(map(escape_latex, head.split("\n"))) for head in heads)
+    head = " & ".join(rf"\shortstack{{{one}}}" if r" \\ " in one else one for one in stacked)
+    rows = [" & ".join(map(_latex, row)) + r" \\" for row in grid.rows]
     label = "-".join(re.findall(r"[a-z0-9]+", caption.partition(".")[0].casefold()))
     return "\n".join(
         [
             r"\begin{table}",
-            r"\centering",
+            r"\centering\small",
             rf"\caption{{{escape_latex(caption)}}}",
             rf"\label{{tab:{label}}}",
             rf"{_NO_WIDER}{{\begin{{tabular}}{{{''.join('r' if right else 'l' for right in grid.right)}}}",
             r"\toprule",
-            head,
+            rf"{head} \\",
             r"\midrule",
             *rows,
             r"\bottomrule",

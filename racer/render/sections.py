@@ -14,6 +14,8 @@ from racer._numerics import as_plain
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    Heads = Sequence[str]
+
 OF_PAGE: ContextVar[str] = ContextVar("OF_PAGE", default="")  # what is drawn is of a page
 _LARGE = 1e15  # a number from which on digits before the point are not worth their room
 _LINE = 60  # characters of a configuration in a line
@@ -49,9 +51,9 @@ class Grid(NamedTuple):
 
     @classmethod
     def of(
-        cls, head: Sequence[str], rows: Iterable[Sequence[object]], left: str = "", title: str = ""
+        cls, head: Heads, rows: Iterable[Sequence[object]], left: Heads = (), title: str = ""
     ) -> Grid:
-        """Return a table; the columns named in `left`, a text, hold words."""
+        """Return a table; the columns with these heads, `left`, hold words."""
         shown = tuple(tuple(map(str, row)) for row in rows)
         return cls(tuple(head), shown, tuple(name not in left for name in head), title)
 
@@ -59,7 +61,7 @@ class Grid(NamedTuple):
     def of_columns(
         cls,
         columns: Sequence[tuple[str, Sequence[object]]],
-        left: str = "",
+        left: Heads = (),
         title: str = "",
         *,
         n_more: int = 0,
@@ -113,7 +115,7 @@ def number(value: float | None, digits: int = 4) -> str:
 def parameters(config: Mapping[str, Any]) -> Grid:
     """Return a configuration as a table, in its order."""
     rows = [(name, value_shown(value)) for name, value in config.items()]
-    return Grid.of(("parameter", "value"), rows, left="parameter value")
+    return Grid.of(("parameter", "value"), rows, left=("parameter", "value"))
 
 
 def in_line(config: Any) -> str:

@@ -58,15 +58,13 @@ def grid_text(grid: Grid, width: int, wrap: Callable[[str], str] | None = None) 
 
     `wrap` breaks the heads of figures, whose columns keep their width.
     """
-    return "\n\n".join(
-        _table_text(part, width, wrap) for part in _parts(grid, width, wrap or _slim)
-    )
+    return "\n\n".join(_table_text(part, width, wrap) for part in _parts(grid, width, wrap or slim))
 
 
 def _table_text(grid: Grid, width: int, wrap: Callable[[str], str] | None) -> str:
-    is_slim = _measure(grid) > width >= _measure(grid, _slim)
-    if wrap is None and (is_slim or _least(grid) > width >= _least(grid, _slim)):
-        wrap = _slim
+    is_slim = _measure(grid) > width >= _measure(grid, slim)
+    if wrap is None and (is_slim or _least(grid) > width >= _least(grid, slim)):
+        wrap = slim
     table = _table(grid, wrap)
     if _measure(grid, wrap) > width:
         is_room = _least(grid, wrap) <= width
@@ -80,7 +78,7 @@ def _table_text(grid: Grid, width: int, wrap: Callable[[str], str] | None) -> st
     return f"{folded(grid.title, width)}\n{text}" if grid.title else text
 
 
-def _slim(head: str) -> str:
+def slim(head: str) -> str:
     """Return the head of a column of figures, broken between words."""
     return fill(head, _LEAST, break_long_words=False, break_on_hyphens=False)
 

@@ -265,7 +265,7 @@ class AblationResult(AnyResult):
             for i, (names, gain, share, chance, mean) in enumerate(self._gains, 1)
         ]
         head = ("step", "changed", "gain", "share", "P(helps)", self._mean_label)
-        pieces: list[Piece] = [*self.verdict, Grid.of(head, rows, left="changed")]
+        pieces: list[Piece] = [*self.verdict, Grid.of(head, rows, left=["changed"])]
         if not math.isnan(self.beats_target) and self.best is not None:
             pieces.append(Section(self._place_of_best, (parameters(self.best),)))
         return [

@@ -183,7 +183,7 @@ class BenchResult(Displayed):
         of = f"{len(self.times)} of {counted(len(self.race.instances or ()), 'round')}"
         return [
             " ".join([said, *self.failures]),
-            Grid.of([*self.table.columns], rows, "program verdict", title),
+            Grid.of([*self.table.columns], rows, ("program", "verdict"), title),
             f"{summary.end(self.race.ended, of, 'round')}. Repeat with seed={self.race.seed}.",
         ]
 

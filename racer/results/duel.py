@@ -105,7 +105,7 @@ class DuelResult(Displayed):
             else ""
         )
         said = said.format(first, len(self.names), number(chances[first], 2))
-        return [said, Grid.of(("player", "P(best)", "votes"), rows, "player"), votes + failed]
+        return [said, Grid.of(("player", "P(best)", "votes"), rows, ["player"]), votes + failed]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain data."""

@@ -111,4 +111,4 @@ def front_grid(result: Result, most: int | None = None) -> Grid:
     for name, table in metrics.held_out(result.held_out).items():
         columns.append((f"held-out {name}", [number(table.mean(c)) for c in chosen]))
     title = f"Means are estimates from all {result._words.run}s of each candidate."
-    return Grid.of_columns(columns, "candidate", title, n_more=len(order) - len(chosen))
+    return Grid.of_columns(columns, ["candidate"], title, n_more=len(order) - len(chosen))

@@ -172,7 +172,7 @@ class GateResult(Displayed):
             notes += f" {failed}; the first, {item}: {' '.join(why.split())[:200]}."
         if self.bounds is None:
             notes += " No bounds of the scores: decided by signs and by means (t, approximate)."
-        return [said, Grid.of(head, [(self.metric, *shown, ends)], "score"), notes]
+        return [said, Grid.of(head, [(self.metric, *shown, ends)], ["score"]), notes]
 
     def to_markdown(self) -> str:
         """Return a comment for a pull request."""
@@ -186,7 +186,7 @@ class GateResult(Displayed):
         lost = [*self.failures.items(), *(one[1:] for one in sorted(gaps) if one[0] < 0)]
         if lost:
             rows = [(item, why[:200]) for item, why in lost[:_MOST]]
-            grid = Grid.of(("item", "score"), rows, "item score")
+            grid = Grid.of(("item", "score"), rows, ("item", "score"))
             head = f"Items that got worse ({len(lost)}; here {len(rows)})"
             parts.append(
                 f"<details><summary>{head}</summary>\n\n{markdown_table(grid)}\n\n</details>"

@@ -138,7 +138,7 @@ class Importance(Displayed):
             return [self.words]
         at = {name: i for i, name in enumerate(self.parameters)}
         rows = [(n, _part(self.total[at[n]]), _part(self.local[at[n]])) for n in self.order]
-        return [Grid.of(("parameter", "total", "local"), rows, left="parameter"), self.words]
+        return [Grid.of(("parameter", "total", "local"), rows, left=["parameter"]), self.words]
 
     def plot(self, *, most: int = 25, ax: Axes | None = None) -> Axes:
         """Draw the total index of the most important parameters, with the local one beside it."""

@@ -104,7 +104,7 @@ def means_section(result: Result, most: int | None = _MOST) -> Section:
         gaps = ["" if row is None else number(row["difference"], 3) for row in others]
         spans = ["" if row is None else _span(row, "difference_") for row in others]
         columns += [(f"difference to #{best}", gaps), ("interval ", spans)]
-    grid = Grid.of_columns(columns, left="candidate", n_more=len(found) - len(shown))
+    grid = Grid.of_columns(columns, left=["candidate"], n_more=len(found) - len(shown))
     note = f"{100 * _level(result):g} % intervals, valid together and at any time."
     gone = {drop.candidate for drop in result._eliminations}.difference([best])
     left = [row for row in shown if row["candidate"] in gone and "difference" in row]

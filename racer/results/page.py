@@ -108,25 +108,24 @@ def _instance_name(result: Result, block: int) -> str:
 
 
 def _failure_section(result: Result) -> Section:
-    """Return the failures, with command lines where a program was run."""
+    """Return the failures; messages of a program have its command line."""
     failures = result.known.failures
     if not failures:
         return Section("Failures", ("No evaluation failed.",))
-    line = command_line(result.provenance)
-    rows = []
-    for failure in failures[:_MOST]:
-        instance = _instance_name(result, failure.block)
-        row = [str(failure.block + 1), f"#{failure.candidate}", instance]
-        rows.append([*row, failure.status, failure.message])
-        if line is not None:
-            seed = result.stream.place(failure.block).seed
-            text = line(result.config(failure.candidate)).replace("{seed}", str(seed))
-            rows[-1].append(text.replace("{instance}", shlex.quote(instance)))
-    head = ["run", "candidate", "instance", "status", "message", *(["command"] if line else [])]
-    left = "instance status message command"
+    rows = [
+        (
+            one.block + 1,
+            f"#{one.candidate}",
+            _instance_name(result, one.block),
+            one.status,
+            one.message,
+        )
+        for one in failures[:_MOST]
+    ]
+    head = ("run", "candidate", "instance", "status", "message")
     more = f" The first {_MOST}:" if len(failures) > _MOST else ""
     total = f"{len(failures)} of {result.evaluations} evaluations failed: {failure_counts(result)}.{more}"
-    return Section("Failures", (total, Grid.of(head, rows, left=left)))
+    return Section("Failures", (total, Grid.of(head, rows, left=head[2:])))
 
 
 def _settings_section(result: Result) -> Section:
@@ -146,8 +145,10 @@ def _settings_section(result: Result) -> Section:
     python = ("python", sys.version.split()[0])
     libraries = [python, *((name, version(name)) for name in _LIBRARIES)]
     pieces += [
-        Grid.of(("setting", "value"), rows, left="setting value"),
-        Grid.of(("library", "version"), libraries, left="library version", title="Of this page"),
+        Grid.of(("setting", "value"), rows, left=("setting", "value")),
+        Grid.of(
+            ("library", "version"), libraries, left=("library", "version"), title="Of this page"
+        ),
     ]
     return Section("Settings and cost", tuple(pieces))
 
@@ -239,4 +240,4 @@ def race_table(result: Result, races: Sequence[RaceCompleted]) -> Section:
     if after:
         many = counted(after, "evaluation")
         note += f" After the last race {many} went to the elites, in the order of the model."
-    return Section("Races", (Grid.of(head, rows, left="kind ended"), note))
+    return Section("Races", (Grid.of(head, rows, left=("kind", "ended")), note))

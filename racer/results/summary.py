@@ -16,7 +16,7 @@ from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.mean import MeanRace
 from racer.deciders.named import name_of
 from racer.deciders.signed_rank import SignedRankRace
-from racer.evaluate.command.command import failing_code, on_common_code
+from racer.evaluate.command.remedy import failing_code, on_common_code
 from racer.render.sections import Code, Grid, Section, number, parameters, value_shown
 from racer.render.text import as_text
 from racer.results.base import means_with_failures
@@ -282,12 +282,9 @@ def survivors(result: Result, most: int | None = None) -> Grid:
     if has_failed_tests:
         columns.append(("held-out failed", [result.test_failures.get(c, 0) for c in chosen]))
     rest = [f"#{c}" for c in chosen if c not in result.leaders]
-    note = (
-        f"Not among the {result._survivor_label}, but perhaps the best: {', '.join(rest)}."
-        if rest
-        else ""
-    )
-    return Grid.of_columns(columns, "candidate", note, n_more=len(leaders) - len(chosen))
+    note = f"Not among the {result._survivor_label}, but perhaps the best: {', '.join(rest)}."
+    n_more = len(leaders) - len(chosen)
+    return Grid.of_columns(columns, ["candidate"], note * bool(rest), n_more=n_more)
 
 
 def _listed(result: Result) -> tuple[int, ...]:
@@ -328,7 +325,7 @@ def configurations(result: Result, most: int = 6) -> list[Section]:
     if gone:
         label = result._survivor_label
         rest.append(f"Likely on the front but not among the {label}: {listed(gone)}.")
-    return [Section(title, (Grid.of(head, rows, left="parameter"), *rest))]
+    return [Section(title, (Grid.of(head, rows, left=["parameter"]), *rest))]
 
 
 _ENDS = {
@@ -436,7 +433,7 @@ def eliminations(result: Result, latest: int = 10) -> Section:
     if result._shows_measures:
         columns |= {"probability": [*map(_chance, shown)], "measure": [g.measure for g in shown]}
     rows = [*zip(*columns.values(), strict=True)]
-    grid = Grid.of(tuple(columns), rows, left="candidate reason measure")
+    grid = Grid.of(tuple(columns), rows, left=("candidate", "reason", "measure"))
     which = f"; the latest {latest}:" if len(eliminated) > latest else ":"
     return Section("Eliminations", (f"{reasons}{which}", grid, _tests(result)))
 
@@ -519,19 +516,15 @@ def _metric_payload(result: Result) -> dict[str, Any]:
         str(c): {name: table.mean(c) for name, table in metrics.tables.items()}
         for c in metrics.eligible
     }
-    return {
+    found: dict[str, Any] = {
         "metrics": {name: metric.plain() for name, metric in metrics.aim.metrics.items()},
         "objective": repr(metrics.aim.objective),
         "means": means,
-        **(
-            {
-                "probability_front": {str(c): p if is_known else None for c, p in chances.items()},
-                "credible_front": list(metrics.credible_front) if is_known else [],
-            }
-            if chances
-            else {}
-        ),
     }
+    if chances:
+        found["probability_front"] = {str(c): p if is_known else None for c, p in chances.items()}
+        found["credible_front"] = list(metrics.credible_front) if is_known else []
+    return found
 
 
 def _survivor(

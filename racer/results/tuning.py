@@ -231,11 +231,14 @@ class TuneResult(Result):
         """The result in sentences."""
         gained = verdict_of_default(self, self.default_index)
         found = (*([gained] if gained else []), *summary.verdict(self))
-        if (known := self.verified) is None:
+        known = self.verified
+        if known is None or not self.known.failures:
             return found
+        where = "in" if self.stream.n_instances is None else "on"
         what = "evaluations" if self.stream.n_instances is None else "instances"
-        some = f"{known.failed} of {known.instances} {what} failed"
-        return (*found, f"Verified: {some} (at most {100 * known.at_most:.0f} %, 95 %).")
+        some = f"{where} {known.failed or 'none'} of {known.instances} {what}"
+        most = f"{where} at most {100 * known.at_most:.0f} % of all such (95 %)"
+        return (*found, f"The best failed {some}: {most}.")
 
     @cached_property
     def verified(self) -> Verified | None:

@@ -14,6 +14,7 @@ from racer.errors import BudgetError
 if TYPE_CHECKING:
     from racer.evaluate.workers import Workers
 
+BUSY = 0.9  # of the time workers are busy with evaluations
 _clock = time.monotonic
 
 
@@ -21,7 +22,8 @@ class Deadline:
     """A time limit in seconds of wall time, from now; None: no limit."""
 
     def __init__(self, seconds: float | None = None) -> None:
-        self.at = math.inf if seconds is None else _clock() + seconds
+        self.seconds = math.inf if seconds is None else seconds
+        self.at = _clock() + self.seconds
 
     def has_passed(self) -> bool:
         """Return True once no evaluation may begin."""
@@ -43,5 +45,4 @@ def budget_within(wall: float | None, where: Workers) -> Budget:
             "Budget(wall=..) with an executor needs evaluations, too: the number of workers is unknown"
         )
     workers = joblib.effective_n_jobs(where.n)
-    # workers are busy with evaluations for so much of the time
-    return Budget(seconds=0.9 * workers * wall)
+    return Budget(seconds=BUSY * workers * wall)

@@ -16,7 +16,7 @@ from racer.core.contest import ContestResult, Unused
 from racer.core.events import Ended, RaceEnded
 from racer.core.prices import NO_SPEND
 from racer.errors import ObjectiveError, RaceInterrupted, warn
-from racer.evaluate.command.command import on_common_code
+from racer.evaluate.command.remedy import on_common_code
 from racer.evaluate.limits.processes import not_for_evaluations
 from racer.evaluate.objective import check_useful
 from racer.evaluate.outcome import bounded, check_outcome

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from racer._checks import counted, shortened
 from racer._numerics import mean_of
+from racer.core.budget import Budget
 from racer.core.contest import RUNS
 from racer.core.events import BlockCompleted, CandidatesAdded, RaceCompleted, RaceEnded
 from racer.render.sections import in_line, number
 from racer.results.front import FrontOfMeans
 from racer.results.summary import why
 from racer.results.tuning import TuneResult
-from racer.run.deadline import Deadline
+from racer.run.deadline import BUSY, Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from racer.core.budget import Budget
     from racer.core.contest import Contest, Kind, Words
     from racer.core.events import Elimination
     from racer.evaluate.outcome import Cell, Outcome
@@ -108,17 +108,22 @@ class ProgressState:
         unit = f"{self.of.words.evaluation}s"
         known = f", {result.evaluations} {unit} known" if result.evaluations else ""
         hands = "" if workers is None else f", {counted(workers, 'worker')}"
+        budget, deadline = rules.budgets[-1], deadline or Deadline()
+        if budget.is_in_seconds and BUSY * (workers or 1) * deadline.seconds <= (
+            budget.seconds or 0
+        ):
+            budget = Budget(wall=deadline.seconds)  # which comes first
         self.of = Subject(
-            f"{what}: at most {str(rules.budgets[-1]).replace('evaluations', unit)}, "
+            f"{what}: at most {str(budget).replace('evaluations', unit)}, "
             f"seed {rules.seed}{hands}{known}",
             contest.kind,
-            rules.budgets[-1],
+            budget,
             result.evaluations,
             workers,
             running,
             "mean" if rules.runtime is None else rules.runtime.score_name,
             len(contest.description().test_instances),
-            deadline or Deadline(),
+            deadline,
             self.of.words,
         )
 
@@ -292,12 +297,9 @@ class ProgressState:
     def _where(self) -> str:
         """Return the race and the run; of an ablation, which may evaluate several, neither."""
         race = f"race {self.race + 1}, " if self.of.kind == "tuning" else ""
-        run = f"{race}{self.of.words.run} {self._block() + 1}"
+        block = self._earlier + self.blocks - (self.work.told >= self.work.asked)
+        run = f"{race}{self.of.words.run} {max(block, 0) + 1}"  # evaluated now, or the last one
         return "now" if self.of.kind == "ablation" else run
-
-    def _block(self) -> int:
-        """Return the number of the block that is evaluated, or of the last one."""
-        return max(self._earlier + self.blocks - (self.work.told >= self.work.asked), 0)
 
     def _best(self) -> tuple[str, str]:
         """Return the leader, and its meaning."""
@@ -314,8 +316,9 @@ class ProgressState:
         budget, work = self.of.budget, self.work
         limit = None if budget is None else budget.evaluations
         used = f"{work.evaluations}{'' if limit is None else f' of {limit}'}{unit}"
-        if limit is None and budget is not None and budget.seconds is not None:
-            used += f" ({work.seconds:.4g} of {budget.seconds:g} s)"
+        if limit is None and budget is not None and (of := budget.seconds or budget.wall):
+            gone = work.seconds if budget.seconds else of - self.of.deadline.left()
+            used += f" ({gone:.4g} of {of:g} s)"
         if budget is None or work.spent is None:
             return used
         money = "" if budget.spend is None else f" of {budget.spend:g}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from racer.direction import larger_is_better
 from racer.errors import ObjectiveError, warn
-from racer.evaluate.command.command import failing_code, is_not_started, on_success_codes
+from racer.evaluate.command.remedy import NOT_STARTED, OF_SAT, failing_code, remedy
 from racer.evaluate.objective import raised_by
 from racer.evaluate.outcome import metrics_wanted
 from racer.store.source import source_tree
@@ -84,18 +84,21 @@ class FirstBlock:
 
     def _refuse(self) -> NoReturn:
         (cell, first), n = self._alike[0], len(self._alike)
+        where = "" if cell.instance is None else f" (instance {reprlib.repr(cell.instance)})"
+        on = f"in all {n} evaluations of the first run{where}"
+        if "\ncommand: " in first.message:
+            why, end, more = first.message.partition("\n")
+            messages = (outcome.message for _, outcome in self._alike)
+            if advice := remedy(messages, is_timed=cell.bound is not None):
+                why = f"{why}: {advice}"
+            raise ObjectiveError(f"no cost {on}: {why}{end}{more.rstrip()}\nNothing is recorded.")
         names = "a finite number" if cell.metrics is None else metrics_wanted(cell.metrics)
         failed = "with the same error at the same line, first"
-        if (code := failing_code(first.message)) is not None:
-            failed = f"each time with the same exit code ({on_success_codes(code)}), first:"
-        elif is_not_started(first.message):
-            failed = "first:"
-        elif first.status == "invalid":
+        if first.status == "invalid":
             subject = "it " if first.message.startswith(("returned", "gave")) else ""
             failed = f"where {names} is needed: {subject}".rstrip()
         raise ObjectiveError(
-            f"evaluate failed in all {n} evaluations of the first run (instance "
-            f"{reprlib.repr(cell.instance)}), {failed} {first.message.strip()}; nothing "
+            f"evaluate failed {on}, {failed} {first.message.strip()}; nothing "
             "of it is recorded: correct evaluate, or begin with another instance, then run again"
         )
 
@@ -106,9 +109,10 @@ def _kind_of(outcome: Outcome) -> Any:
         return "invalid"
     if outcome.status != "failed":
         return None
-    if is_not_started(outcome.message):
+    if outcome.message.startswith(NOT_STARTED):
         return "not started"
-    return raised_by(outcome.message) or failing_code(outcome.message)
+    code = failing_code(outcome.message)
+    return raised_by(outcome.message) or (OF_SAT if code in OF_SAT else code)
 
 
 class FirstValues:

@@ -19,6 +19,7 @@ from racer.core.arguments import DefaultWith, Instances
 from racer.core.budget import Budget
 from racer.core.objective import Combined, Constrained, Pareto, Within
 from racer.core.runtime import Runtime
+from racer.deciders.mean import MeanRace
 from racer.deciders.named import as_decider
 from racer.errors import BudgetError, ObjectiveError, SettingError
 from racer.evaluate.command.command import Command
@@ -33,7 +34,7 @@ from racer.space.space import Space
 from racer.store.load import load_record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection
     from types import TracebackType
 
     from racer.evaluate.objective import Objective
@@ -114,7 +115,10 @@ class Scenario:
         given = {n: v for n, v in self.settings.items() if takes(command, n)}
         evaluate, instances = self.evaluate(switches), self.instances("instances")
         if isinstance(evaluate, Command):
-            _check_command_line(evaluate, instances, parameters)
+            try:
+                evaluate.check_places(instances, parameters)
+            except ObjectiveError as error:  # of a setting here
+                raise SettingError(str(error)) from None
         own = {name: given[name] for name in _OF_INSTANCES if name in given}
         if given.get("held_out"):
             own["held_out"] = self.instances("held_out")
@@ -155,6 +159,8 @@ class Scenario:
         """The decider, with the tests that are given; None: the default one."""
         name = self.settings.get("decider", "")
         found = TESTS.get(name, name) or None
+        if name == "mean" and self.settings.get("generalize"):
+            found = MeanRace(population=True)
         tests = {n: self.settings[n] for n in _OF_TESTS if n in self.settings}
         if not tests:
             return found
@@ -281,16 +287,6 @@ class Scenario:
         command = Command(argv, switches=switches, protocol=runner, **settings)
         _check_script(argv[0])
         return command
-
-
-def _check_command_line(
-    command: Command, instances: Sequence[Any] | None, parameters: Collection[str] | None
-) -> None:
-    """Raise SettingError for a place in the command, a setting here, that nothing can fill."""
-    try:
-        command.check_places(instances, parameters)
-    except ObjectiveError as error:
-        raise SettingError(str(error)) from None
 
 
 def instances_in(path: str, folder: str | None, where: str, *, is_line: bool) -> list[str]:

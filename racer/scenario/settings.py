@@ -90,7 +90,10 @@ SETTINGS: Mapping[str, Setting] = {
     "protocol": Setting(
         "text", "The tool that the runner is written for.", ("command", *get_args(ProtocolName))
     ),
-    "reads": Setting("text", "Where a command prints its cost.", get_args(Reads)),
+    "reads": Setting(
+        "text",
+        f"Where a command prints its cost: {', '.join(get_args(Reads))}, or the text before it, cost:.",
+    ),
     "cost": Setting("text", "The part of a runner's output that is the cost.", get_args(Cost)),
     "cwd": Setting("path", "Folder in which the program runs."),
     "success_codes": Setting("codes", "Exit codes of success, such as 10 and 20."),

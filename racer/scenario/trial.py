@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from racer._checks import counted
 from racer.core.arguments import Instances
 from racer.core.budget import Budget
-from racer.evaluate.command.command import Command, failing_code, on_success_codes
+from racer.evaluate.command.command import Command
+from racer.evaluate.command.remedy import remedy
 from racer.evaluate.outcome import Cell
 from racer.evaluate.workers import Workers, outcomes_of, workers_for
 from racer.run.deadline import budget_within
@@ -21,9 +22,7 @@ if TYPE_CHECKING:
     from racer.evaluate.outcome import Outcome
     from racer.scenario.scenario import Scenario
 
-_NOT_THE_TUNERS = {
-    *("n_jobs", "store", "space", "evaluate", "instances", "limits"),
-}
+_NOT_THE_TUNERS = {"n_jobs", "store", "space", "evaluate", "instances", "limits"}
 
 
 def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
@@ -62,26 +61,22 @@ def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
         parameters=tuple(space.parameters),
         timed=bound is not None,
     )
-    codes = set()
+    messages = []
     with workers:
         for number, config in enumerate(configs):
             cell = Cell(
-                *(0, number, config, first, seed),
-                instance_index=0,
-                bound=bound,
-                metrics=metrics,
+                0, number, config, first, seed, instance_index=0, bound=bound, metrics=metrics
             )
             ((_, outcome),) = outcomes_of(workers, [cell])
             name = "initial" if number < len(initial) else "random"
             name = "default" if config == space.default else name
             line = shlex.join(evaluate.argv_of(cell)) if isinstance(evaluate, Command) else config
             yield f"{name} configuration {number + 1}: {line}", False
-            codes.add(failing_code(outcome.message))
-            yield f"  {_text(outcome)}", outcome.status not in {"ok", "rejected", "capped"}
-
-    code = codes.pop()
-    if code is not None and not codes:
-        yield f"note: {on_success_codes(code)}", False
+            if is_failure := outcome.status not in {"ok", "rejected", "capped"}:
+                messages.append(outcome.message)
+            yield f"  {_text(outcome)}", is_failure
+    if len(messages) == len(configs) and (advice := remedy(messages, is_timed=bound is not None)):
+        yield f"note: {advice}", False
 
 
 def _text(outcome: Outcome) -> Any:

@@ -27,11 +27,11 @@ def summary_of(space: Structure, *, is_repaired: bool) -> list[Piece]:
     ]
     pieces: list[Piece] = [
         f"Space of {counted(n, 'parameter')}{fixed}",
-        Grid.of(head, rows, left="parameter type values exists when"),
+        Grid.of(head, rows, left=head),
     ]
     if space.forbidden:
         clauses = [(str(clause),) for clause in space.forbidden]
-        pieces.append(Grid.of(("forbidden",), clauses, left="forbidden"))
+        pieces.append(Grid.of(("forbidden",), clauses, left=["forbidden"]))
     if is_repaired:
         pieces.append("Samples are repaired by a function.")
     return pieces

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 VERSION = version("racer-tuning")
 """Read once: later the process may have lost the right to read what is installed."""
 
-IN_SECONDS = "budget=racer.Budget(seconds=..), or --seconds"
+IN_SECONDS = "budget=racer.Budget(seconds=..)"
 """How a budget of seconds is given."""
 
 _LEFT_OPEN = ("budget", "seed", "each_test", "deterministic", "decider", *MAY_LACK)  # by None

@@ -373,9 +373,7 @@ def digest_of(image: bytes, digest: bytes) -> bytes:
 def no_race_in(path: str) -> StoreError:
     """Return the error for a store that does not exist, or that nothing was written to."""
     what = "there is no race in it" if os.path.lexists(path) else "there is no such file"
-    return StoreError(
-        f"store {path!r}: {what}; racer.race(.., store={path!r}), or racer.tune, begins one"
-    )
+    return StoreError(f"store {path!r}: {what}; a race or a tuning with this store begins one")
 
 
 @contextmanager

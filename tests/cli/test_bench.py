@@ -61,7 +61,7 @@ def test_margins_names_and_json(margin):
         (["true", "true", "--name", "one"], "2 commands, 1 --name"),
         (["true", "true", "--name", "one", "--name", "one"], "2 commands, 2 --name"),
         (["true", "cat {instance}", "--instances", "nofile"], "nofile"),
-        (["true", "true x", "--margin", "-5%"], "margin=-0.05"),
+        (["true", "true x", "--margin", "-5%"], "--margin -0.05"),
     ],
 )
 def test_what_cannot_work(args, message):

@@ -133,13 +133,16 @@ def test_a_first_column_of_scores_is_an_algorithm(tmp_path, content):
     ("args", "message"),
     [
         (("--method", "t-test"), "'t-test' is not one of"),
-        (("--control", "Z"), "control='Z': no such algorithm; there are C4.5, C4.5+m"),
+        (("--control", "Z"), "--control Z: no such algorithm; there are C4.5, C4.5+m"),
         (("--posthoc", "nemenyi", "--method", "signed-rank"), "(--method friedman)"),
         (("--plot", "out.xyz"), "must end in one of"),
         (("--markdown", "--latex"), "--markdown and --latex: one of them at a time"),
         (("--plot", "x.png", "--picture", "nonsense"), "'nonsense' is not one of"),
         (("--plot", "x.png", "--picture", "winning"), "not for this comparison"),
-        (("--method", "bradley-terry", "--local-rope", "paired"), "name their column, fold=.."),
+        (
+            ("--method", "bradley-terry", "--local-rope", "paired"),
+            "name their column, --fold COLUMN",
+        ),
         (("--plot", "no/such/directory/out.png"), "there is no directory 'no/such/directory'"),
     ],
 )

@@ -33,7 +33,7 @@ def test_demo_ends_with_winner_survivors_and_savings():
     ("args", "message"),
     [
         (("--budget", "10"), "40 candidates x 5 blocks before the first test are 200"),
-        (("--n-jobs", "0"), "n_jobs=0"),
+        (("--n-jobs", "0"), "--n-jobs 0: give"),
         (("--candidates", "2000"), "2000 is not in the range"),
     ],
 )

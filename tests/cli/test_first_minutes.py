@@ -12,7 +12,9 @@ import racer
 from racer.cli.commands import _COMMANDS
 from racer.cli.scenarios import _DEFAULTS, _GROUPS
 from racer.comparison.columns import Columns
+from racer.deciders.named import default_decider
 from racer.scenario.settings import SETTINGS, takes
+from racer.tuner import tuner
 
 run = partial(typed, prog_name="racer")
 
@@ -35,6 +37,10 @@ def test_help_has_all_settings_in_groups_and_true_defaults(command):
     assert all(f"{title}: --" in shown for title in _GROUPS)
     assert "Output: -" in shown
     assert "Blocks before the first test [5]" in shown
+    usual = default_decider if command == "race" else tuner.default_decider
+    assert f"[{usual(None)}; " in shown
+    for_times = tuner.default_decider(racer.Runtime(5))
+    assert command == "race" or f"[best-for-budget; with --runtime {for_times}; " in shown
     parameters = inspect.signature(getattr(racer, command)).parameters
     for name, default in (text.split("=") for text in _DEFAULTS):
         usual = parameters[name].default if name in parameters else None

@@ -235,11 +235,14 @@ def test_a_file_of_parameters_that_cannot_be_read_is_an_error(folder):
 def test_test_elites_without_test_instances_are_refused_but_in_files_of_irace(folder):
     words = ("--space", "parameters.txt", "--budget", 20, "--test-elites", 3, "--", "echo", "{x}")
     done = said("check-scenario", *words, exits=2)
-    assert "test_elites=3 without held-out instances: give held_out, or leave it out" in done.stderr
+    assert (
+        "--test-elites 3 without held-out instances: give --held-out, or leave it out"
+        in done.stderr
+    )
     text = "space = 'parameters.txt'\nbudget = 20\ncommand = ['echo', '{x}']\ntest_elites = 3\n"
     (folder / "scenario.toml").write_text(text)
     done = said("check-scenario", exits=2)
-    assert "test_elites=3 without held-out instances: give held_out" in done.stderr
+    assert "--test-elites 3 without held-out instances: give --held-out" in done.stderr
     (folder / "scenario.txt").write_text("maxExperiments = 20\ntestNbElites = 3\nfirstTest = 2\n")
     done = said("check-scenario", "scenario.txt", exits=0)
     assert "testNbElites is ignored: there are no test instances" in done.output
@@ -267,29 +270,46 @@ def test_errors_of_a_store_are_in_the_words_of_a_scenario(folder):
         assert other.stderr.rstrip().endswith(end)
 
 
-def test_a_tuning_without_success_codes_stops_at_the_first_block(folder):
-    """As a solver of SAT does, which ends with 10 or 20."""
-    program(folder / "solver", "#!/bin/sh\necho 1\nexit 10\n")
-    (folder / "scenario.toml").write_text(
-        'space = "parameters.txt"\ninstances = "Instances"\nbudget = 60\nfirst_test = 2\n'
-        'command = ["./solver", "{parameters}", "{instance}"]\n'
-    )
-    done = said("tune", "-q", exits=1)
-    advice = "if exit code 10 is a success, set success_codes = [10, 20] (--success-codes 10,20)"
-    assert f"each time with the same exit code ({advice}), first: the program" in done.stderr
-    assert "racer check-scenario shows a few evaluations" in done.stderr
-    assert not Path("racer.db").exists()
-    assert advice in said("check-scenario").stdout
-    text = (folder / "solver").read_text().replace("exit 10", 'case "$1" in *9) exit 3; esac')
-    (folder / "solver").write_text(text)  # one fails, others succeed
-    assert "success_codes" not in said("check-scenario").stdout
+@pytest.mark.parametrize(
+    ("text", "options", "advice"),
+    [
+        ("echo 1; exit 3", "", "if exit code 3 is a success, add --success-codes 0,3"),
+        ("echo 1", "--success-codes 3", "if exit code 0 is a success, add --success-codes 0"),
+        ("echo SATISFIABLE; exit 10", "", "add --reads nothing --runtime 60"),
+        ("exit 10", "", "add --success-codes 10,20 --reads nothing --runtime 60"),
+        ("echo v 0; exit 20", "--runtime 5", "add --reads nothing"),
+        ("echo log; echo 2; exit 20", "", "add --success-codes 10,20 --reads last-line"),
+        ("echo log; echo 2; exit 3", "", "add --success-codes 0,3 --reads last-line"),
+        ("echo time: 3; echo cost: 2; echo end: 9; echo bye", "", "add --reads cost:"),
+        ("echo best found = 2; echo bye", "", "add --reads 'best found ='"),
+        ("""echo '{"error": 2}'""", "", "add --reads json"),
+        ("""echo '{"error": 2, "k": 1}'""", "", "add --reads json --goal error=min"),
+        ("""echo '{"error": 2, "k": 1}'""", "--reads json", "give --goal error=min"),
+        ("echo 1; echo 2", "--reads nothing", "add --reads last-line"),
+    ],
+)
+def test_the_first_error_of_a_program_names_the_options_with_which_it_works(
+    folder, text, options, advice
+):
+    program(folder / "solver", f"#!/bin/sh\n{text}\n")
+    words = ("--space", "parameters.txt", "--budget", 20, "--seed", 1, "--store", "")
+    given, end = shlex.split(options), ("--", "./solver", "{parameters}", "{seed}", "{instance}")
+    words = (*words, "--instances", "Instances", *given)
+    done = said("tune", *words, *end, exits=1)
+    first = done.stderr.partition("\ncommand: ")[0]
+    assert advice in first
+    added = shlex.split(re.search(r"(?:add|give) (--.*?)(?:$|, )", first)[1])
+    assert "evaluations" in said("tune", *words, *added, *end).stdout
+    assert advice in said("check-scenario", *words, *end, exits=1).stdout
 
 
-def test_a_success_code_that_is_missing_is_added_to_those_given(folder):
-    program(folder / "solver", "#!/bin/sh\necho 1\n")
-    words = ("--space", "parameters.txt", "--budget", 20, "--success-codes", 3, "--store", "")
-    done = said("tune", "-q", *words, "--", "./solver", "{parameters}")
-    assert "if exit code 0 is a success, add 0 to success_codes)" in done.stderr
+def test_a_solver_of_sat_and_a_crash_need_no_option(folder):
+    words = ("--space", "parameters.txt", "--budget", 20, "--store", "", "-q", "--", "./solver")
+    program(folder / "solver", "#!/bin/sh\necho $2; exit $((10 + 10 * ($2 % 2)))\n")
+    assert "20 evaluations" in said("tune", *words, "-x", "{x}", "{k}").stdout
+    program(folder / "solver", "#!/bin/sh\necho no such option >&2; exit 2\n")
+    done = said("tune", *words, "{x}", "{k}", exits=1)
+    assert "add --" not in done.stderr
 
 
 def test_options_of_irace_are_merged_with_its_scenario(folder):
@@ -379,7 +399,6 @@ def test_each_long_flag_of_irace_is_known():
 def test_a_command_that_is_not_there_brings_the_nearest_to_mind():
     done = said("tun", exits=2)
     assert "No such command 'tun'; did you mean 'tune'?" in done.stderr
-    assert "'export': racer show STORE has the tables" in said("export", exits=2).stderr
 
 
 def test_a_store_has_a_name(folder):

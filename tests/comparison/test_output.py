@@ -83,6 +83,7 @@ def test_latex(comparison):
     assert r"alg\_a" in text
     assert "4 algorithms on 20 data sets; smaller is better" in text
     assert not re.search(r"(?<!\\)[_#%]", text)
+    assert max(line.count(" & ") for line in text.splitlines()) <= 8  # the rarest have no room
     for body in re.findall(r"\\midrule\n(.*?)\n\\bottomrule", text, re.DOTALL):
         columns = {line.count(" & ") for line in body.splitlines()}
         assert len(columns) == 1
@@ -92,7 +93,10 @@ def test_latex(comparison):
 def test_a_paper_in_a_folder_can_be_compiled(comparison, tmp_path):
     comparison.report(tmp_path / "paper")
     written = {one.name: one.read_bytes() for one in (tmp_path / "paper").iterdir()}
-    assert [*sorted(written)] == ["figure.pdf", "paragraph.txt", "refs.bib", "table.tex"]
+    texts = ["paragraph.tex", "paragraph.txt"]
+    for name, names in zip(texts, (r"alg\_a", "alg_a"), strict=True):
+        assert names in written[name].decode()
+    assert [*sorted(written)] == ["figure.pdf", *texts, "refs.bib", "table.tex"]
     comparison.report(f"{tmp_path}/paper/")
     assert written["figure.pdf"] == (tmp_path / "paper" / "figure.pdf").read_bytes()
     packages, _, table = written["table.tex"].decode().partition("\n")
@@ -119,13 +123,21 @@ def test_prose_has_the_facts(comparison):
 
 def test_references_are_bibtex(comparison):
     text = comparison.cite()
-    assert re.findall(r"^@\w+{(\w+),$", text, re.MULTILINE) == list(comparison.references)
+    keys = re.findall(r"^@\w+{(\w+),$", text, re.MULTILINE)
+    assert keys == [*comparison.references, "racer"]
     assert text.count("{") == text.count("}")
 
 
 def test_every_reference_has_author_title_and_year():
-    assert len(cite.references()) == 22
-    for key, (called, entry) in cite.references().items():
+    known = dict(cite.references())
+    own, facts = (
+        known.pop("racer").entry.replace("{", ""),
+        (ROOT / "CITATION.cff").read_text("utf-8"),
+    )
+    for name in ("abstract", "  - name", "version"):
+        assert re.search(rf"^{name}: (.*?)\.?$", facts, re.MULTILINE)[1] in own.replace("}", "")
+    assert len(known) == 22
+    for key, (called, entry) in known.items():
         fields = dict(re.findall(r"^  (\w+) = {(.*)},$", entry, re.MULTILINE))
         assert {"author", "title", "year"} <= set(fields)
         assert fields["year"] in key

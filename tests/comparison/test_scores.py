@@ -433,7 +433,7 @@ def test_an_index_without_a_name_that_repeats_is_refused():
 def test_an_infinite_score_that_is_better_than_all_is_noted(maximize, score):
     table = WIDE.assign(A=[float(score), 2.0, 3.0])
     notes = [note for note in read(table, maximize=maximize).notes if "better than all" in note]
-    wanted = f"1 score is {score}, with goal={'max' if maximize else 'min'!r} better than all others: if that is a "
+    wanted = f"1 score is {score}, better than all others: if that is a "
     assert notes == [f"{wanted}failure, as in a race, give {-float(score)} or leave it out."]
     assert not any("better than all" in note for note in read(table, maximize=not maximize).notes)
 

@@ -165,12 +165,10 @@ def test_output_without_a_time_is_ignored_if_that_is_asked_for(script):
     assert result.scores["status"].tolist() == ["ok"] * 10
     assert (result.scores["value"] < 1.0).all()
     words = racer.Command([run, "{x}"], success_codes=[10])
-    with pytest.raises(racer.ObjectiveError, match="; reads='nothing' takes its CPU time"):
+    with pytest.raises(racer.ObjectiveError, match="add reads='nothing'\n"):
         flat.race([{"x": 1}, {"x": 2}], words, **settings)
     del settings["runtime"]
-    with pytest.raises(
-        racer.ObjectiveError, match="reads no cost from it: that is for goal=Runtime"
-    ):
+    with pytest.raises(racer.ObjectiveError, match=r"add reads='nothing', goal=racer\.Runt"):
         flat.race([{"x": 1}, {"x": 2}], command, **settings)
 
 

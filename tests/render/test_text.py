@@ -37,7 +37,8 @@ def test_values_that_look_like_something_else_are_quoted():
 
 def test_no_value_is_cut_off_where_configurations_stand_side_by_side():
     values = [f"0.{digit * 17}" for digit in "1234567"]
-    grid = Grid.of(("parameter", *"abcdefg"), [(LONG, *values)], left="parameter")
+    grid = Grid.of(("parameter", *"abcdefg"), [(LONG, *values)], left=["parameter"])
+    assert grid.right == (False, *[True] * 7)  # a is no part of a name
     text = as_text([grid])
     assert max(map(len, text.splitlines())) <= 80
     shown = "".join(text.split())
@@ -147,7 +148,7 @@ def test_a_terminal_too_narrow_for_a_table_gets_it_in_parts(width):
         [
             Section(
                 "A title longer than thirty letters",
-                (Grid.of(head, rows, left="candidate reason"),),
+                (Grid.of(head, rows, left=("candidate", "reason")),),
             )
         ],
         width,
@@ -167,14 +168,14 @@ def test_no_number_of_a_table_is_folded(width):
     for n in range(1, 16):
         head = ["name", *(f"the mean of metric {i}" for i in range(n)), "reason"]
         row = ["#7", *(f"{i}.98765432" for i in range(n)), "words that can be folded"]
-        lines = as_text([Grid.of(head, [row], left="name reason")], width).splitlines()
+        lines = as_text([Grid.of(head, [row], left=("name", "reason"))], width).splitlines()
         assert max(map(len, lines)) <= width
         assert all(any(cell in line for line in lines) for cell in row[1:-1])
 
 
 def test_a_table_that_fits_is_not_split():
     words = [f"reason {i}" for i in range(8)]  # shorter than a folded column
-    grid = Grid.of(words, [words], left=" ".join(words))
+    grid = Grid.of(words, [words], left=words)
     assert len(as_text([grid], 81).splitlines()) == 3
     assert len(as_text([grid], 60).splitlines()) > 3
 

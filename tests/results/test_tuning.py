@@ -192,13 +192,16 @@ def test_scores_of_run_times_are_what_their_label_says(par, criterion):
 
 
 def test_the_result_says_on_how_many_instances_the_best_failed():
-    space = Space({"x": Integer(0, 1)})
-    result = tune(space, lambda c, i, seed: c["x"] + seed % 7, range(20), budget=60, seed=1)
+    space, cost = Space({"x": Integer(0, 2)}), lambda c, i, seed: [0, 1, None][c["x"]]
+    result = tune(space, cost, range(20), budget=60, seed=1)
     seen = result.scores[result.scores["candidate"] == result.best_index]
     n = seen["instance"].nunique()
     assert result.verified == (n, 0, pytest.approx(1.0 - 0.05 ** (1.0 / n)))
     at_most = 100 * result.verified.at_most
-    assert f"Verified: 0 of {n} instances failed (at most {at_most:.0f} %, 95 %)." in str(result)
+    said = (
+        f"The best failed on none of {n} instances: on at most {at_most:.0f} % of all such (95 %)."
+    )
+    assert said in str(result)
     assert result.to_dict()["verified"] == result.verified._asdict()
 
 

@@ -421,3 +421,8 @@ def test_the_time_to_the_deadline_is_shown(monkeypatch):
     state.work.evaluations = 9
     assert state.to_go(9.0) == 1.0
     assert "at most 0:00:01" in state.text(9.0)
+    for seconds, said in ((67.5, "75 s of wall time"), (5.0, "5 s")):  # what comes first counts
+        race = racer.Race([1, 2], budget=racer.Budget(seconds=seconds), seed=1)
+        state.begin(race, 1, int, Deadline(75))
+        assert f": at most {said}, seed" in state.of.title
+        assert f" (0 of {said.split()[0]} s): " in state.line(0.0)

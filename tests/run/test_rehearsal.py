@@ -63,7 +63,7 @@ IN_PARTS = [  # a tuning whose first evaluations are requested one by one, for t
 @pytest.mark.parametrize("budget", IN_PARTS, ids=str)
 def test_a_first_block_that_is_requested_in_parts_is_a_rehearsal_too(budget, tmp_path):
     evaluate = Counting(lambda *_: None)
-    message = r"all \d evaluations of the first run .*: it returned a NoneType"
+    message = r"all \d evaluations of the first run.*: it returned a NoneType"
     with pytest.raises(racer.ObjectiveError, match=message):
         racer.tune(SPACE, evaluate, budget=budget, seed=1, store=tmp_path / "run.db")
     assert len(evaluate.calls) > 2
@@ -116,7 +116,7 @@ def test_a_program_that_cannot_be_started_stops_a_race(first, tmp_path):
     script.write_text(f"{first}\necho 1\n")
     script.chmod(0o755)
     program = racer.Command([script, "{x}"])
-    message = r"all 2 evaluations of the first run .*, first: the program cannot be started \("
+    message = r"all 2 evaluations of the first run: the program cannot be started \("
     with pytest.raises(racer.ObjectiveError, match=message):
         racer.race(FIVE[:2], program, budget=60, store=tmp_path / "run.db")
     assert not (tmp_path / "run.db").exists()  # it would refuse other settings

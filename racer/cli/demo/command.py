@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import Any
 
 import click
 
 from racer.cli.demo import configurations, evaluate, problems
-from racer.cli.output import reported, say
+from racer.cli.output import reported, say, shown
 from racer.errors import RaceInterrupted
 from racer.run.calls import race
 
 
 @click.command(short_help="Race settings of an optimiser, as an example.")
 @click.option("--candidates", type=click.IntRange(2, 1279), default=40)
-@click.option(
-    "--budget",
-    type=click.IntRange(1),
-    default=1200,
-    help="Evaluations (runs of differential evolution) at most.",
-)
+@click.option("--budget", type=click.IntRange(1), default=1200, help="Evaluations at most.")
 @click.option("--n-jobs", type=int, default=-1, help="Worker processes; -1 uses all cores, 1 none.")
 @click.option("--seed", type=click.IntRange(0), default=1)
 def demo(candidates: int, budget: int, n_jobs: int, seed: int) -> None:
@@ -39,19 +35,12 @@ def demo(candidates: int, budget: int, n_jobs: int, seed: int) -> None:
     )
     with reported():
         try:
-            result = race(
-                pool,
-                evaluate,
-                instances,
-                budget=budget,
-                n_jobs=n_jobs,
-                seed=seed,
-                progress=True,
-            )
+            how: dict[str, Any] = {"budget": budget, "n_jobs": n_jobs, "seed": seed}
+            result = race(pool, evaluate, instances, progress=True, **how)
         except RaceInterrupted as stop:
-            say(stop.result)
+            say(shown(stop.result))
             sys.exit(130)
-    say(result)
+    say(shown(result))
     full = candidates * len(instances)
     say(
         f"{result.evaluations} evaluations instead of {full} (every candidate on every instance): "

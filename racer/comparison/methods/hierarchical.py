@@ -56,7 +56,7 @@ def hierarchical(scores: Scores, settings: Settings) -> Analysis:
     if settings.correlation is None:
         notes.append(
             f"Folds are taken for those of one cross-validation, correlated by 1/{scores.n_folds}: "
-            "with repeated ones, give correlation=."
+            "with repeated ones, give correlation."
         )
     one, n_dropped = len(frame) == 1, sum(dropped)
     if n_dropped:

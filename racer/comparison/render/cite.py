@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,6 +28,7 @@ class Reference(NamedTuple):
 def references() -> dict[str, Reference]:
     """Return the publications by key."""
     text = (files(__package__) / "references.bib").read_text(encoding="utf-8")
+    text = text.replace("VERSION", version("racer-tuning"))
     return {key: Reference(called, entry) for called, entry, key in _ENTRY.findall(text)}
 
 

@@ -10,7 +10,7 @@ from racer.comparison.render import prose
 from racer.comparison.render.tables import as_grid, letters, matrix_grid, pairs_grid, scores_grid
 from racer.render.escape import escape_markdown, one_line
 from racer.render.markup import bullets, latex_table, markdown_table
-from racer.render.text import folded, grid_text, narrowed
+from racer.render.text import folded, grid_text, narrowed, slim
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Draw = Callable[[Axes | None], Axes]
 
-_WIDTH = 80
+_WIDTH, _COLUMN = 80, 66  # letters of a terminal, and of a line of a paper
 _LETTERS = "Algorithms that share a letter are not separated"
 _MOST_PAIRS, _FIRST = 1000, 30  # of more pairs so many are printed
 
@@ -145,7 +145,9 @@ def as_latex(comparison: ComparisonData, added: Iterable[AddedSection]) -> str:
         pairs = [f"Pairs of algorithms. {title}; {explained[0]}", *explained[1:]]
         parts = [
             latex_table(_ranking(comparison), _sentences(ranking)),
-            latex_table(pairs_grid(comparison.pairs), _sentences(pairs)),
+            latex_table(
+                narrowed(pairs_grid(comparison.pairs), _COLUMN, slim)[0], _sentences(pairs)
+            ),
         ]
     for section in added:
         caption = _sentences([section.title, *section.noted("In bold")])

@@ -40,16 +40,8 @@ HEADS = {
     "next": "P next better",
 }
 _PROBABILITIES = {
-    *(
-        "probability_best",
-        "p_value",
-        "probability",
-        "probability_worse",
-        "in_rope",
-        "joint",
-        "next",
-    ),
-    *("lower", "upper", "top_1", "top_2", "top_3"),
+    *("probability_best", "p_value", "probability", "probability_worse", "in_rope", "joint"),
+    *("next", "lower", "upper", "top_1", "top_2", "top_3"),
 }
 DECIMALS = "decimals"  # attribute of a frame: the decimals, by column, where they are not three
 SCIENTIFIC = -1  # decimals of a column that is shown in powers of ten, as `figures` does

@@ -9,7 +9,6 @@ import select
 import shlex
 import shutil
 import signal
-from collections import Counter
 from collections.abc import Collection, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -21,14 +20,13 @@ from racer.evaluate.command.protocols import (
     MARKS,
     NO_BOUND,
     PROTOCOLS,
+    READERS,
     Answer,
     Cost,
     ProtocolName,
-    read_json,
-    read_last_line,
-    read_nothing,
-    read_stdout,
+    labelled,
 )
+from racer.evaluate.command.remedy import NOT_STARTED, OF_SAT
 from racer.evaluate.command.template import Template, as_text
 from racer.evaluate.command.timing import timed
 from racer.evaluate.limits.limits import deadline, took_more_than
@@ -37,7 +35,7 @@ from racer.evaluate.objective import Misbehaved
 from racer.evaluate.outcome import Cell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from racer.evaluate.command.process import Ran
     from racer.evaluate.command.timing import Timed
@@ -46,16 +44,8 @@ __all__ = ["Command"]
 
 IDENTITY = "racer.Command("
 Reads = Literal["stdout", "last-line", "json", "nothing"]
-_READERS = {
-    "stdout": read_stdout,
-    "last-line": read_last_line,
-    "json": read_json,
-    "nothing": read_nothing,
-}
 _LONGEST_ARGV = 2000
-_EXITED = re.compile(r"the program exited with code (\d+)\n")
-_NOT_STARTED = "the program cannot be started"
-_OF_SAT = (10, 20)
+_SAID = re.compile(rb"^(?:s )?(?:UN)?SATISFIABLE\s*$|^v ", re.MULTILINE)  # by a SAT solver
 _NO_CELL = {mark: 1 for mark in MARKS if mark != "instance"}
 
 
@@ -83,8 +73,9 @@ class Command:
         How ``{parameters}`` writes a parameter: the text before its value, ``"--name="`` unless
         it is given. A blank at its end makes switch and value two arguments: ``"-n "``. (So
         `Space.switches`, as read from irace's files, fits.)
-    reads : {"stdout", "last-line", "json", "nothing"}
-        Where the number is: all of standard output, or its last line that is not blank. "json": that
+    reads : {"stdout", "last-line", "json", "nothing"} or str
+        Where the number is: all of standard output, or its last line that is not blank; or after a
+        text that ends in ":" or "=", such as "cost:", on the last line that begins with it. "json": the last
         line is an object of metrics, ``{"error": 0.1, "seconds": 2.5}``, for a race of several metrics.
         "nothing": for a race of run times, whose cost is the CPU time of the program.
     protocol : {"irace", "aclib", "paramils", "smac"}, optional
@@ -100,8 +91,8 @@ class Command:
     cwd : str or path-like, optional
         The folder in which the program runs; the present one of the race if not given.
     success_codes : sequence of int
-        Exit codes, 0 to 255, with which the program has succeeded. Solvers of SAT end with 10 and
-        20: ``success_codes=(10, 20)``.
+        Exit codes, 0 to 255, with which the program has succeeded. If none are given, 10 and 20 too,
+        with which SAT solvers end, beside a cost or a line that says SATISFIABLE or UNSATISFIABLE.
 
     Raises
     ------
@@ -137,7 +128,7 @@ class Command:
         argv: str | Sequence[str | os.PathLike[str]],
         *,
         switches: Mapping[str, str] | None = None,
-        reads: Reads = "stdout",
+        reads: Reads | str = "stdout",
         protocol: ProtocolName | None = None,
         cost: Cost = "quality",
         cwd: str | os.PathLike[str] | None = None,
@@ -147,12 +138,11 @@ class Command:
             raise SettingError(
                 "Command runs programs on Linux and macOS only: write a function that runs yours"
             )
-        for name, value, kinds in (
-            ("reads", reads, Reads),
-            ("cost", cost, Cost),
-            *([("protocol", protocol, ProtocolName)] if protocol is not None else []),
-        ):
-            choice(value, name, get_args(kinds))
+        if not str(reads).endswith((":", "=")):
+            choice(reads, "reads", (*get_args(Reads), "cost:"))
+        choice(cost, "cost", get_args(Cost))
+        if protocol is not None:
+            choice(protocol, "protocol", get_args(ProtocolName))
         if protocol is not None and reads != "stdout":
             raise SettingError(
                 f"protocol={protocol!r} determines how output is read: leave reads out"
@@ -176,7 +166,7 @@ class Command:
         self._protocol = protocol
         self._cost = cost
         self._cwd = None if cwd is None else os.path.abspath(cwd)  # noqa: PTH100
-        self._read = PROTOCOLS[protocol].read if protocol else _READERS[reads]
+        self._read = PROTOCOLS[protocol].read if protocol else READERS.get(reads) or labelled(reads)
         program = self._template.program
         self._program = None if program is None else _found(program)
 
@@ -354,7 +344,7 @@ class Command:
     @property
     def reads_objects(self) -> bool:
         """Whether the program may print metrics, or a spend, beside its cost."""
-        return self._read is read_json
+        return self._reads == "json"
 
     def run(self, cell: Cell) -> float | dict[str, Any] | None:
         """Run the program for a cell, and return the cost, or the metrics, that it prints.
@@ -367,7 +357,7 @@ class Command:
         try:
             ran = run(argv, self._program_of(argv), until, self._cwd)
         except OSError as error:
-            raise Misbehaved("failed", f"{_NOT_STARTED} ({error})\ncommand: {line}") from None
+            raise Misbehaved("failed", f"{NOT_STARTED} ({error})\ncommand: {line}") from None
         status, value, why, time, metrics = self._judged(
             ran, timeout, is_timed=cell.bound is not None
         )
@@ -398,18 +388,26 @@ class Command:
         if ran.code is None:
             return Answer("timeout", why=took_more_than(timeout))
         how = f"the program {ending(ran.code)}"
-        if ran.code not in self._success_codes:
+        if ran.code not in self._success_codes and not self._is_of_sat(ran):
             return Answer("killed" if ran.code < 0 else "failed", why=how)
         if is_timed and not ran.out.end.strip():
             return Answer("ok")
         if not ran.out.size:
             return Answer("invalid", why=f"{how}, and printed nothing")
         answer = self._read(ran.out, "runtime" if is_timed else self._cost)
-        if is_timed and answer.why and self._read is read_stdout:
-            answer = answer._replace(why=f"{answer.why}; reads='nothing' takes its CPU time")
         if answer.time is None:
             answer = answer._replace(time=answer.value)
         return answer._replace(why=f"{how}, but {answer.why}") if answer.why else answer
+
+    def _is_of_sat(self, ran: Ran) -> bool:
+        """Return whether exit code and output are a SAT solver's with an answer, and no codes are given.
+
+        An exit code alone does not count: a program that fails at once would be the fastest.
+        """
+        if ran.code not in OF_SAT or self._success_codes != (0,) or self._protocol is not None:
+            return False
+        said = any(map(_SAID.search, (ran.out.begin, ran.out.end)))
+        return said or self._read(ran.out, "quality").status == "ok"
 
 
 def _checked_codes(codes: Any) -> tuple[int, ...]:
@@ -456,37 +454,6 @@ def _named(what: str) -> Iterator[None]:
         yield
     except (ObjectiveError, SettingError) as error:
         raise ObjectiveError(f"{what}: {error}") from None
-
-
-def failing_code(message: str) -> int | None:
-    """Return the exit code by which a program failed, from the message; None for other failures."""
-    found = _EXITED.match(message)
-    return int(found[1]) if found else None
-
-
-def is_not_started(message: str) -> bool:
-    """Return True for the message of a program that could not be started."""
-    return message.startswith(_NOT_STARTED)
-
-
-def on_success_codes(code: int) -> str:
-    """Return advice for a program that always ends with this exit code."""
-    advice = f"add {code} to success_codes"
-    if code in _OF_SAT:
-        advice = f"set success_codes = {[*_OF_SAT]} (--success-codes 10,20)"
-    elif code:
-        advice += f", by default [0] (--success-codes 0,{code})"
-    return f"if exit code {code} is a success, {advice}"
-
-
-def on_common_code(messages: Iterable[str], n: int) -> str:
-    """Return advice if nine tenths of `n` evaluations failed with one exit code; else nothing."""
-    codes = Counter(map(failing_code, messages))
-    del codes[None]
-    for code, times in codes.most_common(1):
-        if code is not None and times > 1 and times >= 0.9 * n:
-            return f"{times} of {n} runs ended with exit code {code}: {on_success_codes(code)}"
-    return ""
 
 
 def check_some(evaluate: object, configs: Sequence[Any]) -> None:

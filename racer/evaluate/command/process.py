@@ -31,31 +31,31 @@ class Printed:
 
     def __init__(self) -> None:
         self.size: int = 0
-        self._first = b""
+        self.begin: bytes = b""
         self._last = b""
 
     def append(self, data: bytes) -> None:
         """Append data."""
-        room = KEPT - len(self._first)
-        self._first += data[:room]
+        room = KEPT - len(self.begin)
+        self.begin += data[:room]
         self._last = (self._last + data[room:])[-KEPT:]
         self.size += len(data)
 
     @property
     def left_out(self) -> int:
         """Bytes that were not kept."""
-        return self.size - len(self._first) - len(self._last)
+        return self.size - len(self.begin) - len(self._last)
 
     @property
     def end(self) -> bytes:
         """The end of the output."""
-        return self._last if self.left_out else self._first + self._last
+        return self._last if self.left_out else self.begin + self._last
 
     def __str__(self) -> str:
         if not self.left_out:
-            return printable(self._first + self._last)
+            return printable(self.begin + self._last)
         return (
-            f"{printable(self._first)}\n.. {self.left_out} bytes left out ..\n"
+            f"{printable(self.begin)}\n.. {self.left_out} bytes left out ..\n"
             f"{printable(self._last)}"
         )
 

@@ -25,8 +25,8 @@ Cost = Literal["quality", "runtime"]
 MARKS = ("candidate", "instance_id", "seed", "instance", "bound", "parameters")
 NO_BOUND = 2147483647  # seconds: what a runner is told that must be told some
 
-_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-_PLAIN = re.compile(_NUMBER)
+NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_PLAIN = re.compile(NUMBER)
 _INFINITE = re.compile(r"[+]?inf(inity)?", re.IGNORECASE)
 _QUOTED = re.compile(r"'[^']*'")  # in which a shell expands nothing
 _EXPANDED = re.compile(r"[$*?~;|><&()`\n]|(?:^|\s)#")
@@ -85,13 +85,29 @@ def read_json(out: Printed, _cost: Cost) -> Answer:
     return Answer("invalid", why='no object in JSON, {"name": number, ..}, is the last line')
 
 
+def labelled(label: str) -> Reader:
+    """Return a reader of the number after a label, such as cost:, on the last line that begins so."""
+
+    def read(out: Printed, _cost: Cost) -> Answer:
+        found = _last(rf"^\s*{re.escape(label)}(.*)$", out) or ""
+        return _one_number(found.strip().encode(), f"after {label!r}", whole=True)
+
+    return read
+
+
 def read_nothing(_out: Printed, cost: Cost) -> Answer:
     """Ignore the output of a program whose CPU time is the cost."""
     if cost == "runtime":
         return Answer("ok")
-    return Answer(
-        "invalid", why="reads='nothing' reads no cost from it: that is for goal=Runtime(..)"
-    )
+    return Answer("invalid", why="reads='nothing' takes no cost from it")
+
+
+READERS: dict[str, Reader] = {
+    "stdout": read_stdout,
+    "last-line": read_last_line,
+    "json": read_json,
+    "nothing": read_nothing,
+}
 
 
 def _one_number(text: bytes, where: str, *, whole: bool) -> Answer:
