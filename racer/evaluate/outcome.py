@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -61,29 +61,6 @@ class Cell:
     bound: float | None = None
     metrics: tuple[str, ...] | None = None
 
-    def __init__(  # as generated, in half the time
-        self,
-        block: int,
-        candidate: int,
-        config: Any,
-        instance: Any,
-        seed: int,
-        *,
-        held_out: bool = False,
-        instance_index: int | None = None,
-        bound: float | None = None,
-        metrics: tuple[str, ...] | None = None,
-    ) -> None:
-        _SET_BLOCK(self, block)
-        _SET_CANDIDATE(self, candidate)
-        _SET_CONFIG(self, config)
-        _SET_INSTANCE(self, instance)
-        _SET_SEED(self, seed)
-        _SET_HELD_OUT(self, held_out)
-        _SET_INDEX(self, instance_index)
-        _SET_BOUND(self, bound)
-        _SET_NAMES(self, metrics)
-
     @property
     def key(self) -> CellKey:
         """Its identity in a race or a tuning: (held_out, block, candidate)."""
@@ -137,36 +114,6 @@ class Outcome:
     metrics: Mapping[str, float] | None = None
     spend: float | None = None
 
-    def __init__(  # as generated, in half the time
-        self,
-        status: Status,
-        value: float | None = None,
-        *,
-        seconds: float = 0.0,
-        message: str = "",
-        attempts: int = 1,
-        worker: str = "",
-        metrics: Mapping[str, float] | None = None,
-        spend: float | None = None,
-    ) -> None:
-        _SET_STATUS(self, status)
-        _SET_VALUE(self, value)
-        _SET_SECONDS(self, seconds)
-        _SET_MESSAGE(self, message)
-        _SET_ATTEMPTS(self, attempts)
-        _SET_WORKER(self, worker)
-        _SET_METRICS(self, metrics)
-        _SET_SPEND(self, spend)
-
-
-def _setters(cls: type) -> list[Any]:
-    return [getattr(cls, field.name).__set__ for field in fields(cls)]
-
-
-(_SET_BLOCK, _SET_CANDIDATE, _SET_CONFIG, _SET_INSTANCE, _SET_SEED, *_CELL) = _setters(Cell)
-_SET_HELD_OUT, _SET_INDEX, _SET_BOUND, _SET_NAMES = _CELL
-(_SET_STATUS, _SET_VALUE, _SET_SECONDS, _SET_MESSAGE, *_OUTCOME) = _setters(Outcome)
-_SET_ATTEMPTS, _SET_WORKER, _SET_METRICS, _SET_SPEND = _OUTCOME
 
 _STATUSES = get_args(Status)
 _WITH_VALUE = ("ok", "capped")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
 import os
 import random
 import threading
@@ -16,7 +14,7 @@ from objectives import hang
 from processes import alive, noted, python, wait_for
 
 import racer
-from racer import Cell, ObjectiveError, Outcome, SettingError
+from racer import Cell, ObjectiveError, SettingError
 from racer.evaluate import workers as module
 from racer.evaluate.process_state import process_put_back
 from racer.evaluate.workers import workers_for
@@ -86,35 +84,6 @@ def test_legacy_generators_give_the_same_numbers_everywhere():
             own = random.Random(seed).random() + np.random.RandomState(seed).random()
             outcomes = outcomes_of(workers, cells_for(range(3), seed=seed))
             assert [outcome.value for outcome in outcomes] == [own] * 3
-
-
-def test_in_a_large_block_the_last_cell_is_seeded_as_the_first(monkeypatch):
-    def evaluate(config, instance, seed):
-        return random.gauss() + random.random() + np.random.random()  # noqa: NPY002
-
-    seeded = []
-    seed_anew = random.seed
-    monkeypatch.setattr(random, "seed", lambda seed: (seeded.append(seed), seed_anew(seed)))
-    workers = workers_for(evaluate, range(40), None)
-    for seed in (1, 2, 1):
-        rng = random.Random(seed)
-        own = rng.gauss() + rng.random() + np.random.RandomState(seed).random()
-        outcomes = outcomes_of(workers, cells_for(range(40), seed=seed))
-        assert {outcome.value for outcome in outcomes} == {own}
-    assert len(seeded) < 60 < 3 * 40
-
-
-@pytest.mark.parametrize("cls", [Cell, Outcome])
-def test_cells_and_outcomes_are_made_from_all_of_their_fields(cls):
-    parameters = list(inspect.signature(cls).parameters.values())
-    assert [p.name for p in parameters] == [field.name for field in dataclasses.fields(cls)]
-    for parameter, field in zip(parameters, dataclasses.fields(cls), strict=True):
-        missing = field.default is dataclasses.MISSING
-        assert parameter.default == (parameter.empty if missing else field.default)
-        assert (parameter.kind is parameter.KEYWORD_ONLY) == field.kw_only
-    given = {p.name: object() for p in parameters}
-    made = cls(**given)
-    assert {name: getattr(made, name) for name in given} == given
 
 
 def state_of_the_legacy_generators():
