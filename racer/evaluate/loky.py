@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 import uuid
-import warnings
-from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from functools import partial
 from queue import SimpleQueue
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-import joblib
 from joblib.externals.loky import reusable_executor
 from joblib.externals.loky.process_executor import BrokenProcessPool, ShutdownExecutorError
 from joblib.parallel import LokyBackend, SequentialBackend, ThreadingBackend, get_active_backend
 
-from racer.errors import SettingError, warn
+from racer.errors import SettingError
 from racer.evaluate.attempt import Task
-from racer.evaluate.executor import Futures, OnlyNeeded, Submitter, never
+from racer.evaluate.executor import Futures, Submitter
 from racer.evaluate.limits.processes import start_worker
 from racer.evaluate.objective import check_picklable
 from racer.evaluate.process_state import here
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterator, Mapping
+    from collections.abc import Collection, Mapping
 
     from racer.evaluate.limits.limits import Limits
     from racer.evaluate.objective import Objective
-    from racer.evaluate.outcome import Cell, Outcome
 
 
 def joblib_workers(
@@ -44,7 +38,7 @@ def joblib_workers(
     limits: Limits | None,
     *,
     apart: bool = False,
-) -> Futures | ParallelCalls | None:
+) -> Futures | None:
     """Return workers of joblib's active backend; None if it would run in this process alone.
 
     `apart`: a single worker is a process, too, if the backend has processes.
@@ -59,16 +53,10 @@ def joblib_workers(
     if has_futures and n_workers == 1 and not (apart and is_loky):
         return None
     if not has_futures:
-        if not backend.supports_return_generator:
-            raise SettingError(
-                f"joblib's {type(backend).__name__} gives no results before all are there: use "
-                "loky, its default, or threading"
-            )
-        warn(
-            f"with joblib's {type(backend).__name__} workers wait for the end of each block: use "
-            "loky, its default, or an executor"
+        raise SettingError(
+            f"joblib's {type(backend).__name__} has no futures that racer can wait for: use loky, "
+            "its default, threading, or give an executor or a Dask client as n_jobs="
         )
-        return ParallelCalls(Task(evaluate, retries, limits, here()), n_jobs)
     nested = backend.get_nested_backend()
     return Futures(
         _Loky(backend, n_workers) if is_loky else _Threads(n_workers),
@@ -192,75 +180,3 @@ def _work(calls: _Queue) -> None:
             except BaseException as error:  # noqa: BLE001  (for the thread that waits)
                 future.set_exception(error)
         del task, future, call
-
-
-class ParallelCalls(OnlyNeeded):
-    """Workers that evaluate in calls of `joblib.Parallel`, each with the cells submitted so far."""
-
-    capacity: int = sys.maxsize
-
-    def __init__(self, task: Task, n_jobs: int) -> None:
-        self._task = task
-        self._n_jobs = n_jobs
-        self._cells: list[Cell] = []
-        self._called: list[Cell] = []
-        self._results: Generator[tuple[int, Outcome], None, None] | None = None
-        # joblib fetches calls in threads of its own
-        self._lock = threading.Lock()
-        self._begun: dict[int, Cell] = {}  # fetched by joblib and without an outcome
-        self._received = 0
-        self._finishing = False
-
-    def submit(self, cell: Cell) -> None:
-        """Queue a cell."""
-        self._cells.append(cell)
-
-    def next(self, stopping: Callable[[], bool] = never) -> tuple[Cell, Outcome]:  # noqa: ARG002
-        """Wait for an outcome."""
-        if self._results is None:
-            self._called, self._cells = self._cells, []
-            self._begun, self._received, self._finishing = {}, 0, False
-            # one object per call: after an error it may return results of the call before
-            parallel = joblib.Parallel(
-                n_jobs=self._n_jobs,
-                batch_size=1,
-                max_nbytes=None,
-                return_as="generator_unordered",
-            )
-            self._results = parallel(self._calls())
-        index, outcome = next(self._results)
-        self._received += 1
-        with self._lock:
-            cell = self._begun.pop(index)
-        if self._received == len(self._called):
-            deque(self._results, maxlen=0)  # lets joblib clean up
-            self._results = None
-        return cell, outcome
-
-    def _calls(self) -> Iterator[Any]:
-        call = joblib.delayed(partial(_numbered, self._task))
-        for index, cell in enumerate(self._called):
-            with self._lock:
-                if self._finishing:
-                    return
-                self._begun[index] = cell
-            yield call(index, cell)
-
-    def finish(self) -> list[Cell]:
-        """Forget the cells that joblib has not fetched; it fetches at most two per job."""
-        self._cells.clear()
-        with self._lock:
-            self._finishing = True
-            return list(self._begun.values()) if self._results is not None else []
-
-    def __exit__(self, *error: object) -> None:
-        self.finish()
-        if self._results is not None:
-            with warnings.catch_warnings():  # of the cancelled tasks
-                warnings.simplefilter("ignore")
-                self._results.close()
-            self._results = None
-
-
-def _numbered(task: Task, index: int, cell: Cell) -> tuple[int, Outcome]:
-    return index, task(cell)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import joblib
 import numpy as np
@@ -228,55 +227,20 @@ def test_workers_that_are_closed_end_what_they_do_without_a_word(tmp_path, capfd
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_backend_of_joblib_without_futures_gets_the_cells_in_calls(tmp_path):
-    def evaluate(config, instance, seed):
-        (tmp_path / f"{config}").touch()
-        assert config < 11 or gate.wait(60)
-        return config
+class Other(joblib.parallel.ParallelBackendBase):
+    supports_return_generator = True
 
-    gate = threading.Event()
-
-    class Other(joblib.parallel.ParallelBackendBase):
-        supports_retrieve_callback = supports_sharedmem = True
-
-        def effective_n_jobs(self, n_jobs):
-            return n_jobs
-
-        def configure(self, n_jobs=1, parallel=None, **settings):
-            self.parallel, self.pool = parallel, ThreadPoolExecutor(n_jobs)
-            return n_jobs
-
-        def submit(self, func, callback=None):
-            future = self.pool.submit(func)
-            future.add_done_callback(callback)
-            return future
-
-        def retrieve_result_callback(self, future):
-            return future.result()
-
-        def terminate(self):
-            self.pool.shutdown()
-
-    joblib.register_parallel_backend("other", Other)
-    waits = pytest.warns(racer.RacerWarning, match="Other workers wait for the end of each block")
-    with joblib.parallel_config(backend="other"), waits:
-        result = racer.race([2, 1, 3], evaluate, budget=60, seed=1, n_jobs=2)
-        workers = workers_for(evaluate, range(10, 40), None, n_jobs=2)
-        with workers:
-            for cell in cells_for(range(10, 40)):
-                workers.submit(cell)
-            found, left = [workers.next()], workers.finish()
-            gate.set()
-            found += [workers.next() for _ in left]
-    assert (result.best, result.failures.empty) == (1, True)
-    assert len({cell.config for cell, _ in found}) == len(found) < 30
-    assert all(outcome.value == cell.config for cell, outcome in found)
-    assert len(noted(tmp_path)) == 3 + len(found)
+    def effective_n_jobs(self, n_jobs):
+        return n_jobs
 
 
-def test_a_backend_of_joblib_that_has_no_results_before_the_end_is_refused():
+joblib.register_parallel_backend("other", Other)
+
+
+@pytest.mark.parametrize("backend", ["multiprocessing", "other"])
+def test_a_backend_of_joblib_without_futures_is_refused(backend):
     with (
-        joblib.parallel_config(backend="multiprocessing"),
-        pytest.raises(SettingError, match="use loky"),
+        joblib.parallel_config(backend=backend),
+        pytest.raises(SettingError, match=r"use loky.* an executor or a Dask client as n_jobs="),
     ):
         racer.race([1, 2], lambda config, instance, seed: config, budget=20, n_jobs=2)
