@@ -42,28 +42,9 @@ FINAL = ("ok", "timeout", "memory", "rejected", "capped")  # not retried
 _clock = time.perf_counter  # an objective may replace that of `time`
 
 
-_last_seed: tuple[int, int, Any] = (-1, 0, None)  # how often in a row, and the state it makes
-
-
-def _seed(seed: int) -> None:
-    """Seed `random`; where a seed comes often, as in a large block, restore the state it makes.
-
-    Restoring takes half as long as seeding, but keeping the state as long as seeding several times.
-    """
-    global _last_seed  # noqa: PLW0603  (as `random` is one for the process)
-    last, times, state = _last_seed
-    if seed == last and state is not None:
-        random.setstate(state)
-        return
-    random.seed(seed)
-    times = times + 1 if seed == last else 1
-    own = random.Random(seed) if times == 16 else None  # noqa: S311  (threads draw from the global generator)
-    _last_seed = seed, times, None if own is None else own.getstate()
-
-
 def _attempt(evaluate: Objective, cell: Cell, *, reraise_interrupt: bool = False) -> Outcome:
     """Evaluate a cell once, with the legacy generators seeded with its seed."""
-    _seed(cell.seed)
+    random.seed(cell.seed)
     np.random.seed(cell.seed)  # noqa: NPY002  (for objectives that use the legacy generator)
     return judged(evaluate, cell, reraise_interrupt=reraise_interrupt)
 

@@ -109,23 +109,6 @@ def test_the_global_generators_are_put_back(backend):
     assert state_of_the_legacy_generators() == before
 
 
-def test_a_thread_that_draws_while_a_cell_is_seeded_spoils_no_other_cell(monkeypatch):
-    first, seeded = [], random.seed
-
-    def seed_and_draw(seed):
-        seeded(seed)
-        random.random()  # as another thread may
-
-    def evaluate(config, instance, seed):
-        first.append(random.random())
-        return config
-
-    monkeypatch.setattr(random, "seed", seed_and_draw)
-    racer.race(range(20), evaluate, budget=100, seed=1, n_jobs=1)
-    spoilt, restored = first[:16], first[16:20]  # of the first block
-    assert set(restored).isdisjoint(spoilt)
-
-
 def test_the_first_race_of_a_process_leaves_the_global_generators_alone():
     code = """
 import random, numpy, racer
