@@ -209,7 +209,7 @@ def _as_option(option: click.Option, value: str) -> str:
         return flag if value in {"True", "'max'"} else option.secondary_opts[0]
     if value in {"", ".."}:
         return f"{flag} {option.metavar or ''}".rstrip() if value else flag
-    if value[0] in "[({":
+    if value[0] in "[({" and '"' not in value:  # JSON stays as it was typed
         given = re.sub(r"""[][(){}'" ]""", "", value).replace(":", "=")
     else:
         given = value.strip("'\"") if value not in {"True", "False"} else value.lower()

@@ -446,7 +446,7 @@ def test_the_command_records_it_and_the_report_shows_it(tmp_path, path):
         (["show", kept, "--configurations", tmp_path / "c"], "an ablation has no survivors"),
         (
             ["ablation", path, "--target", '{"x": 1, "x": 2, "y": 0}'],
-            """target={"x": 1, "x": 2, "y": 0} is not a configuration: the key 'x' is there twice""",
+            """--target '{"x": 1, "x": 2, "y": 0}' is not a configuration: the key 'x' is there twice""",
         ),
     ):
         done = typed(*words)

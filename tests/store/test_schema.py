@@ -9,12 +9,13 @@ from contextlib import closing
 
 import flat
 import pytest
+from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stored import changed, executed
-from typed import typed
 
 import racer
+from racer.cli import main
 from racer.store import schema
 
 READERS = (["check"], ["show"], ["show", "--json"])
@@ -48,7 +49,7 @@ def _stores(tmp_path_factory):
 def told(path, *commands):
     """Run commands on a store; they end with an exit code, and nothing else."""
     for name, *options in commands:
-        typed(name, path, *options, catch_exceptions=False)
+        CliRunner().invoke(main, [name, str(path), *options], catch_exceptions=False)
 
 
 PLAIN = st.one_of(

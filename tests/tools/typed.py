@@ -8,9 +8,8 @@ from racer.cli import main
 from racer.scenario.settings import SETTINGS
 
 _CALL = r"racer\.[A-Z]\w*\(|\b(Instances|Budget|Limits|Search|Workers)\("
-_PYTHON = re.compile(
-    rf"(give|add|use|with|or|needs) (goal=)?({'|'.join({*SETTINGS} - {'evaluate'})})=|{_CALL}"
-)
+_NAMES = "|".join({*SETTINGS} - {"evaluate", "seed"})  # a seed is told of without an option, too
+_PYTHON = re.compile(rf"(give|add|use|with|or|needs) (goal=)?({_NAMES})=|{_CALL}")
 
 
 def typed(*words, exits=None, command=main, **more):
