@@ -1,4 +1,4 @@
-"""Four times the rows: 100 MB more at most, and five times the CPU."""
+"""Four times the rows: 100 MB more at most, and five times the CPU, over two such steps."""
 
 import inspect
 import re
@@ -18,15 +18,8 @@ from racer.comparison.compare import METHODS
 
 PROCEDURES = [name for name in stats.__all__ if inspect.isfunction(getattr(stats, name))]
 MOST = 25_000  # rows
-# these draw for each row: 10 000 weights, 50 000 weights, or, for ten rows, 64 chains
-FEWER = {
-    "bayesian-friedman": 3000,
-    "signed-rank": 500,
-    "hierarchical": 500,
-    "hierarchical_t_test": 4000,
-}
-# and these flip the signs of each row, by a number that depends on the rows up to 20 000
-FEWER |= {"bradley-terry": 3000, "plackett-luce": 3000}
+# these draw for each row: 50 000 weights, or, for ten rows, 64 chains
+FEWER = {"signed-rank": 500, "hierarchical": 500, "hierarchical_t_test": 4000}
 
 
 def of_rows(name, n):
@@ -71,10 +64,12 @@ def peak():
 def test_four_times_the_rows(name):
     n = FEWER.get(name, MOST)
     of_rows(name, 100)()  # late imports, before anything is measured
-    few, many = cost(of_rows(name, n)), cost(of_rows(name, 4 * n))
-    assert many[1] < few[1] + 1e8
+    # a step's ratio alone also has what arrays cost that a processor's cache no longer holds
+    few, middle, many = (cost(of_rows(name, size)) for size in (n // 4, n, 4 * n))
+    assert many[1] < middle[1] + 1e8
     for _ in range(3):  # times of a busy machine: the best of some
-        if many[0] <= 5 * max(few[0], 0.02):
+        if many[0] <= 25 * max(few[0], 0.004):
             return
-        few, many = min(few, cost(of_rows(name, n))), min(many, cost(of_rows(name, 4 * n)))
-    raise AssertionError(f"{many[0] / few[0]:.1f} times the CPU")
+        few = min(few, cost(of_rows(name, n // 4)))
+        many = min(many, cost(of_rows(name, 4 * n)))
+    raise AssertionError(f"{many[0] / few[0]:.1f} times the CPU, of 16 times the rows")
