@@ -164,6 +164,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "reliability": _reliability,
     "reliability-kinds": _worlds,
     "sampler-best": _samplers,
+    "failing-worlds": lambda: _tunings("failing")[0],
     "reported-verdicts": lambda: part(_tunings("reported")[1], "algorithms|formulas"),
 }
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 _ROOT = Path(__file__).resolve().parents[2]
+_WHOLE = Path(__file__).with_name("texts")  # files that are damaged, and what they name
 POOL = [0, 1, 2, 3]
 SETTINGS: dict[str, Any] = {"budget": 60, "seed": 5, "decider": "f-race"}
 WORDS = [b"[", b"]", b"{", b"\0", b'"', b"nan", b"1e999", b"-", b",", b"=", b"\xff", b"'''", b"#"]
@@ -170,46 +171,7 @@ class Stores:
 
 def texts(folder: Path) -> dict[str, tuple[bytes, Callable[[Path], object]]]:
     """Return files of text by name, and what reads each."""
-    toml = (
-        'space = "space.txt"\ncommand = ["./run.sh", "{alpha}", "{instance}"]\nbudget = 40\n'
-        'instances = ["a", "b"]\nseconds = 3.5\ndecider = "f-race"\nfirst_test = 3\n'
-        'goal = {error = "min", size = {direction = "max", bounds = [0, 1]}}\n'
-        'pareto = ["error", "size"]\n'
-    )
-    irace = (
-        'parameterFile = "./space.txt"\ntrainInstancesFile <- "list.txt"\nmaxExperiments = 180\n'
-        "testType = \"t-test\"\nfirstTest = 5 # yes\ndigits = 3\ntargetRunner = './run.sh'\n"
-        'logFile = paste0("a", "b", ".Rdata")\ndeterministic = TRUE\nseed = 42\n'
-    )
-    space = (
-        'algorithm "--" c (as, mmas, eas, ras, acs)\nalpha "--alpha " r (0.00, 5.00)\n'
-        'ants "--ants " i,log (5, 100)\nq0 "--q0 " r (0.0, 1.0) | algorithm == "acs"\n'
-        'rasrank "--r " i (1, "ants - 1") | algorithm %in% c("ras")\n[forbidden]\n'
-        '(alpha == 0) & (algorithm == "as")\n[global]\ndigits = 4\n'
-    )
-    configspace = (
-        '{"name": null, "format_version": 0.4,\n'
-        '"hyperparameters": [\n'
-        '{"type": "uniform_int", "name": "x", "lower": 1, "upper": 9, "default_value": 5,\n'
-        '"log": false, "meta": null},\n'
-        '{"type": "categorical", "name": "a", "choices": ["p", "q"], "weights": null,\n'
-        '"default_value": "p", "meta": null}],\n'
-        '"conditions": [], "forbiddens": []}\n'
-    )
-    (folder / "run.sh").write_text("#!/bin/sh\necho 1\n")
-    (folder / "run.sh").chmod(0o755)
-    (folder / "space.txt").write_text(space)
-    (folder / "list.txt").write_text("one\ntwo\n")
-    rng = np.random.default_rng(1)
-    wide = "data,a,b,c\n" + "".join(f"d{i},{x:.3f},{x + 1:.3f},{x * 2:.3f}\n" for i, x in
-                                    enumerate(rng.random(12)))  # fmt: skip
-    long = "data_set,algorithm,fold,score\n" + "".join(
-        f"d{i},{a},{f},{rng.random():.3f}\n" for i in range(4) for a in "xy" for f in range(2)
-    )
-    samples = "".join(
-        json.dumps({"doc_id": i, "filter": "none", "metrics": ["acc"], "acc": i % 2}) + "\n"
-        for i in range(6)
-    )
+    shutil.copytree(_WHOLE, folder, dirs_exist_ok=True)
 
     def told(*words: str) -> Callable[[Path], object]:
         def run(path: Path) -> None:
@@ -221,29 +183,21 @@ def texts(folder: Path) -> dict[str, tuple[bytes, Callable[[Path], object]]]:
 
         return run
 
-    candidates = json.dumps([{"x": i / 5, "k": "ab"[i % 2]} for i in range(5)], indent=1)
-    listed = "x,k\n" + "".join(f"{i / 5},{'ab'[i % 2]}\n" for i in range(5))
     racing = ["race", "{path}", "--instances", str(folder / "list.txt"), "--budget", "1", "--"]
     racing += [str(folder / "run.sh"), "{{parameters}}", "{{instance}}"]
-    whole = SPACE.to_json()
-    return {
-        "scenario.toml": (toml.encode(), lambda path: scenario(str(path)).arguments()),
-        "scenario.txt": (irace.encode(), lambda path: scenario(str(path)).arguments()),
-        "parameters.txt": (space.encode(), racer.Space.read_irace),
-        "space.json": (
-            json.dumps(json.loads(configspace), indent=1).encode(),
-            racer.Space.read_configspace,
-        ),
-        "racer's space": (
-            json.dumps(whole).encode(),
-            lambda path: racer.Space.from_json(_parsed(path)),
-        ),
-        "wide.csv": (wide.encode(), told("compare", "{path}", "--minimize", "--json")),
-        "long.csv": (long.encode(), told("compare", "{path}", "--minimize", "--json")),
-        "samples_a.jsonl": (samples.encode(), racer.read_scores),
-        "candidates.json": (candidates.encode(), told(*racing)),
-        "candidates.csv": (listed.encode(), told(*racing)),
+    reads: dict[str, Callable[[Path], object]] = {
+        "scenario.toml": lambda path: scenario(str(path)).arguments(),
+        "scenario.txt": lambda path: scenario(str(path)).arguments(),
+        "space.txt": racer.Space.read_irace,
+        "space.json": racer.Space.read_configspace,
+        "racers_space.json": lambda path: racer.Space.from_json(_parsed(path)),
+        "wide.csv": told("compare", "{path}", "--minimize", "--json"),
+        "long.csv": told("compare", "{path}", "--minimize", "--json"),
+        "samples_a.jsonl": racer.read_scores,
+        "candidates.json": told(*racing),
+        "candidates.csv": told(*racing),
     }
+    return {name: ((_WHOLE / name).read_bytes(), read) for name, read in reads.items()}
 
 
 def _parsed(path: Path) -> Any:
@@ -257,7 +211,7 @@ def one_text(
     name: str, data: bytes, read: Callable[[Path], object], folder: Path, rng: random.Random | None
 ) -> tuple[str, str, str]:
     """Read a damaged file of text."""
-    path = folder / name.replace(" ", "_").replace("'", "")
+    path = folder / name
     path.write_bytes(data)
     if rng is not None:
         path.write_bytes(damaged(data, rng, is_text=True)[0])
@@ -269,7 +223,7 @@ def one_text(
             return name, "right", str(error)
         return name, "refused" if str(error) else "wrong", str(error)
     except BaseException as error:  # noqa: BLE001
-        kept = folder.parent / f"damaged_{name.replace(' ', '_')}"
+        kept = folder.parent / f"damaged_{name}"
         shutil.copyfile(path, kept)
         return name, "wrong", f"{type(error).__name__}: {error} ({kept})"
     return name, "right", ""

@@ -19,27 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["tuned"]
 
-_SCRIPT = """
-suppressMessages(library(irace))
-talk <- socketConnection("127.0.0.1", PORT, open = "r+", blocking = TRUE, timeout = 3600)
-tell <- function(first, second, third, row) {
-  row <- row[!is.na(row)]
-  values <- vapply(row, function(v) format(v, digits = 15), "")
-  fields <- c(first, second, third, paste(names(row), values, sep = "="))
-  writeLines(paste(fields, collapse = "\\t"), talk)
-}
-runner <- function(experiment, scenario) {
-  bound <- if (is.null(experiment$bound)) Inf else experiment$bound
-  tell(experiment$id.instance, experiment$seed, bound, as.list(experiment$configuration))
-  told <- as.numeric(readLines(talk, 1))
-  list(cost = told, time = told)
-}
-scenario <- list(targetRunner = runner, logFile = "", debugLevel = 0, SETTINGS)
-parameters <- readParameters("parameters.txt", digits = scenario$digits)
-found <- irace(scenario = checkScenario(scenario), parameters = parameters)
-tell("best", nrow(found), 0, as.list(removeConfigurationsMetaData(found[1, , drop = FALSE])))
-close(talk)
-"""
+_SCRIPT = Path(__file__).with_name("irace.R")
 
 
 def _name(name: str) -> str:
@@ -108,7 +88,11 @@ def tuned(
         f"{name} = {value}" for name, value in {"instances": instances, **settings}.items()
     )
     with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as server:
-        script = _SCRIPT.replace("PORT", f"{server.getsockname()[1]}").replace("SETTINGS", written)
+        script = (
+            _SCRIPT.read_text()
+            .replace("PORT", f"{server.getsockname()[1]}")
+            .replace("SETTINGS", written)
+        )
         (Path(folder) / "parameters.txt").write_text(_written(space))
         (Path(folder) / "run.R").write_text(script)
         log = (Path(folder) / "log").open("w+")

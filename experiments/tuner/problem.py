@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Config = Mapping[str, Any]
     Cost = Callable[[Config, int, int], float]
     Draw = Callable[[int], "Problem"]
-    Half = Literal["chosen", "reported"]
+    Half = Literal["chosen", "reported", "failing"]
 
 __all__ = ["Problem", "ProblemClass"]
 
@@ -70,8 +70,8 @@ class ProblemClass(NamedTuple):
     Attributes
     ----------
     name : str
-    half : {"chosen", "reported"}
-        Whether settings of the tuner were chosen on it, or it is kept for the report.
+    half : {"chosen", "reported", "failing"}
+        Whether settings of the tuner were chosen on it, or it is kept for the report; or fails.
     real : bool
         An algorithm, not a formula.
     draw : callable

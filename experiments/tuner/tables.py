@@ -22,7 +22,8 @@ import racer
 from experiments.options import csv_option, number_option, words_option
 from experiments.report import markdown, with_progress
 from experiments.tuner.contenders import CONTENDERS, available, peak
-from experiments.tuner.suite import SUITE
+from experiments.tuner.problem import FAILED
+from experiments.tuner.suite import HALVES, SUITE
 from experiments.tuner.synthetic import many_parameters
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ _SHARE = 0.02  # of a problem's median regret: less is as good
 
 
 @click.command()
-@click.option("--half", type=click.Choice(["chosen", "reported"]), default="reported")
+@click.option("--half", type=click.Choice([*HALVES]), default="reported")
 @words_option("--problems", SUITE)
 @words_option("--contenders", CONTENDERS)
 @words_option("--budgets", BUDGETS, click.IntRange(20))
@@ -96,7 +97,10 @@ def recorded(
     ]
     for name, budget, contender, seed in with_progress(jobs):
         problem = SUITE[name].draw(seed)
-        quality = problem.quality(CONTENDERS[contender](problem, budget, seed))
+        try:
+            quality = problem.quality(CONTENDERS[contender](problem, budget, seed))
+        except RuntimeError:  # irace gives up where all that it has left fail
+            quality = FAILED
         values = (name, budget, contender, seed, quality, problem.reference)
         rows.append(dict(zip([*_ID, "quality", "reference"], values, strict=True)))
         if csv_path is not None:
@@ -122,6 +126,8 @@ def regrets(rows: pd.DataFrame) -> pd.DataFrame:
 
 def tables(rows: pd.DataFrame, contenders: Sequence[str] = tuple(CONTENDERS)) -> str:
     """Return mean regrets by problem, and the verdicts of the first on the others, as Markdown."""
+    if {SUITE[name].half for name in rows.problem} == {"failing"}:
+        return losses(rows)
     found = regrets(rows)
     own, *others = (name for name in contenders if name in found)
     means = found.groupby(["problem", "budget"], sort=False).mean().reset_index()
@@ -157,6 +163,16 @@ def tables(rows: pd.DataFrame, contenders: Sequence[str] = tuple(CONTENDERS)) ->
                     verdicts.append((kind, f"{budget}", other, *_verdict(pair)))
     head = ("class", "evaluations", "against", "ratio of regrets", "won/lost", "P(better)")
     return "\n\n".join([*parts, *([markdown(head, verdicts)] if verdicts else [])])
+
+
+def losses(rows: pd.DataFrame) -> str:
+    """Return mean losses by world, as Markdown: regrets, 1 at most and where what is returned fails."""
+    loss = (rows.quality - rows.reference).clip(0.0, 1.0)
+    some = rows.assign(loss=loss, fails=rows.quality >= FAILED)
+    means = some.pivot_table(["loss", "fails"], ["problem", "budget"], "contender", sort=False)
+    shown = means["loss"].map("{:.3f}".format) + means["fails"].map(" ({:.0%} fail)".format)
+    columns = ("mean loss", "evaluations", *shown.columns)
+    return markdown(columns, shown.reset_index().astype(str).to_numpy().tolist())
 
 
 def _shown(regret: float) -> str:
