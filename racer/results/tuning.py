@@ -43,6 +43,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Origin", "TuneResult", "Verified"]
 
+_DEFAULT_STANDS = (
+    "The default is returned: on evaluations that chose neither, no configuration was better "
+    "by two standard errors."
+)
 _LEVEL = 0.05  # of the test whether elites differ, and of the bound on failures
 _FAIL = 0.05  # of those evaluated on an instance: so many fail, two at least
 _COMPARED = 4  # candidates, at least
@@ -230,6 +234,9 @@ class TuneResult(Result):
     def verdict(self) -> tuple[str, ...]:
         """The result in sentences."""
         gained = verdict_of_default(self, self.default_index)
+        # without failures, the final stage verifies no other
+        if self.is_verified and not self.known.failures:
+            gained = _DEFAULT_STANDS
         found = (*([gained] if gained else []), *summary.verdict(self))
         known = self.verified
         if known is None or not self.known.failures:

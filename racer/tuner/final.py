@@ -26,7 +26,7 @@ _AT_ONCE = 4  # evaluations of the leader, before it is looked at again
 
 def kept(history: History, total: int) -> int:
     """Return how many of `total` evaluations the final stage needs now."""
-    return round(_KEPT * total) if is_needed(history) else 0
+    return round(max(_KEPT - history.kept, 0.0) * total) if is_needed(history) else 0
 
 
 def is_needed(history: History) -> bool:

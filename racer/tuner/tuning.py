@@ -19,6 +19,7 @@ from racer.tuner.final import FinalStage, is_needed, kept
 from racer.tuner.finish import Finish
 from racer.tuner.leftover import spend
 from racer.tuner.opening import FINALISTS, SMALL, Opening, to_explore
+from racer.tuner.present import is_better, share_kept
 from racer.tuner.proposals import Child, Proposals
 from racer.tuner.race import TunerRace
 from racer.tuner.ranking import Ranking
@@ -74,6 +75,7 @@ class Tuning:
         """Yield the cells that are needed until the tuning is over."""
         for phase, budget in enumerate(self.history.plan.rules.budgets):
             self.history.budget, self.history.verified = budget, None
+            self.history.kept = share_kept(self.history.plan)
             small = self._small_budget() if phase == 0 else None
             yield from self._find_elites(phase) if small is None else self._open(small)
             yield from self._select()
@@ -205,7 +207,7 @@ class Tuning:
             return None
         least = plan.schedule(None).minimum
         small = least if plan.is_exact else max(SMALL, least)
-        return evaluations if evaluations < small else None
+        return self.history.left() if evaluations < small else None
 
     def _explore(self, phase: int) -> Generator[Asked, Any, int]:
         """Find the first elites as with a small budget, where all candidates have many parameters.
@@ -454,12 +456,18 @@ class Tuning:
         is_open = self.best is not None and history.left() is not None
         if not (is_open and is_needed(history)):
             yield from self._select_by_race()
+        kept, history.kept = history.kept, 0.0
         if is_open and is_needed(history):  # which that race may have made it
             stage = FinalStage(history, self._ranking, self.elites)
             yield from stage.run()
             self.elites = stage.order[: max(len(self.elites), 1)]
             self.best = self.elites[0] if self.elites else None
             history.verified = self.best
+        elif kept and self.best is not None:
+            self.best = self._ranking.favourite(self.elites, self.best)
+            if self.best and (yield from is_better(history, self.best)) is False:
+                self.best = history.verified = 0
+            self.elites = tuple(dict.fromkeys((self.best, *self.elites)))
 
     def _select_by_race(self) -> Flow:
         """Race the elites against each other with the rest, if it pays for a first test."""

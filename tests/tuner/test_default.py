@@ -64,8 +64,22 @@ def test_a_default_that_is_the_best_is_named():
 
     result = tuned(evaluate=distance)
     assert result.improvement is None
-    assert result.verdict[0] == "The default is the best configuration found."
+    assert result.verdict[0].startswith("The default is returned: ")
     assert not any("default" in line for line in tuned(Space(SPACE.parameters)).verdict)
+
+
+@pytest.mark.parametrize("budget", [300, 700])
+def test_of_a_near_tie_the_default_is_returned(budget):
+    result = tuned(evaluate=only_noise, budget=budget)
+    assert (result.best_index, result.evaluations) == (0, budget)
+    assert result.verdict[0].endswith("no configuration was better by two standard errors.")
+    # the other one, too, has been evaluated on all of its last blocks
+    last = {*sorted(result.known.of(0))[-4:]}
+    assert any(last <= {*result.known.of(c)} for c in range(1, len(result.configs)))
+
+
+def only_noise(config, instance, seed):
+    return np.random.default_rng([seed, int(1e9 * config["x"])]).normal()
 
 
 @pytest.mark.parametrize(("sign", "what"), [(1.0, "% better"), (-1.0, "has a mean of -")])
