@@ -173,7 +173,10 @@ def _gone_rivals(result: Result) -> str:
     listed = shortened([f"#{e.candidate}" for e in gone], _MOST)
     listed += " was eliminated" if len(gone) == 1 else " were eliminated"
     if not agrees_with_posterior(result.rules.decider):
-        return f"{listed} by the rule of {name_of(result.rules.decider)}, which is not P(best)."
+        rule = (
+            f"{listed} by the rule of {name_of(result.rules.decider)}, on the outcomes until then"
+        )
+        return f"{rule}; P(best) weighs all outcomes of all candidates, so that the two may differ."
     if all(e.reason == "indistinguishable" for e in gone):
         return f"{listed} beside another that is as good."
     return f"{listed} earlier; given all outcomes, {'it is' if len(gone) == 1 else 'they are'} not ruled out."

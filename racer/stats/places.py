@@ -84,11 +84,15 @@ def drawn_together(
     return np.asarray(centre + between / (between + sampling) * apart)
 
 
-def two_way(values: Floats) -> tuple[Floats, Floats]:
-    """Return the effects of blocks (n,) and of candidates (m,) on values (n, m), by least squares."""
-    known, effects = ~np.isnan(values), _Fit.of(values).effects
+def two_way(values: Floats, noise: Floats | None = None) -> tuple[Floats, Floats]:
+    """Return the effects of blocks (n,) and of candidates (m,) on values (n, m), by least squares.
+
+    `noise` (m,) is the variance of each candidate's noise, up to a factor; by default all are equal.
+    """
+    known, effects = ~np.isnan(values), _Fit.of(values, noise).effects
+    weight = known / (np.ones(values.shape[1]) if noise is None else noise)
     left = np.where(known, values - effects, 0.0)
-    return left.sum(axis=1) / np.maximum(known.sum(axis=1), 1), effects
+    return (weight * left).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-300), effects
 
 
 class _Fit(NamedTuple):
@@ -281,6 +285,20 @@ def _noise_by_candidate(values: Floats) -> Floats:
         usual = usual if usual > _ROUNDING * size.max() else float(size.mean())
         relative = np.where(ok, (squares / usual + _TOWARDS) / (free + _TOWARDS), 1.0)
     return np.asarray(relative / np.exp(np.log(relative[ok]).mean()))
+
+
+def pooled_noise(values: Floats) -> Floats:
+    """Return the variance of each candidate's noise (m,), as far as these differ by more than chance.
+
+    Relative to the usual one. Where all are equal, calibration is that of one noise for all.
+    """
+    relative, count = _noise_by_candidate(values), (~np.isnan(values)).sum(axis=0)
+    ok, free = count > 1, np.maximum(count - 1.0, 0.5)
+    if not ok.any():
+        return relative
+    # of the logarithm of a variance of `free` values that is drawn to the usual one
+    sampling = 2.0 * free / (free + _TOWARDS) ** 2
+    return np.asarray(np.exp(np.where(ok, drawn_together(np.log(relative), sampling, ok), 0.0)))
 
 
 class _Noise(NamedTuple):

@@ -13,7 +13,7 @@ from racer.errors import ScoresError, SettingError
 from racer.failures import failing_parts
 from racer.stats._validation import frozen
 from racer.stats.least import Part, in_lowest_class, lattice_points, root_of
-from racer.stats.places import Design, far_behind, place_parts, scores, two_way
+from racer.stats.places import Design, far_behind, place_parts, pooled_noise, scores, two_way
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,7 +94,8 @@ def front_posterior(
     """Return the posterior probability of each candidate that it is on the Pareto front.
 
     Each metric has the model of `best_posterior`, along the principal axes of the noise of all
-    metrics. Failures count as they do there, in each metric that is not exact.
+    metrics, with a noise variance of its own for each candidate as far as these differ by more than
+    chance. Failures count as they do there, in each metric that is not exact.
 
     Parameters
     ----------
@@ -190,6 +191,7 @@ class _Metric(NamedTuple):
     """Scores of one metric, (n, m), NaN where unknown, and its level, where costs are compared."""
 
     scores: NDArray[np.float64]
+    weights: NDArray[np.float64]  # of candidates in the level, (m,)
     level: float  # mean of the blocks' levels
     error: float  # its standard deviation
 
@@ -284,8 +286,7 @@ class Means:
             turned = np.einsum("jd,dnm->jnm", axes, values)
             total = np.inf if n_blocks is None else n_blocks
             self._fits = [
-                _Axis(*place_parts(table, Design(n_blocks=total), noise_of=np.ones(self._m)))
-                for table in turned
+                _posterior(table, Design(n_blocks=total), by_block=by_block) for table in turned
             ]
             if not np.array_equal(axes, np.eye(len(axes))):
                 self._fits = _alike(self._fits, [_size(table) for table in turned])
@@ -330,8 +331,8 @@ class Means:
         for number, at in enumerate(self._noisy):
             metric, place, scaled = self._metrics[number], places[number], self._scaled[number]
             if not self._by_block:  # what all candidates share is the level of the blocks
-                counts = np.isfinite(metric.scores).sum(axis=0)[near]
-                place -= counts @ place / max(counts.sum(), 1)
+                weights = metric.weights[near]
+                place -= weights @ place / max(weights.sum(), 1e-300)
                 place += metric.level + metric.error * normal[n * k + at]
             if self._failing is not None:
                 is_least = in_lowest_class(self._failing[near], normal[used:])
@@ -431,29 +432,46 @@ def _scored(table: NDArray[np.float64], *, by_block: bool, n_blocks: int | None)
     values = scores(table, "rank" if by_block else "mean", ranked=False)
     known = np.isfinite(table)
     some = known.any(axis=1)
-    # the level of a block is what it has above the additive effects of its candidates
-    of_block, effect = two_way(np.where(known, table, np.nan)[some])
-    of_block += effect @ known[some].sum(axis=0) / known.sum()
+    # the level of a block is what it has above the additive effects of its candidates; one that
+    # varies much tells little of it
+    costs = np.where(known, table, np.nan)[some]
+    noise = pooled_noise(costs)
+    weights = known.sum(axis=0) / noise
+    of_block, effect = two_way(costs, noise)
+    of_block += effect @ weights / weights.sum()
     n = len(of_block)
     share = 1.0 if n_blocks is None else max(1.0 - n / n_blocks, 0.0)
     error = float(np.sqrt(share * of_block.var(ddof=1) / n)) if n > 1 else 0.0
     values[known.sum(axis=1) < 2] = np.nan  # tells no candidates apart
-    return _Metric(values, float(of_block.mean()), error)
+    return _Metric(values, weights, float(of_block.mean()), error)
+
+
+def _posterior(values: NDArray[np.float64], design: Design, *, by_block: bool) -> _Axis:
+    """Return the posterior of places by scores (n, m), each candidate with its own noise.
+
+    For means, `by_block` False, the prior of each is as wide as its noise: a mean that is known
+    badly would else be drawn to the others, however far its costs are from theirs.
+    """
+    noise = pooled_noise(values)
+    kernels = None if by_block else np.diag(noise)[None]
+    return _Axis(*place_parts(values, design, noise_of=noise, kernels=kernels))
 
 
 def _hiding(metrics: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return by how much candidates are so far behind, in all metrics, that they hide the others.
 
-    Shape (d, m), of costs (d, n, m); 0 for most.
+    Shape (d, m), of costs (d, n, m); 0 for most, and where the others are copies in all metrics.
     """
-    found = np.zeros(metrics.shape[::2])
+    found, is_told = np.zeros(metrics.shape[::2]), False
     for at, costs in enumerate(metrics):
         power = power_near(costs)
         scaled = np.where(np.abs(costs) < _FAR * power, costs, np.nan) / power
         effects, excess = far_behind(scaled)
-        near = effects[excess == 0.0]
-        found[at] = np.where(excess > _HIDING * np.ptp(near), excess * power, 0.0)
-    return np.where((found > 0.0).all(axis=0), found, 0.0)
+        is_near = excess == 0.0
+        apart = np.ptp(effects[is_near])
+        found[at] = np.where(excess > _HIDING * apart, excess * power, 0.0)
+        is_told |= bool(apart > TIE * np.nanmax(np.abs(scaled[:, is_near]), initial=0.0))
+    return np.where(is_told & (found > 0.0).all(axis=0), found, 0.0)
 
 
 def _size(values: NDArray[np.float64]) -> float:

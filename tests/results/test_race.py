@@ -303,7 +303,10 @@ def test_another_model_than_the_posterior_is_named_where_the_two_differ(decider,
     found = racer.race([0, 0.5, 1, 3], _noisy, budget=80, decider=decider, seed=seed)
     text = " ".join(str(found).split())
     assert set(found.credible_set) > set(found.survivors) == {0}
-    assert f"{said} eliminated by the rule of '{decider}', which is not P(best)." in text
+    rule = (
+        f"{said} eliminated by the rule of '{decider}', on the outcomes until then; P(best) weighs"
+    )
+    assert f"{rule} all outcomes of all candidates, so that the two may differ." in text
     own = "probability" in found.eliminations
     assert own == (decider == "f-race")
     assert all(("probability" in gone) == own for gone in found.to_dict()["eliminations"])

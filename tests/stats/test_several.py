@@ -33,7 +33,7 @@ def front_of(means):
 def test_what_is_said_is_true_as_often(rho, monkeypatch):
     monkeypatch.setattr(several, "_TURNS", 1)  # of draws: finer digits do not matter here
     said, true = [], []
-    for seed in range(60):
+    for seed in range(240):
         means = 0.8 * np.random.default_rng([seed, 1]).random((8, 2))
         said.append(chances_of(tables(means, 15, seed, rho=rho)))
         true.append(front_of(means))
@@ -61,6 +61,19 @@ def test_metrics_are_drawn_independently(monkeypatch):
     monkeypatch.setattr(several, "lattice_points", points)
     expected = np.mean([on_front(model.drawn()).mean(axis=0) for _ in range(40)], axis=0)
     assert np.abs(found - expected).max() < 0.007  # of these random draws, .004
+
+
+def test_a_noisy_candidate_does_not_blur_the_others():
+    """Of latencies, with a third candidate whose latency varies by factors."""
+    draws = np.random.default_rng(3).normal(size=(2, 12, 3))
+    latency = np.array([10.0, 12.0, 300.0]) * np.exp(draws * [0.02, 0.02, 1.2])
+    assert (latency[:, :, 0] < latency[:, :, 1]).all()
+    found = front_posterior(latency)
+    assert found.probability_front[1] < 0.1 < 0.9 < found.probability_front[0]
+    np.testing.assert_allclose(found.mean[:2], [[10.0] * 2, [12.0] * 2], atol=1.0)
+    assert (found.low[:2] > 8.0).all()
+    assert (found.high[:2] < 14.0).all()
+    assert (found.high[2] > latency[:, :, 2].mean(axis=1)).all()  # not drawn to the others
 
 
 @pytest.mark.parametrize("are_pruned", [False, True])
