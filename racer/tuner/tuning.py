@@ -22,13 +22,14 @@ from racer.tuner.opening import FINALISTS, SMALL, Opening, to_explore
 from racer.tuner.proposals import Child, Proposals
 from racer.tuner.race import TunerRace
 from racer.tuner.ranking import Ranking
+from racer.tuner.rungs import Rungs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from racer.core.rules import Rules
     from racer.core.table import Row
-    from racer.evaluate.outcome import Outcome
+    from racer.evaluate.outcome import Cell, Outcome
     from racer.racing.state import Evidence
     from racer.tuner.history import History
     from racer.tuner.race import Blocks, RaceKind
@@ -68,6 +69,7 @@ class Tuning:
         self._begun = 0  # the number of the first race of this phase
         self._proposals = Proposals(history.plan.space, history.plan.seed, history.plan.rules.goal)
         self._has_difference = False
+        self._rungs = None if history.cheap is None else Rungs(history, note)
         self._is_exhausted = False  # the space: no new candidate was found
 
     def run(self) -> Flow:
@@ -138,7 +140,8 @@ class Tuning:
         """The candidates of which more may be asked: where none succeeds, also eliminated ones."""
         if self.current is None:
             return {*range(len(self.history.configs))} - self.history.rejected
-        return {*self.elites, *self.current.entrants, *self.history.finalists}
+        climbing = () if self._rungs is None else self._rungs.climbing
+        return {*self.elites, *self.current.entrants, *self.history.finalists, *climbing}
 
     @property
     def fell_short(self) -> bool:
@@ -159,8 +162,10 @@ class Tuning:
         history = self.history
         # the opening stands for the first races: the schedule goes on behind them
         self._begun = len(self.races) if phase else -replaced
-        while (proposed := self._proposed(phase, left := self._left_for_races())) is not None:
-            used, spent = history.evaluations, history.known.spent
+        while True:
+            left, used, spent = self._left_for_races(), history.evaluations, history.known.spent
+            if (proposed := (yield from self._proposed(phase, left))) is None:
+                break
             yield from self._race("race", proposed)
             if left is not None and proposed.cells >= left and history.evaluations == used:
                 break  # all that is left does not pay for a block
@@ -169,7 +174,7 @@ class Tuning:
             if len(self.races) >= _HOPELESS and not history.known.n_usable:
                 break
 
-    def _proposed(self, phase: int, left: int | None) -> Proposed | None:
+    def _proposed(self, phase: int, left: int | None) -> Generator[Asked, Any, Proposed | None]:
         """Propose a race; None if the rest pays for none, or no new candidate was found."""
         history, race = self.history, len(self.races) - self._begun
         if left is None and self.races:
@@ -193,9 +198,13 @@ class Tuning:
         if not history.configs:
             cells = max(cells, self._price_of_initial(schedule, left))
         is_anew = not self.elites or (race == 0 and phase == 0)
-        entrants = self._propose(race, schedule, cells, anew=is_anew)
+        used, wanted = history.evaluations, schedule.new_ones(race, cells, known=len(self.elites))
+        about = (wanted, self.elites, None if is_anew else 1.0)
+        new = yield from self._newcomers(*about, each=schedule.blocks(race))
+        entrants = (*self.elites, *new)
         if len(entrants) < 2 or self._is_exhausted:
             return None
+        cells -= history.evaluations - used  # of the climb
         return Proposed(entrants, cells, schedule.elites, schedule.stretch)
 
     def _small_budget(self) -> int | None:
@@ -227,7 +236,7 @@ class Tuning:
     @property
     def _opening(self) -> Opening:
         ranked, needed = self._ranking.expected_best_first, partial(kept, self.history)
-        return Opening(self.history, self._draw, ranked, needed)
+        return Opening(self.history, self._newcomers, ranked, needed)
 
     def _open(self, evaluations: int) -> Flow:
         """Find the elites with few evaluations of many candidates, without races."""
@@ -292,12 +301,40 @@ class Tuning:
         usual = n * schedule.blocks(0)
         return usual if left is None else max(min(usual, left), n * first_test)
 
-    def _propose(self, race: int, schedule: Schedule, cells: int, *, anew: bool) -> tuple[int, ...]:
-        """Return the entrants of a race: the elites, and new candidates that cells pay for."""
+    def _newcomers(
+        self,
+        wanted: int,
+        elites: Sequence[int],
+        clarity: float | None,
+        *,
+        each: int,
+        block: int | None = None,
+    ) -> Generator[Asked, Any, Sequence[int]]:
+        """Add candidates as `_draw` does; return them, or the best by rungs, and those given.
+
+        Rungs are climbed on `block` (None: the first of the next race). They cost as much as is
+        saved where fewer are evaluated in full, at `each` evaluations.
+        """
         history, first = self.history, len(self.history.configs)
-        wanted = schedule.new_ones(race, cells, known=len(self.elites))
-        self._draw(wanted, self.elites, None if anew else 1.0)
-        return (*self.elites, *range(first, len(history.configs)))
+        if self._rungs is None:
+            self._draw(wanted, elites, clarity)
+            return range(first, len(history.configs))
+        given = 0 if history.configs else len(history.plan.initial)
+        plan = self._rungs.plan(max(wanted - given, 0), each)
+        self._draw(given + plan.begin, elites, clarity)
+        new = range(first + given, len(history.configs))
+        needed: Sequence[int] = ()
+        if block is None:
+            block, needed = next(race_blocks(history, len(self.races), elites)[0], 0), elites
+        later = partial(self._needed, needed, block)
+        top, gone = yield from self._rungs.climb(new, block, plan, later)
+        self.eliminations += [replace(e, block=self._steps) for e in gone]
+        return [*range(first, first + given), *top]
+
+    def _needed(self, elites: Sequence[int], block: int) -> list[list[Cell]]:
+        """Return the cells of elites on the first block of the next race."""
+        cells = self.history.cells(elites, block, self.history.limit)
+        return [cells] if self.history.pays(len(cells)) else []
 
     def _draw(self, wanted: int, elites: Sequence[int], clarity: float | None) -> None:
         """Add candidates around the elites, or, without a clarity, from the whole space."""
