@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from racer.core.cheap import Cheap
 from racer.core.table import Table
 from racer.evaluate.outcome import bounded
 from racer.failures import penalty
 from racer.racing.repeats import Repeats
-from racer.tuner.cheap import Cheap
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

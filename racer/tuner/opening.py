@@ -87,7 +87,7 @@ class Opening:
         history = self._history
         design = max(round(_DESIGN * total), 2)
         batch = yield from self._draw(design, (), 1.0, each=1, block=0)
-        if len(batch) < 2:
+        if len(history.configs) < 2:
             return ()
         least = history.evaluations + len(batch)
         self._until = max(total - self._reserve(total, finalists), least)

@@ -16,10 +16,10 @@ from racer.seeding import rng_for
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
+    from racer.core.cheap import Cheap, Rung
     from racer.core.rules import Rules
     from racer.evaluate.outcome import Cell
     from racer.racing.asktell import Ahead
-    from racer.tuner.cheap import Cheap, Trust
     from racer.tuner.history import History
 
 _THIRD = 3  # of so many candidates one goes on from each rung
@@ -49,20 +49,29 @@ def checked_fidelity(given: Any, rules: Rules) -> Fidelity | None:
 
 
 class Plan(NamedTuple):
-    """How many new candidates begin to climb which rungs, and how many reach the top."""
+    """How many new candidates begin to climb, and how many reach the top.
 
-    values: tuple[float, ...]
+    So many `scouts` are evaluated at all the `rungs` whatever their rank, and raced if they `enter`;
+    the others climb those of the rungs that are known to tell something.
+    """
+
+    rungs: tuple[float, ...]
+    climbed: tuple[float, ...]
     begin: int
     top: int
+    scouts: int = 0
+    enter: bool = False
 
 
 class Rungs:
     """Successive halving of new candidates on one block, before the race that begins with it.
 
-    At each rung the better third goes on, by ranks; failures rank last. A few candidates, drawn at
-    random, climb on whatever their rank, up to a full evaluation: by these and by those that
-    reach the top it is known how well each rung tells the order of full evaluations. A rung that
-    does not is left out, and tried once more each time the budget used has doubled.
+    At each rung the better third goes on, by ranks; failures rank last. By scouts, drawn at random,
+    and by those that reach the top it is known how well each rung tells the order of full
+    evaluations. A rung is climbed if their correlation is large enough; until it is surely positive
+    there are as many scouts as others at the top, and they are raced, too, as if there were no rungs.
+    A rung whose correlation is surely small is left out, and tried once more when the budget used
+    has doubled.
     """
 
     def __init__(self, history: History, note: Callable[[Any], object]) -> None:
@@ -78,27 +87,37 @@ class Rungs:
 
     def plan(self, wanted: int, each: int) -> Plan:
         """Return the climb that costs no more, with `each` evaluations at the top, than `wanted` ones."""
-        values = self._used()
-        most = _THIRD ** len(values)
-        shares = [*map(self._cheap.fidelity.share, values)]
-        climber = sum(share / _THIRD**rung for rung, share in enumerate(shares))
-        scout = (1 + sum(shares)) / _PER_SCOUT
-        top = max(int(wanted * each / (each + most * climber + scout)), min(wanted, 2))
-        rest = (wanted - top) * each - scout * -(-top // _PER_SCOUT) * _PER_SCOUT
-        begin = min(top * most, _MOST, int(rest / climber)) if values else 0
-        return Plan(values, begin, top) if begin > top else Plan((), wanted, wanted)
+        used, share, paid = self._used(), self._cheap.fidelity.share, wanted * each
+        climbed = [found for found in used if found.correlation >= _LEAST]
+        enter = not climbed or any(found.low <= 0.0 for found in climbed)
+        scout = sum(share(found.fidelity) for found in used) + (each if enter else 1)
+        none = Plan((), (), wanted, wanted)
+        rungs = tuple(found.fidelity for found in used)
+        if not climbed:
+            scouts = int(paid / scout)
+            return Plan(rungs, (), scouts, 0, scouts, enter) if rungs and scouts > 1 else none
+        most, per = _THIRD ** len(climbed), 1 if enter else _PER_SCOUT
+        climber = sum(share(found.fidelity) / _THIRD**i for i, found in enumerate(climbed))
+        top = int(paid / (each + most * climber + scout / per))
+        scouts = -(-top // per)
+        begin = min(top * most, _MOST, int((paid - top * each - scouts * scout) / climber))
+        values = tuple(found.fidelity for found in climbed)
+        return Plan(rungs, values, begin, top, scouts, enter) if begin > top + scouts else none
 
-    def _used(self) -> tuple[float, ...]:
-        """Return the rungs to climb, after a review of each."""
-        now, known, fidelity = self._history.evaluations, self._history.known, self._cheap.fidelity
-        for value in fidelity.rungs:
-            due = self._again.get(value)
+    def _used(self) -> list[Rung]:
+        """Return how far the rungs tell that are not left out, after a review of each."""
+        now, cheap = self._history.evaluations, self._cheap
+        used: list[Rung] = []
+        for value in cheap.fidelity.rungs:
+            due, found = self._again.get(value), cheap.rung(value, self._history.known)
             if due is not None and now >= due:
                 del self._again[value]  # for one climb at least
-            elif due is None and (found := self._cheap.trust(value, known)).high < _LEAST:
+            elif due is None and found.high < _LEAST:
                 self._again[value] = 2 * now
-                self._note(_left_out(fidelity, found))
-        return tuple(value for value in fidelity.rungs if value not in self._again)
+                self._note(_left_out(cheap.fidelity, found))
+            if value not in self._again:
+                used.append(found)
+        return used
 
     def climb(
         self, candidates: Sequence[int], block: int, plan: Plan, later: Ahead = tuple
@@ -107,29 +126,34 @@ class Rungs:
 
         `later`: full cells that are needed in any case.
         """
-        history, fidelity, gone = self._history, self._cheap.fidelity, list[Elimination]()
-        if not plan.values or len(candidates) <= plan.top:
-            return [*candidates], []
-        self.climbing = candidates
+        history, fidelity = self._history, self._cheap.fidelity
+        gone: list[Elimination] = []
+        if not plan.rungs:
+            return [*candidates], gone
+        self.climbing, left = candidates, [*candidates] if plan.climbed else []
         rng = rng_for(history.plan.seed, "scouts", candidates[0])
-        n_scouts = min(-(-plan.top // _PER_SCOUT), len(candidates))
-        scouts = sorted(rng.choice(candidates, n_scouts, replace=False).tolist())
-        left = [*candidates]
-        for value in plan.values:
-            some = sorted({*left, *scouts} - history.rejected)
-            yield from self._evaluate(some, block, value, later)
+        n_scouts = min(plan.scouts, len(candidates))
+        scouts = {*rng.choice(candidates, n_scouts, replace=False).tolist()}
+        for value in plan.rungs:
+            some = {*left, *scouts} if value in plan.climbed else scouts
+            yield from self._evaluate(sorted(some - history.rejected), block, value, later)
+            if value not in plan.climbed:
+                continue
             left = self._ranked(left, block, value)
             stay = max(-(-len(left) // _THIRD), plan.top)
-            for candidate in left[stay:]:
-                out = f"outranked ({fidelity.label(value)})"
-                gone.append(Elimination.of_outcomes(0, candidate, out, left[0]))
+            out = f"outranked ({fidelity.label(value)})"
+            gone += [Elimination.of_outcomes(0, c, out, left[0]) for c in left[stay:]]
             left = left[:stay]
-        left, behind = left[: plan.top], [c for c in scouts if c not in left]
-        behind = [c for c in behind if c not in history.rejected][: history.left()]
-        yield Asked(partial(history.cells, behind, block, None), later)
-        rejected = [Elimination.of_rejected(0, c) for c in candidates if c in history.rejected]
+        scouts -= {*left, *history.rejected}
+        if plan.enter:
+            gone = [e for e in gone if e.candidate not in scouts]
+            left += scouts
+        else:
+            paid = sorted(scouts)[: history.left()]
+            yield Asked(partial(history.cells, paid, block, history.limit), later)
+        gone += [Elimination.of_rejected(0, c) for c in candidates if c in history.rejected]
         self.climbing = ()
-        return sorted(left), gone + rejected
+        return sorted({*left} - history.rejected), gone
 
     def _evaluate(
         self, candidates: Sequence[int], block: int, value: float, later: Ahead
@@ -163,10 +187,9 @@ class Rungs:
         return sorted((c for c in candidates if c not in rejected), key=place)
 
 
-def _left_out(fidelity: Fidelity, found: Trust) -> str:
+def _left_out(fidelity: Fidelity, found: Rung) -> str:
     """Return the warning that a rung is left out."""
     return (
-        f"{fidelity.label(found.fidelity)} is left out: its order and that of full evaluations have "
-        f"a rank correlation of {found.correlation:.2f} (95 %: {found.low:.2f} to {found.high:.2f}), "
-        f"less than {_LEAST:g}; it is tried again when twice as much of the budget is used"
+        f"{fidelity.label(found.fidelity)} is left out: the rank correlation with full evaluations is "
+        f"{found}, less than {_LEAST:g}; it is tried again when twice as much of the budget is used"
     )

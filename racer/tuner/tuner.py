@@ -311,6 +311,7 @@ class Tuner(AskTell):
             completed_races=tuple(tuning.races),
             origins=tuple(tuning.origins),
             held_out=tests,
+            _cheap=cheap,
         )
 
     def _begin_with(self, elsewhere: Elsewhere) -> None:

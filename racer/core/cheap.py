@@ -7,7 +7,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.stats import rankdata
+
+from racer._checks import counted
+from racer.stats.ranks import ranks_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,13 +21,12 @@ if TYPE_CHECKING:
 _LEVEL = 1.959964  # of a normal distribution, for intervals of .95
 
 
-class Trust(NamedTuple):
-    """How well a rung tells the order of full evaluations.
+class Rung(NamedTuple):
+    """How well evaluations at a fidelity tell the order of full ones.
 
     Attributes
     ----------
     fidelity : float
-        The value of the rung.
     evaluations : int
         Cheap evaluations at it.
     pairs : int
@@ -41,6 +42,11 @@ class Trust(NamedTuple):
     correlation: float = math.nan
     low: float = -1.0
     high: float = 1.0
+
+    def __str__(self) -> str:
+        if math.isnan(self.correlation):
+            return f"not known ({counted(self.pairs, 'pair')})"
+        return f"{self.correlation:.2f} (95 %: {self.low:.2f} to {self.high:.2f})"
 
 
 class Cheap:
@@ -80,7 +86,7 @@ class Cheap:
             for block, told in by_block.items():
                 yield from (((False, block, c, value), one) for c, one in told.items())
 
-    def trust(self, value: float, known: Table) -> Trust:
+    def rung(self, value: float, known: Table) -> Rung:
         """Return how well evaluations at a fidelity order candidates as full ones do.
 
         Ranks are centred within each block, as blocks differ; the number of pairs is less by one for
@@ -95,13 +101,13 @@ class Cheap:
             if len(both) < 2:
                 continue
             costs = [[math.inf if o.value is None else sign * o.value for o in p] for p in both]
-            ranks = rankdata(costs, axis=0) / len(both)
-            ranks -= ranks.mean(axis=0)
-            cheap.append(ranks[:, 0])
-            full.append(ranks[:, 1])
+            ranks = ranks_of(np.array(costs).T) / len(both)
+            ranks -= ranks.mean(axis=1, keepdims=True)
+            cheap.append(ranks[0])
+            full.append(ranks[1])
             n += len(both) - 1
         x, y = np.concatenate(cheap), np.concatenate(full)
-        found = Trust(value, sum(map(len, self._told[value].values())), pairs)
+        found = Rung(value, sum(map(len, self._told[value].values())), pairs)
         spread = math.sqrt(float(x @ x) * float(y @ y))
         if n <= 3 or not spread:
             return found
@@ -110,3 +116,17 @@ class Cheap:
         half = _LEVEL * math.sqrt(1.06 / (n - 3))
         low, high = math.tanh(z - half), math.tanh(z + half)
         return found._replace(correlation=r, low=low, high=high)
+
+    def rungs(self, known: Table) -> list[Rung]:
+        """Return how well each fidelity tells."""
+        return [self.rung(value, known) for value in self.fidelity.rungs]
+
+    def note(self, known: Table) -> str:
+        """Return how many cheap evaluations there are, and how well each rung tells, in sentences."""
+        rungs = self.rungs(known)
+        n = sum(rung.evaluations for rung in rungs)
+        told = "; ".join(f"{self.fidelity.label(rung.fidelity)} {rung}" for rung in rungs)
+        return (
+            f"{counted(n, 'cheap evaluation')} among new candidates, as much as {self.evaluations} full "
+            f"ones. Rank correlation with full ones: {told}."
+        )
