@@ -56,6 +56,7 @@ class Cheap:
         self.fidelity = fidelity
         self._told: dict[float, dict[int, dict[int, Outcome]]] = {v: {} for v in fidelity.rungs}
         self._used = Fraction(0)  # full evaluations
+        self.again: dict[float, int] = {}  # rungs left out; evaluations after which they are tried
 
     @property
     def evaluations(self) -> int:

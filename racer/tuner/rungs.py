@@ -74,16 +74,8 @@ class Rungs:
     has doubled.
     """
 
-    def __init__(self, history: History, note: Callable[[Any], object]) -> None:
-        self._history, self._note = history, note
-        self._again: dict[float, int] = {}  # rungs left out; evaluations after which they are tried
-        self.climbing: Sequence[int] = ()
-
-    @property
-    def _cheap(self) -> Cheap:
-        cheap = self._history.cheap
-        assert cheap is not None  # noqa: S101  (for the type checker)
-        return cheap
+    def __init__(self, history: History, cheap: Cheap, note: Callable[[Any], object]) -> None:
+        self._history, self._cheap, self._note = history, cheap, note
 
     def plan(self, wanted: int, each: int) -> Plan:
         """Return the climb that costs no more, with `each` evaluations at the top, than `wanted` ones."""
@@ -109,13 +101,13 @@ class Rungs:
         now, cheap = self._history.evaluations, self._cheap
         used: list[Rung] = []
         for value in cheap.fidelity.rungs:
-            due, found = self._again.get(value), cheap.rung(value, self._history.known)
+            due, found = cheap.again.get(value), cheap.rung(value, self._history.known)
             if due is not None and now >= due:
-                del self._again[value]  # for one climb at least
+                del cheap.again[value]  # for one climb at least
             elif due is None and found.high < _LEAST:
-                self._again[value] = 2 * now
+                cheap.again[value] = 2 * now
                 self._note(_left_out(cheap.fidelity, found))
-            if value not in self._again:
+            if value not in cheap.again:
                 used.append(found)
         return used
 
@@ -130,7 +122,7 @@ class Rungs:
         gone: list[Elimination] = []
         if not plan.rungs:
             return [*candidates], gone
-        self.climbing, left = candidates, [*candidates] if plan.climbed else []
+        left = [*candidates] if plan.climbed else []
         rng = rng_for(history.plan.seed, "scouts", candidates[0])
         n_scouts = min(plan.scouts, len(candidates))
         scouts = {*rng.choice(candidates, n_scouts, replace=False).tolist()}
@@ -152,7 +144,6 @@ class Rungs:
             paid = sorted(scouts)[: history.left()]
             yield Asked(partial(history.cells, paid, block, history.limit), later)
         gone += [Elimination.of_rejected(0, c) for c in candidates if c in history.rejected]
-        self.climbing = ()
         return sorted({*left} - history.rejected), gone
 
     def _evaluate(

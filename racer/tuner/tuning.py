@@ -69,7 +69,6 @@ class Tuning:
         self._begun = 0  # the number of the first race of this phase
         self._proposals = Proposals(history.plan.space, history.plan.seed, history.plan.rules.goal)
         self._has_difference = False
-        self._rungs = None if history.cheap is None else Rungs(history, note)
         self._is_exhausted = False  # the space: no new candidate was found
 
     def run(self) -> Flow:
@@ -140,8 +139,7 @@ class Tuning:
         """The candidates of which more may be asked: where none succeeds, also eliminated ones."""
         if self.current is None:
             return {*range(len(self.history.configs))} - self.history.rejected
-        climbing = () if self._rungs is None else self._rungs.climbing
-        return {*self.elites, *self.current.entrants, *self.history.finalists, *climbing}
+        return {*self.elites, *self.current.entrants, *self.history.finalists}
 
     @property
     def fell_short(self) -> bool:
@@ -316,18 +314,19 @@ class Tuning:
         saved where fewer are evaluated in full, at `each` evaluations.
         """
         history, first = self.history, len(self.history.configs)
-        if self._rungs is None:
+        if history.cheap is None:
             self._draw(wanted, elites, clarity)
             return range(first, len(history.configs))
         given = 0 if history.configs else len(history.plan.initial)
-        plan = self._rungs.plan(max(wanted - given, 0), each)
+        rungs = Rungs(history, history.cheap, self._note)
+        plan = rungs.plan(max(wanted - given, 0), each)
         self._draw(given + plan.begin, elites, clarity)
         new = range(first + given, len(history.configs))
         needed: Sequence[int] = ()
         if block is None:
             block, needed = next(race_blocks(history, len(self.races), elites)[0], 0), elites
         later = partial(self._needed, needed, block)
-        top, gone = yield from self._rungs.climb(new, block, plan, later)
+        top, gone = yield from rungs.climb(new, block, plan, later)
         self.eliminations += [replace(e, block=self._steps) for e in gone]
         return [*range(first, first + given), *top]
 
