@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _THIRD = 3  # of so many candidates one goes on from each rung
 _PER_SCOUT = 4  # candidates at the top for each that climbs whatever its rank
 _LEAST = 0.5  # rank correlation with full evaluations, below which a rung is left out
+_PART = 0.5  # of the price of candidates at the top, which their climb may cost
 _MOST = 1_000  # candidates that climb at once
 
 
@@ -79,22 +81,32 @@ class Rungs:
 
     def plan(self, wanted: int, each: int) -> Plan:
         """Return the climb that costs no more, with `each` evaluations at the top, than `wanted` ones."""
-        used, share, paid = self._used(), self._cheap.fidelity.share, wanted * each
+        share, paid = self._cheap.fidelity.share, wanted * each
+        used: list[Rung] = []
+        for found in self._used():  # the cheapest first
+            if self._price([*used, found]) <= _PART * each:
+                used.append(found)
         climbed = [found for found in used if found.correlation >= _LEAST]
         enter = not climbed or any(found.low <= 0.0 for found in climbed)
         scout = sum(share(found.fidelity) for found in used) + (each if enter else 1)
-        none = Plan((), (), wanted, wanted)
-        rungs = tuple(found.fidelity for found in used)
+        none, rungs = Plan((), (), wanted, wanted), tuple(found.fidelity for found in used)
         if not climbed:
             scouts = int(paid / scout)
             return Plan(rungs, (), scouts, 0, scouts, enter) if rungs and scouts > 1 else none
-        most, per = _THIRD ** len(climbed), 1 if enter else _PER_SCOUT
-        climber = sum(share(found.fidelity) / _THIRD**i for i, found in enumerate(climbed))
-        top = int(paid / (each + most * climber + scout / per))
+        price, per = self._price(climbed), 1 if enter else _PER_SCOUT
+        top = int(paid / (each + price + scout / per))
         scouts = -(-top // per)
-        begin = min(top * most, _MOST, int((paid - top * each - scouts * scout) / climber))
+        most = _THIRD ** len(climbed)
+        begin = min(top * most, _MOST, int((paid - top * each - scouts * scout) * most / price))
         values = tuple(found.fidelity for found in climbed)
         return Plan(rungs, values, begin, top, scouts, enter) if begin > top + scouts else none
+
+    def _price(self, rungs: Sequence[Rung]) -> Fraction:
+        """Return the evaluations that the climb of one candidate at the top costs."""
+        share, price = self._cheap.fidelity.share, Fraction(0)
+        for found in rungs:
+            price = _THIRD * (price + share(found.fidelity))
+        return price
 
     def _used(self) -> list[Rung]:
         """Return how far the rungs tell that are not left out, after a review of each."""

@@ -252,7 +252,9 @@ class Tuning:
     def _note_opening(self) -> None:
         """Note which candidates were rejected without a race, and on which blocks all failed."""
         history = self.history
-        self.eliminations += [Elimination.of_rejected(0, c) for c in sorted(history.rejected)]
+        noted = {e.candidate for e in self.eliminations}  # by rungs
+        gone = sorted(history.rejected - noted)
+        self.eliminations += [Elimination.of_rejected(0, c) for c in gone]
         for block in sorted(history.known.set_aside):
             rows = [row for row in history.known.rows if row.block == block]
             if not any(row.is_usable for row in rows):  # and it does not only repeat another
