@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import reprlib
 from dataclasses import replace
 from fractions import Fraction
@@ -27,7 +28,7 @@ _THIRD = 3  # of so many candidates one goes on from each rung
 _PER_SCOUT = 4  # candidates at the top for each that climbs whatever its rank
 _LEAST = 0.5  # rank correlation with full evaluations, below which a rung is left out
 _PART = 0.5  # of the price of candidates at the top, which their climb may cost
-_MOST = 1_000  # candidates that climb at once
+_MOST = 27  # candidates that begin to climb for each at the top
 
 
 def checked_fidelity(given: Any, rules: Rules) -> Fidelity | None:
@@ -86,18 +87,20 @@ class Rungs:
         for found in self._used():  # the cheapest first
             if self._price([*used, found]) <= _PART * each:
                 used.append(found)
-        climbed = [found for found in used if found.correlation >= _LEAST]
+        climbed: list[Rung] = []
+        for found in used:  # a rung of which nothing is known counts as the one below
+            if found.correlation >= _LEAST or (math.isnan(found.correlation) and climbed):
+                climbed.append(found)
         enter = not climbed or any(found.low <= 0.0 for found in climbed)
         scout = sum(share(found.fidelity) for found in used) + (each if enter else 1)
         none, rungs = Plan((), (), wanted, wanted), tuple(found.fidelity for found in used)
         if not climbed:
             scouts = int(paid / scout)
             return Plan(rungs, (), scouts, 0, scouts, enter) if rungs and scouts > 1 else none
-        price, per = self._price(climbed), 1 if enter else _PER_SCOUT
-        top = int(paid / (each + price + scout / per))
-        scouts = -(-top // per)
-        most = _THIRD ** len(climbed)
-        begin = min(top * most, _MOST, int((paid - top * each - scouts * scout) * most / price))
+        per = 1 if enter else _PER_SCOUT
+        top = int(paid / (each + _PART * each + scout / per))
+        first = int(top * (_PART * each - self._price(climbed[1:])) / share(climbed[0].fidelity))
+        begin, scouts = min(first, _MOST * top), -(-top // per)
         values = tuple(found.fidelity for found in climbed)
         return Plan(rungs, values, begin, top, scouts, enter) if begin > top + scouts else none
 
@@ -144,7 +147,7 @@ class Rungs:
             if value not in plan.climbed:
                 continue
             left = self._ranked(left, block, value)
-            stay = max(-(-len(left) // _THIRD), plan.top)
+            stay = plan.top * _THIRD ** (len(plan.climbed) - plan.climbed.index(value) - 1)
             out = f"outranked ({fidelity.label(value)})"
             gone += [Elimination.of_outcomes(0, c, out, left[0]) for c in left[stay:]]
             left = left[:stay]
