@@ -128,6 +128,11 @@ class History:
                 self.seconds += outcome.seconds
             self.rejected |= {cell.candidate for cell, o in some if o.status == "rejected"}
 
+    @property
+    def n_candidates(self) -> int:
+        """How many candidates were evaluated in full."""
+        return sum(bool(self.known.of(candidate)) for candidate in range(len(self.configs)))
+
     def use_once(self) -> None:
         """Use each instance once from here on: its outcomes do not depend on the seed."""
         n, plan = self.repeats.n_instances, self.plan

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -322,6 +323,8 @@ class Tuning:
         given = 0 if history.configs else len(history.plan.initial)
         rungs = Rungs(history, history.cheap, self._note)
         plan = rungs.plan(max(wanted - given, 0), each)
+        if clarity is not None and plan.begin > 1:  # as narrow as for those at the top alone
+            clarity *= math.log(plan.top + plan.scouts) / math.log(plan.begin)
         self._draw(given + plan.begin, elites, clarity)
         new = range(first + given, len(history.configs))
         needed: Sequence[int] = ()
@@ -352,7 +355,10 @@ class Tuning:
             self._proposals.is_raced = bool(self.races)
             about = (elites, wanted, stream, clarity)
             remaining, is_noisy = self._remaining, self._is_large_and_noisy(history.left())
-            children = self._proposals.around(*about, remaining=remaining, at_pace=is_noisy)
+            evaluated = first if history.cheap is None else history.n_candidates
+            children = self._proposals.around(
+                *about, remaining=remaining, at_pace=is_noisy, evaluated=evaluated
+            )
         self._add(number, children)
         self._is_exhausted = len(history.configs) == first
         if len(history.configs) == 1 < plan.space.size and plan.space.repair is None:
