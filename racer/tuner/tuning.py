@@ -6,7 +6,6 @@ import math
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racer.core.budget import Budget
@@ -21,7 +20,7 @@ from racer.tuner.finish import Finish
 from racer.tuner.leftover import spend
 from racer.tuner.opening import FINALISTS, SMALL, Opening, to_explore
 from racer.tuner.proposals import Child, Proposals
-from racer.tuner.race import TunerRace
+from racer.tuner.race import TunerRace, race_blocks, selection_blocks
 from racer.tuner.ranking import Ranking
 from racer.tuner.rungs import Rungs
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from racer.evaluate.outcome import Cell, Outcome
     from racer.racing.state import Evidence
     from racer.tuner.history import History
-    from racer.tuner.race import Blocks, RaceKind
+    from racer.tuner.race import RaceKind
     from racer.tuner.schedule import Schedule
 
 _HOPELESS = 2  # races in which every evaluation fails, before the tuning is given up
@@ -535,36 +534,3 @@ class Tuning:
             return Ended.ALL_EQUAL
         nothing_new = self.history.plan.is_exact and self._is_exhausted
         return Ended.INSTANCES if nothing_new and self.history.left() != 0 else Ended.BUDGET
-
-
-def race_blocks(history: History, race: int, entrants: Sequence[int]) -> Blocks:
-    """Return the blocks of a race, and until when each entrant is protected.
-
-    A new block first, in which no elite has an advantage, then the old ones, in which elites are
-    protected; blocks on which no candidate has succeeded come last.
-    """
-    size = history.plan.stream.block_size
-    used = history.blocks_used - history.blocks_used % size  # in whole groups
-    new = history.new_blocks(used)
-    first = list(islice(new, size))
-    groups, hopeless = history.whole_groups(history.plan.stream.old_ones(race, used))
-    early = [*first, *chain(*groups)]
-    until = []
-    for candidate in entrants:
-        known = history.known.of(candidate)
-        until.append(max((at + 1 for at, block in enumerate(early) if block in known), default=0))
-    return chain(early, new, sorted(hopeless)), until
-
-
-def selection_blocks(history: History, entrants: Sequence[int], shared: int) -> Blocks:
-    """Return the blocks of the last race, the blocks that all know first.
-
-    All entrants are protected on these, and on `shared` more.
-    """
-    size = history.plan.stream.block_size
-    used = history.blocks_used - history.blocks_used % size
-    common = {b for b in history.known.common(entrants) if history.known.is_usable(b)}
-    groups, hopeless = history.whole_groups(range(used))
-    groups.sort(key=lambda group: not common.issuperset(group))
-    blocks = chain(*groups, history.new_blocks(used), hopeless)
-    return blocks, [len(common) + shared] * len(entrants)
