@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from racer.errors import StoreError as StoreError
     from racer.evaluate.batches import Batched as Batched
     from racer.evaluate.command.command import Command as Command
+    from racer.evaluate.fidelity import Fidelity as Fidelity
     from racer.evaluate.limits.limits import Limits as Limits
     from racer.evaluate.outcome import Cell as Cell
     from racer.evaluate.outcome import Outcome as Outcome
@@ -97,6 +98,7 @@ _HOME = {
     "DuelResult": "racer.results.duel",
     "Elimination": "racer.core.events",
     "Ended": "racer.core.events",
+    "Fidelity": "racer.evaluate.fidelity",
     "GateResult": "racer.results.gate",
     "Instances": "racer.core.arguments",
     "Integer": "racer.space.numeric",

@@ -31,6 +31,10 @@ _TIME = "budget=racer.Budget(wall=60), or limits=racer.Limits(timeout=60) for ea
 _WALL = "wall, in seconds for all, or timeout, in seconds for each evaluation"
 _LIMITS = "limits=racer.Limits(timeout=60, memory=2**30, retries=1)"
 _ITEMS = "instances=racer.Instances(items, "
+_DROPS = (
+    "decider, which drops losers early; a race rests on full evaluations, and only racer.tune "
+    "takes fidelity="
+)
 _OF_INSTANCES = ("groups", "block_size", "deterministic", "generalize", "held_out")
 _OF_DECIDERS = ("first_test", "each_test", "min_survivors")
 _ELSEWHERE: dict[str, tuple[str, ...]] = {
@@ -44,6 +48,7 @@ _ELSEWHERE: dict[str, tuple[str, ...]] = {
         ("deadline", "wall", "budget=racer.Budget(wall=3600)"),
         ("elites test_elites", "search=racer.Search(elites=3)"),
         ("prices", "budget=racer.Budget(spend=20, prices=..)"),
+        ("fidelity fidelities resource", "fidelity=racer.Fidelity(..)", _DROPS),
         ("maximize maximise direction directions mode minimize minimise goal", *_LARGER),
         ("higher_is_better larger_is_better greater_is_better", *_LARGER),
         ("lower_is_better smaller_is_better", *_SMALLER),
@@ -190,9 +195,13 @@ def no_attribute(item: object, name: str) -> NoReturn:
     raise AttributeError(f"{type(item).__name__!r} object has no attribute {name!r}{hint}")
 
 
-def suggests(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function name the parameter that is meant when a keyword is unknown."""
-    names = list(inspect.signature(function).parameters)
+def suggests(function: Callable[P, R], more: Iterable[str] = ()) -> Callable[P, R]:
+    """Let a function name the parameter that is meant when a keyword is unknown.
+
+    `more` are the keywords that its `**more` takes.
+    """
+    parameters = inspect.signature(function).parameters.values()
+    names = [*(p.name for p in parameters if p.kind is not p.VAR_KEYWORD), *more]
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:

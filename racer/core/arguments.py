@@ -175,7 +175,9 @@ def settings_of(kind: Kind, instances: Any, given: Mapping[str, Any]) -> dict[st
     names = [*Given.__annotations__]
     if unknown := next((name for name in given if name not in names), None):
         known = [*names, "instances", "candidates" if kind == "race" else "space"]
-        hint = instead(unknown, [*known, *(["initial", "search"] if kind == "tuning" else [])])
+        hint = instead(
+            unknown, [*known, *(["initial", "search", "fidelity"] if kind == "tuning" else [])]
+        )
         raise TypeError(f"got an unexpected keyword argument {unknown!r}{hint}")
     if "budget" not in given:
         raise TypeError("missing the keyword argument 'budget'")

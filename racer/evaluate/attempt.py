@@ -87,8 +87,8 @@ def _called(evaluate: Any, cell: Cell) -> Any:
         return evaluate.run(cell)
     if cell.bound is not None and takes_bound(evaluate):
         called: Any = evaluate
-        return undisturbed(partial(called, bound=cell.bound), cell.config, cell.instance, cell.seed)
-    return undisturbed(evaluate, cell.config, cell.instance, cell.seed)
+        return undisturbed(partial(called, bound=cell.bound), *cell.arguments)
+    return undisturbed(evaluate, *cell.arguments)
 
 
 def evaluate_cell(

@@ -260,7 +260,7 @@ class Batches:
 
 def _id(batch: str, key: CellKey) -> str:
     """Return the id of a request."""
-    is_held_out, block, candidate = key
+    is_held_out, block, candidate, *_ = key
     return f"{batch}-{'test' if is_held_out else 'block'}-{block}-candidate-{candidate}"
 
 

@@ -199,7 +199,7 @@ class Coroutines:
         try:
             async with asyncio.timeout(self._timeout) as limit:
                 with as_user():
-                    return await self._evaluate(cell.config, cell.instance, cell.seed), None
+                    return await self._evaluate(*cell.arguments), None
         except BaseException as error:
             if call.is_cancelled or isinstance(error, KeyboardInterrupt):
                 raise

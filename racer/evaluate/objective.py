@@ -21,6 +21,7 @@ from racer.errors import ObjectiveError
 from racer.evaluate.outcome import MOST_SPEND
 
 if TYPE_CHECKING:
+    from racer.evaluate.fidelity import Fidelity
     from racer.evaluate.outcome import Outcome, Status
 
 
@@ -58,6 +59,18 @@ class Unseeded:
         return self.evaluate(config, instance, **more)
 
 
+@dataclass(frozen=True)
+class WithFidelity:
+    """An objective with a fidelity as its fourth argument, by default that of full evaluations."""
+
+    func: Callable[..., Any]
+    full: float
+
+    def __call__(self, config: Any, instance: Any, seed: int, fidelity: float | None = None) -> Any:
+        """Call it at a fidelity."""
+        return self.func(config, instance, seed, self.full if fidelity is None else fidelity)
+
+
 def seeded(evaluate: Any) -> Any:
     """Return an objective that can be called with a seed; wrap it to drop the seed if need be."""
     try:
@@ -88,7 +101,7 @@ def takes_bound(evaluate: Callable[..., Any]) -> bool:
 
 def is_coroutine_function(evaluate: object) -> bool:
     """Return True for an async function, an object whose __call__ is one, and a partial of either."""
-    while isinstance(evaluate, functools.partial):
+    while isinstance(evaluate, functools.partial | WithFidelity):
         evaluate = evaluate.func
     called = getattr(type(evaluate), "__call__", None)  # noqa: B004  (of the class, not callable())
     return inspect.iscoroutinefunction(evaluate) or inspect.iscoroutinefunction(called)
@@ -105,8 +118,13 @@ def generator_kind(function: object) -> str | None:
     return None
 
 
-def check_objective(evaluate: object, *, timed: bool = False) -> None:
-    """Raise ObjectiveError unless evaluate(config, instance, seed) can be called, `timed`: bound=."""
+def check_objective(
+    evaluate: object, *, timed: bool = False, fidelity: Fidelity | None = None
+) -> None:
+    """Raise ObjectiveError unless evaluate(config, instance, seed) can be called.
+
+    `timed`: with the keyword `bound`; with a fidelity, as a fourth argument.
+    """
     if not callable(evaluate):
         raise ObjectiveError(
             f"evaluate is {with_article(evaluate)}, not a function: "
@@ -128,8 +146,10 @@ def check_objective(evaluate: object, *, timed: bool = False) -> None:
             "evaluation: give a plain function, or another goal"
         )
     more = {"bound": 1.0} if timed and takes_bound(evaluate) else {}
-    call = f"evaluate(config, instance, seed{', bound=..' if more else ''})"
-    if why := misfit(seeded(evaluate), call, 3, **more):
+    last = f", {fidelity.name}" if fidelity is not None else ", bound=.." if more else ""
+    call = f"evaluate(config, instance, seed{last})"
+    given, n = (seeded(evaluate), 3) if fidelity is None else (evaluate, 4)
+    if why := misfit(given, call, n, **more):
         raise ObjectiveError(why)
 
 

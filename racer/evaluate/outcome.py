@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Cell", "Outcome", "Status", "all_failed", "bounded", "check_outcome"]
 
-CellKey = tuple[bool, int, int]  # held out, block, candidate
+CellKey = tuple[bool, int, int] | tuple[bool, int, int, float]  # see `Cell.key`
 Status = Literal["ok", "failed", "invalid", "timeout", "memory", "killed", "rejected", "capped"]
 
 
@@ -40,6 +40,8 @@ class Cell:
     metrics : tuple of str, optional
         The metrics that `evaluate` returns by name; the first of them is `Outcome.value`. None: it
         returns one number.
+    fidelity : float, optional
+        The value of the tuning's `racer.Fidelity` for a cheap evaluation. None: a full one.
 
     Examples
     --------
@@ -60,11 +62,19 @@ class Cell:
     instance_index: int | None = None
     bound: float | None = None
     metrics: tuple[str, ...] | None = None
+    fidelity: float | None = None
 
     @property
     def key(self) -> CellKey:
-        """Its identity in a race or a tuning: (held_out, block, candidate)."""
-        return self.held_out, self.block, self.candidate
+        """Its identity in a race or a tuning: (held_out, block, candidate), and a fidelity if cheap."""
+        full = self.held_out, self.block, self.candidate
+        return full if self.fidelity is None else (*full, self.fidelity)
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """The positional arguments of `evaluate`."""
+        full = self.config, self.instance, self.seed
+        return full if self.fidelity is None else (*full, self.fidelity)
 
 
 @dataclass(frozen=True, slots=True)

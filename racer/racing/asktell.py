@@ -101,7 +101,7 @@ class Asked:
     def by_key(self) -> dict[CellKey, Cell]:
         """The cells by key."""
         if self._by_key is None:
-            self._by_key = {(c.held_out, c.block, c.candidate): c for c in self.cells}
+            self._by_key = {cell.key: cell for cell in self.cells}
         return self._by_key
 
     def add_told(
@@ -114,12 +114,13 @@ class Asked:
     ) -> list[Outcome]:
         """Add the outcomes told so far to a result's table; return the outcomes on training instances.
 
-        Outcomes count as they will when all cells have one: in the order of the cells, at their
+        Those of full evaluations count as they will when all cells have one: in their order, at their
         price, and as no evidence where their block may only repeat others. `tests` is the table of
         held-out instances.
         """
         told, pending = self.told, list[Outcome]()
-        cells = (cell for key, cell in self.by_key.items() if key in told) if told else ()
+        some_told = (cell for key, cell in self.by_key.items() if key in told) if told else ()
+        cells = (cell for cell in some_told if cell.fidelity is None)
         settled = None if prices is None or not told else prices.copy()
         for (is_held_out, block), group in groupby(cells, lambda c: (c.held_out, c.block)):
             some = list(group)
@@ -232,7 +233,7 @@ class AskTell(ABC):
             raise RaceStateError(f"{cell!r} is not a cell: tell only cells that ask() returned")
         check_outcome(outcome, self.rules.metric_names)
         self._begin()
-        request, key = self._asked, (cell.held_out, cell.block, cell.candidate)
+        request, key = self._asked, cell.key
         cells, told = request.by_key, request.told
         asked = cells.get(key)
         if asked is None or key in told:

@@ -325,6 +325,11 @@ class Result(AnyResult, ABC):
         return self._common_means[1]
 
     @property
+    def _note(self) -> str:
+        """A sentence on the cost."""
+        return ""
+
+    @property
     def _words(self) -> Words:
         """The words of the door that the contest came through."""
         return FOLDS if self.correlation else RUNS

@@ -360,7 +360,7 @@ def cost(result: Result) -> str:
     first = end(ended, of, words.instance)
     # the seed of a search comes from its random_state, which repeats it
     again = "" if result.correlation else f" Repeat with seed={result.seed}."
-    return f"{', '.join([first, *filter(None, parts)])}.{again}"
+    return f"{', '.join([first, *filter(None, parts)])}.{result._note}{again}"
 
 
 def end(ended: str, of: str, instance: str) -> str:

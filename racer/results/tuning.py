@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from racer._checks import with_article
+from racer._numerics import as_json
+from racer.core.cheap import Rung
 from racer.deciders.decider import Blocks
 from racer.deciders.parts.gates import Omnibus
 from racer.deciders.parts.ranking import RunningRanks
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from racer.core.blocks import Stream
+    from racer.core.cheap import Cheap
     from racer.core.events import RaceCompleted
     from racer.core.table import Table
     from racer.render.sections import Piece, Section
@@ -134,8 +137,13 @@ class TuneResult(Result):
         One row per race; the columns are the attributes of `RaceCompleted`.
     tests : DataFrame, held-out instances x elites and `best`
         Values of `evaluate`.
+    fidelities : DataFrame
+        One row per rung of `racer.Fidelity`, the index: `evaluations` (cheap ones, in no other
+        table); `correlation`, Spearman's with full evaluations, of the same candidates on the same
+        block, with its interval of .95, `low` and `high`, over so many `pairs`.
     evaluations : int
-        As of `RaceResult`, without evaluations on held-out instances.
+        As of `RaceResult`, without evaluations on held-out instances; cheap ones count as their
+        share of a full one, rounded up.
     seconds : float
         Sum of their wall times.
     spent : float or None
@@ -169,6 +177,7 @@ class TuneResult(Result):
     space: Space
     test_instances: tuple[Any, ...]
     is_verified: bool = False  # the leader, by a final stage
+    _cheap: Cheap | None = None
 
     _survivor_label = "elites"
     _frame_names = (
@@ -325,6 +334,7 @@ class TuneResult(Result):
             "indistinguishable": list(self.indistinguishable),
             "verified": None if self.verified is None else self.verified._asdict(),
             "races": [vars(race) for race in self.completed_races],
+            **({} if self._cheap is None else {"fidelities": as_json(self._rungs)}),
         }
 
     def report(self, path: StrPath, *, ablation: AblationResult | None = None) -> None:
@@ -401,6 +411,23 @@ class TuneResult(Result):
         ]
         frame = pd.DataFrame(rows).rename_axis(index="candidate")
         return frame.astype({"parent": "Int64"}) if rows else frame
+
+    @cached_property
+    def fidelities(self) -> pd.DataFrame:
+        """One row per rung: how well cheap evaluations tell the order of full ones."""
+        import pandas as pd  # noqa: PLC0415
+
+        return pd.DataFrame(self._rungs, columns=Rung._fields).set_index("fidelity")
+
+    @cached_property
+    def _rungs(self) -> list[dict[str, Any]]:
+        rungs = () if self._cheap is None else self._cheap.rungs(self.known)
+        return [rung._asdict() for rung in rungs]
+
+    @property
+    def _note(self) -> str:
+        """How well cheap evaluations tell the order of full ones, in sentences."""
+        return "" if self._cheap is None else f" {self._cheap.note(self.known)}"
 
     @cached_property
     def races(self) -> pd.DataFrame:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
-from racer._entry import entry
+from racer._entry import entry, entry_with
 from racer.core.arguments import settings_of
 from racer.evaluate.limits.limits import Limits
 from racer.evaluate.workers import Workers
@@ -16,12 +16,14 @@ from racer.store.load import load_record
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
+    from typing import Unpack
 
     from racer.core.arguments import Goal, Instances
     from racer.core.budget import Budget
     from racer.core.events import Callback
     from racer.deciders.decider import Decider
     from racer.evaluate.engines import Cluster
+    from racer.evaluate.fidelity import Fidelity
     from racer.evaluate.objective import Objective
     from racer.results.base import Result
     from racer.results.race import RaceResult
@@ -32,6 +34,13 @@ if TYPE_CHECKING:
     Earlier = Result | str | PathLike[str]  # an earlier result, or its store
 
 __all__ = ["race", "tune"]
+
+
+class OfTuning(TypedDict, total=False):
+    """Arguments of `racer.tune` that a race does not have, beside `initial`."""
+
+    search: Search | None
+    fidelity: Fidelity | None
 
 
 @entry
@@ -164,14 +173,13 @@ def race(
     return result
 
 
-@entry
+@entry_with(OfTuning.__annotations__)
 def tune(
     space: Space,
     evaluate: Objective,
     instances: Sequence[Any] | Instances | None = None,
     *,
     initial: Sequence[Mapping[str, Any] | Earlier] | Earlier = (),
-    search: Search | None = None,
     budget: int | Budget | Sequence[int | Budget] | None = None,
     goal: Goal = "min",
     decider: str | Decider | None = None,
@@ -181,6 +189,7 @@ def tune(
     store: str | PathLike[str] | None = None,
     progress: bool | None = None,
     callbacks: Sequence[Callback] = (),
+    **more: Unpack[OfTuning],
 ) -> TuneResult:
     """Find the best configuration of a space, by races in series (iterated racing).
 
@@ -212,9 +221,6 @@ def tune(
         share instances and metrics are taken together, on instances that all have seen. Of a
         Pareto front: up to 6 survivors for each metric, the best spread first. Any outside
         the space are left out, with a `RacerWarning`.
-    search : Search, optional
-        What only a tuning has: how many elites survive and are tested, and how many races are
-        under way at once.
     budget : int, Budget, or list of these
         An int means evaluations, at least two candidates' to the first test (10 by default), and
         one for each of `initial` beyond two; with a goal of several metrics, at
@@ -247,6 +253,13 @@ def tune(
         Called with each `racer.BlockCompleted` (whose block counts on through all races),
         `racer.tuner.RaceCompleted`, `racer.tuner.CandidatesAdded`, and `racer.RaceEnded` when
         the whole tuning is over.
+    search : Search, optional
+        What only a tuning has: how many elites survive, and how many are tested.
+    fidelity : Fidelity, optional
+        ``racer.Fidelity("epochs", (1, 3, 9, 27))``: `evaluate` takes one of these values as its
+        fourth argument, and cheap evaluations choose which new configurations are evaluated in
+        full (the last value). Elites, and all that is said of candidates, rest on full ones. The
+        budget counts each evaluation as its share of a full one.
 
     Returns
     -------
@@ -285,7 +298,8 @@ def tune(
     given = {
         "space": space,
         "initial": _loaded(initial),
-        **asdict(Search.of(search)),
+        **asdict(Search.of(more.get("search"))),
+        "fidelity": more.get("fidelity"),
         **settings_of("tuning", instances, shared),
     }
     job = Job(

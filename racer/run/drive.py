@@ -23,6 +23,7 @@ from racer.evaluate.outcome import bounded, check_outcome
 from racer.evaluate.process_state import process_put_back
 from racer.evaluate.workers import number_of
 from racer.results.base import Result
+from racer.results.tuning import TuneResult
 from racer.run.deadline import Deadline
 from racer.run.rehearsal import FirstBlock, FirstValues
 from racer.run.signals import GracefulStop, notify
@@ -252,11 +253,13 @@ class _Loop(Generic[R]):
         tables = [(False, result.known)]
         if isinstance(result, Result):
             tables.append((True, result.held_out))
-        told = {
+        told: dict[CellKey, Outcome] = {
             (held_out, block, candidate): outcome
             for held_out, table in tables
             for block, candidate, outcome in table.cells()
         }
+        if isinstance(result, TuneResult) and result._cheap is not None:  # noqa: SLF001  (no frame)
+            told |= result._cheap.cells()  # noqa: SLF001
         return told | self.feed.left()
 
     def _accept(self, cell: Cell, outcome: Outcome) -> bool:

@@ -14,7 +14,7 @@ from racer.core.events import check_callbacks
 from racer.errors import RaceInterrupted, SettingError
 from racer.evaluate.batches import Batched
 from racer.evaluate.command.command import Command
-from racer.evaluate.objective import check_objective, is_coroutine_function
+from racer.evaluate.objective import WithFidelity, check_objective, is_coroutine_function
 from racer.evaluate.workers import Workers, number_of, workers_for
 from racer.run.deadline import Deadline, budget_within
 from racer.run.drive import Feed, drive, nothing
@@ -141,7 +141,8 @@ class Job:
     def _check(self, contest: Contest[Any]) -> None:
         """Raise an error for settings that cannot work here, before anything is recorded."""
         runtime, timeout = contest.rules.runtime, self.limits.timeout
-        check_objective(self.evaluate, timed=runtime is not None)
+        fidelity = contest.description().settings.get("fidelity")
+        check_objective(self.evaluate, timed=runtime is not None, fidelity=fidelity)
         if isinstance(self.evaluate, Command) and not self.evaluate.reads_objects:
             _check_output(contest)
         if runtime is not None and timeout is not None and timeout < runtime.limit:
@@ -194,8 +195,9 @@ def pool(
 ) -> Pool:
     """Return the workers for a contest; ObjectiveError if `evaluate` cannot be called."""
     description = contest.description()
+    fidelity = description.settings.get("fidelity")
     return workers_for(
-        evaluate,
+        evaluate if fidelity is None else WithFidelity(evaluate, fidelity.full),
         contest.configs,
         (*(description.instances or ()), *description.test_instances),
         n_jobs=n_jobs,

@@ -141,7 +141,7 @@ class FirstValues:
 
     def see(self, cell: Cell, outcome: Outcome) -> None:
         """Record the outcome of a cell."""
-        if cell.held_out or outcome.status != "ok":
+        if cell.held_out or cell.fidelity is not None or outcome.status != "ok":
             return
         value = outcome.value if outcome.metrics is None else tuple(outcome.metrics.values())
         self._values.setdefault(cell.block, {})[cell.candidate] = value

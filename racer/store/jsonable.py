@@ -26,6 +26,7 @@ from racer.core.runtime import Runtime
 from racer.deciders.decider import Scheduled
 from racer.deciders.gate import GateRace
 from racer.evaluate.command.command import Command
+from racer.evaluate.fidelity import Fidelity
 from racer.evaluate.pace import Throttled
 from racer.evaluate.recorded import RecordedScores
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 _DECIDERS = [getattr(racer.deciders, name) for name in racer.deciders.__all__]
 _RECORDS: Mapping[str, type[Any]] = {
     cls.__name__: cls
-    for cls in (Budget, Runtime, GateRace, *_DECIDERS)
+    for cls in (Budget, Fidelity, Runtime, GateRace, *_DECIDERS)
     if isinstance(cls, type) and is_dataclass(cls)
 }
 _NUMBERS = "float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64"

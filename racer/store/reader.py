@@ -166,7 +166,7 @@ class Reader:
 
     def outcomes(self) -> Iterator[tuple[CellKey, Outcome]]:
         """Yield cells and outcomes in order of block and candidate, held-out ones last; see `check`."""
-        before = None
+        before, has_fidelity = None, "fidelity" in self.setup.settings
         with explained(self.path):
             for *values, _, _ in self.connection.execute(schema.OUTCOMES):
                 row = schema.OutcomeRow._make(values)
@@ -174,7 +174,9 @@ class Reader:
                 if key == before:
                     self.damaged(f"candidate {row.candidate} on block {row.block} is in it twice")
                 before = key
-                yield (bool(row.held_out), row.block, row.candidate), self.outcome_of(row)
+                full = bool(row.held_out), row.block, row.candidate
+                is_cheap = has_fidelity and row.bound
+                yield (*full, row.bound) if is_cheap else full, self.outcome_of(row)
 
     def outcome_of(self, row: schema.OutcomeRow) -> Outcome:
         """Return the outcome of a row; StoreError if it makes no sense."""

@@ -290,7 +290,7 @@ def _sorted_out(untold: dict[CellKey, Outcome], contest: Contest[Any]) -> Prefet
     ahead, more, wasted = {}, {}, []
     known = contest.result().known
     for key, outcome in untold.items():
-        held_out, block, candidate = key
+        held_out, block, candidate, *_ = key
         told = None if held_out else known.of(candidate).get(block)
         if told is None:
             ahead[key] = outcome

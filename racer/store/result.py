@@ -65,8 +65,9 @@ def content_of(result: Any) -> str | None:
     if not isinstance(result, Result) or result.evaluations < LEAST:
         return None
     special = (result.rules.runtime, result.rules.metric_names, result.rules.prices)
-    if result.rules.needs_spend or any(setting is not None for setting in special):
-        return None  # other outcomes than those recorded
+    is_cheap = isinstance(result, TuneResult) and result._cheap is not None  # noqa: SLF001  (no frame)
+    if is_cheap or result.rules.needs_spend or any(setting is not None for setting in special):
+        return None  # other outcomes than those recorded, or others beside them
     content: dict[str, Any] = {
         "racer": VERSION,
         **{name: getattr(result, name) for name in _VALUES},

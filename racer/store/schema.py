@@ -110,6 +110,7 @@ _SAMPLED = (
     "elites",
     "test_elites",
     "instance_order",
+    "fidelity",
 )
 ARGUMENTS: Mapping[Kind, tuple[str, ...]] = {
     "race": ("candidates", "instances", "instance_order", "groups", *_RULES),
@@ -126,6 +127,7 @@ MAY_LACK = (
     "groups",
     "generalize",
     "test_elites",
+    "fidelity",
 )
 """Settings that are not written where they are as by default (`instance_order`: of a race)."""
 

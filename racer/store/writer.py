@@ -172,8 +172,8 @@ class Store:
 
     def _queue(self, key: CellKey, outcome: Outcome, bound: float = 0.0) -> None:
         """Queue an outcome for the next commit."""
-        held_out, block, candidate = key
-        columns = (block, candidate, *_columns(outcome), int(held_out), bound)
+        held_out, block, candidate, *fidelity = key
+        columns = (block, candidate, *_columns(outcome), int(held_out), *(fidelity or [bound]))
         row = schema.OutcomeRow._make(columns)
         if outcome.metrics is not None:
             plain = {name: float(value) for name, value in outcome.metrics.items()}

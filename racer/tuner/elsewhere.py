@@ -62,11 +62,13 @@ class Elsewhere:
         """Return the outcomes of the cells that are known."""
         found = {}
         for cell in cells if self.configs else ():
+            if cell.held_out or cell.fidelity is not None:
+                continue
             known = self._outcomes.get(self._space.key(cell.config), {})
             one = known.get((cell.instance_index, cell.seed)) or known.get(
                 (cell.instance_index, None)
             )
-            if one is not None and not cell.held_out:
+            if one is not None:
                 found[cell.key] = one
         return found
 

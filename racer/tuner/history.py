@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from racer.core.cheap import Cheap
 from racer.core.table import Table
 from racer.evaluate.outcome import bounded
 from racer.failures import penalty
@@ -58,13 +59,19 @@ class History:
         if self.prices is not None:
             self.prices.check_instances()
         self.rejected: set[int] = set()
-        self.evaluations: int = 0
+        self.n_full: int = 0  # evaluations, beside cheap ones
+        self.cheap: Cheap | None = None if plan.fidelity is None else Cheap(plan.fidelity)
         self.seconds: float = 0.0
         self.blocks_used: int = 0
         self.kept: float = 0.0  # share of the budget, for the comparison with the default
         self._lost: tuple[int, Lost] | None = None
         self.verified: int | None = None  # the best, by a final stage
         self.finalists: tuple[int, ...] = ()  # of the finish, then on held-out instances
+
+    @property
+    def evaluations(self) -> int:
+        """How many evaluations were made, a cheap one counted as its share; rounded up."""
+        return self.n_full + (0 if self.cheap is None else self.cheap.evaluations)
 
     @property
     def is_all_equal(self) -> bool:
@@ -103,6 +110,11 @@ class History:
     def record(self, cells: Sequence[Cell], outcomes: Sequence[Outcome]) -> None:
         """Record the outcomes of cells, in the order in which they were asked for."""
         pairs = list(zip(cells, outcomes, strict=True))
+        if self.cheap is not None and cells and cells[0].fidelity is not None:
+            self.cheap.add(pairs)
+            self.seconds += math.fsum(outcome.seconds for outcome in outcomes)
+            self.rejected |= {cell.candidate for cell, o in pairs if o.status == "rejected"}
+            return
         for (is_held_out, block), group in groupby(pairs, lambda p: (p[0].held_out, p[0].block)):
             some = list(group)
             candidates, told = [cell.candidate for cell, _ in some], [o for _, o in some]
@@ -112,10 +124,15 @@ class History:
             if is_held_out:
                 continue
             self.repeats.see(block, candidates, self.known)
-            self.evaluations += len(told)
+            self.n_full += len(told)
             for outcome in told:
                 self.seconds += outcome.seconds
             self.rejected |= {cell.candidate for cell, o in some if o.status == "rejected"}
+
+    @property
+    def n_candidates(self) -> int:
+        """How many candidates were evaluated in full."""
+        return sum(bool(self.known.of(candidate)) for candidate in range(len(self.configs)))
 
     def use_once(self) -> None:
         """Use each instance once from here on: its outcomes do not depend on the seed."""
@@ -183,7 +200,7 @@ class History:
         """Return the cells of the candidates that are missing on a block."""
         missing = self.missing(candidates, block, cap)
         return self.plan.stream.place(block).cells(
-            *(block, missing, self._config, self.plan.instances),
+            *(block, missing, self.config, self.plan.instances),
             bound=cap,
             metrics=self.plan.rules.metric_names,
         )
@@ -192,7 +209,7 @@ class History:
         """Return the cells of these that are missing, with the largest cap."""
         return [cell for c, block in pairs for cell in self.cells([c], block, self.limit)]
 
-    def _config(self, candidate: int) -> dict[str, Any]:
+    def config(self, candidate: int) -> dict[str, Any]:
         """Return a copy of a configuration, which `evaluate` may change."""
         return dict(self.configs[candidate])
 
@@ -200,7 +217,7 @@ class History:
         """Return the missing cells of candidates on a held-out instance."""
         missing = [c for c in candidates if index not in self.tests.of(c)]
         return self.plan.stream.held_out(index).cells(
-            *(index, missing, self._config, self.plan.test_instances),
+            *(index, missing, self.config, self.plan.test_instances),
             held_out=True,
             bound=self.limit,
             metrics=self.plan.rules.metric_names,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from racer.tuner.history import History
 
     Candidates = Sequence[int]
+    Draw = Callable[..., Generator[Asked, Any, Sequence[int]]]
 
 _PER_PARAMETER = 20  # evaluations before races in series, for each parameter beyond `MANY` ..
 _EXPLORED = 0.7  # .. at most, of all; not fewer than ..
@@ -46,8 +47,8 @@ def to_explore(parameters: int, total: int) -> int:
 class Opening:
     """Evaluate candidates on as many blocks as the best one has seen, worse candidates on fewer.
 
-    `draw(n, elites, clarity)` adds candidates around the elites, or from the whole space without
-    any; `ranked(candidates)` puts some in order, the best expected first. Each batch begins with
+    `draw(n, elites, clarity, ..)` adds candidates around the elites, or from the whole space without
+    any, and returns those to be evaluated; `ranked(candidates)` puts some in order, the best expected first. Each batch begins with
     another block, so that the model has more than a single instance; of the candidates left in it,
     the better half goes on to the next block. The best candidate so far sees one block more after
     each batch (as the incumbent of Hutter et al., ParamILS, JAIR 2009, does).
@@ -56,7 +57,7 @@ class Opening:
     def __init__(
         self,
         history: History,
-        draw: Callable[[int, Candidates, float], object],
+        draw: Draw,
         ranked: Callable[[Candidates], tuple[int, ...]],
         kept: Callable[[int], int],
     ) -> None:
@@ -85,11 +86,11 @@ class Opening:
         """
         history = self._history
         design = max(round(_DESIGN * total), 2)
-        self._draw(design, (), 1.0)
-        batch: Candidates = range(len(history.configs))
-        if len(batch) < 2:
+        batch = yield from self._draw(design, (), 1.0, each=1, block=0)
+        if len(history.configs) < 2:
             return ()
-        self._until = max(total - self._reserve(total, finalists), len(batch))
+        least = history.evaluations + len(batch)
+        self._until = max(total - self._reserve(total, finalists), least)
         elites: tuple[int, ...] = ()
         turn = 0
         size = _BATCH if finalists else _LARGE_BATCH
@@ -101,13 +102,13 @@ class Opening:
                 yield from self._find_success(design)
             if (room := self._room) <= 0 or (turn >= _HOPELESS and not elites):
                 break
-            first, turn = len(history.configs), turn + 1
+            turn += 1
             reliability = self._reliability()
             clarity = _LEAST_CLARITY + (1.0 - _LEAST_CLARITY) * reliability
             reserve = self._reserve(total, finalists, 1.0 - reliability)
-            self._until = max(total - reserve, first)
-            self._draw(min(size, room), elites[:_CENTRES], clarity)
-            batch = range(first, len(history.configs))
+            self._until = total - reserve
+            block, some = self._order(turn)[0], elites[:_CENTRES]
+            batch = yield from self._draw(min(size, room), some, clarity, each=2, block=block)
         return elites
 
     def _reserve(self, total: int, finalists: int, noise: float = 0.0) -> int:
@@ -144,13 +145,17 @@ class Opening:
     def _climb(self, batch: Candidates, turn: int) -> Generator[Asked, Any, None]:
         """Evaluate a batch on one block after the other, the better half of it each time."""
         history = self._history
-        blocks = min(self._seen, self._most_blocks)
         sign = -1.0 if history.plan.rules.maximize else 1.0
-        for block in self._hardest_first([(turn + at) % blocks for at in range(blocks)]):
+        for block in self._order(turn):
             yield from self._evaluate(batch, block)
             told = [(history.known.of(c).get(block), c) for c in batch if c not in history.rejected]
             costs = [(o.value is None, sign * (o.value or 0.0), c) for o, c in told if o]
             batch = [c for _, _, c in sorted(costs)[: len(batch) // 2]]
+
+    def _order(self, turn: int) -> list[int]:
+        """Return the blocks in the order of a turn."""
+        blocks = min(self._seen, self._most_blocks)
+        return self._hardest_first([(turn + at) % blocks for at in range(blocks)])
 
     def _hardest_first(self, blocks: Sequence[int]) -> list[int]:
         """Put blocks first on which many candidates fail that succeed on another block."""

@@ -13,6 +13,7 @@ from racer.tuner.schedule import Schedule
 if TYPE_CHECKING:
     from racer.core.blocks import Stream
     from racer.core.rules import Rules
+    from racer.evaluate.fidelity import Fidelity
     from racer.space.space import Space
 
 __all__ = ["Search"]
@@ -72,6 +73,7 @@ class Plan:
     rules: Rules
     first_test: int
     stream: Stream
+    fidelity: Fidelity | None = None
 
     @property
     def seed(self) -> int:

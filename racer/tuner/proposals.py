@@ -174,15 +174,17 @@ class Proposals:
         clarity: float,
         remaining: float = 1.0,
         at_pace: bool = False,
+        evaluated: int | None = None,
     ) -> list[Child]:
         """Draw n around the elites (best first), fewer if there are no more.
 
         `clarity` is 1 unless candidates differ by noise: a narrower neighbourhood would hold only
         that.
         `remaining` is the fraction of the budget that is left. If `at_pace`, neighbourhoods narrow no
-        faster than that falls.
+        faster than that falls. `evaluated`: how many candidates have full outcomes; None: all.
         """
         rng = rng_for(self._seed, "around", race)
+        is_late = (len(self._configs) if evaluated is None else evaluated) >= _MANY
         net = self._space.net(self._keys)
         with one_blas_thread():
             bounds, limit = self._bounds(elites[0], rng)
@@ -202,7 +204,7 @@ class Proposals:
             left = sorted((wanted - Counter(parents)).elements())
             with one_blas_thread():
                 near = Centres(vectors, spreads, len(elites), left)
-                drafts = self._drafts(near, n - len(parents), rng, centres)
+                drafts = self._drafts(near, n - len(parents), rng, centres, is_late=is_late)
             widened = self._keep(drafts, net, parents, len(centres))
             tried = {*drafts.parents.tolist()}
             if min(tried) < len(elites):
@@ -236,7 +238,13 @@ class Proposals:
         return dict(zip(best, least.tolist(), strict=True)), limit
 
     def _drafts(
-        self, near: Centres, n: int, rng: np.random.Generator, centres: Sequence[int]
+        self,
+        near: Centres,
+        n: int,
+        rng: np.random.Generator,
+        centres: Sequence[int],
+        *,
+        is_late: bool,
     ) -> Drafts:
         """Return drafts for n children around centres, candidates of these numbers.
 
@@ -245,8 +253,8 @@ class Proposals:
         of = (self._choices, self._space.present)
         if self._goal is None or not self._goal.views:
             ends = NEAR_ENDS if self.is_raced else None
-            late = len(self._configs) >= _MANY
-            return drafts_around(near, n, *of, self._surrogate, rng, to_ends=ends, is_late=late)
+            about = (near, n, *of, self._surrogate, rng)
+            return drafts_around(*about, to_ends=ends, is_late=is_late)
         parts = []
         views = len(self._goal.views)
         sizes = np.diff(np.linspace(0, n, views + 1).round().astype(int))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -282,3 +282,36 @@ class TunerCaps:
             return []
         runtime, told = self._runtime, self.told
         return too_slow(block, state, runtime, told, self.coming, self.leaders)[:spare]
+
+
+def race_blocks(history: History, race: int, entrants: Sequence[int]) -> Blocks:
+    """Return the blocks of a race, and until when each entrant is protected.
+
+    A new block first, in which no elite has an advantage, then the old ones, in which elites are
+    protected; blocks on which no candidate has succeeded come last.
+    """
+    size = history.plan.stream.block_size
+    used = history.blocks_used - history.blocks_used % size  # in whole groups
+    new = history.new_blocks(used)
+    first = list(islice(new, size))
+    groups, hopeless = history.whole_groups(history.plan.stream.old_ones(race, used))
+    early = [*first, *chain(*groups)]
+    until = []
+    for candidate in entrants:
+        known = history.known.of(candidate)
+        until.append(max((at + 1 for at, block in enumerate(early) if block in known), default=0))
+    return chain(early, new, sorted(hopeless)), until
+
+
+def selection_blocks(history: History, entrants: Sequence[int], shared: int) -> Blocks:
+    """Return the blocks of the last race, the blocks that all know first.
+
+    All entrants are protected on these, and on `shared` more.
+    """
+    size = history.plan.stream.block_size
+    used = history.blocks_used - history.blocks_used % size
+    common = {b for b in history.known.common(entrants) if history.known.is_usable(b)}
+    groups, hopeless = history.whole_groups(range(used))
+    groups.sort(key=lambda group: not common.issuperset(group))
+    blocks = chain(*groups, history.new_blocks(used), hopeless)
+    return blocks, [len(common) + shared] * len(entrants)

@@ -26,6 +26,7 @@ from racer.tuner.elsewhere import Elsewhere
 from racer.tuner.history import History
 from racer.tuner.plan import Plan, Search
 from racer.tuner.proposals import SAMPLING
+from racer.tuner.rungs import checked_fidelity
 from racer.tuner.tuning import Tuning
 from racer.tuner.warm_start import with_results
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from racer.core.arguments import Given, Instances
     from racer.core.contest import Kind
     from racer.deciders.decider import Goal
+    from racer.evaluate.fidelity import Fidelity
     from racer.results.base import Result
 
     Initial = Sequence[Mapping[str, Any] | Result] | Result
@@ -70,6 +72,8 @@ class Tuner(AskTell):
         front: up to 6 survivors for each metric, the best spread first.
     search : Search, optional
         How many elites survive, and how many are tested.
+    fidelity : Fidelity, optional
+        As in `racer.tune`; the `fidelity` of a cell is None where it is a full evaluation.
     callbacks : sequence of callable
         Each is called with every `BlockCompleted`, `RaceCompleted`, `CandidatesAdded`, and the
         `RaceEnded` of the whole tuning.
@@ -106,12 +110,13 @@ class Tuner(AskTell):
         *,
         initial: Initial = (),
         search: Search | None = None,
+        fidelity: Fidelity | None = None,
         callbacks: Sequence[Callback] = (),
         **given: Unpack[Given],
     ) -> None:
         super().__init__(callbacks)
         settings = settings_of("tuning", instances, given)
-        self._set_up(space, **settings, initial=initial, search=search)
+        self._set_up(space, **settings, initial=initial, search=search, fidelity=fidelity)
 
     def _set_up(
         self,
@@ -120,6 +125,7 @@ class Tuner(AskTell):
         *,
         initial: Initial = (),
         search: Search | None = None,
+        fidelity: Fidelity | None = None,
         instance_order: InstanceOrder = "shuffled",
         test_instances: Sequence[Any] | None = None,
         **rules: Any,
@@ -152,6 +158,7 @@ class Tuner(AskTell):
             rules=self.rules,
             first_test=self.rules.least_blocks(n_instances),
             stream=stream,
+            fidelity=checked_fidelity(fidelity, self.rules),
         )
         self._check_search()
         self._check_budget()
@@ -206,6 +213,7 @@ class Tuner(AskTell):
             **{name: n for name, n in search.items() if n is not None or name == "elites"},
             "initial": list(self._plan.initial),
             "instance_order": self._plan.stream.order,
+            **({} if self._plan.fidelity is None else {"fidelity": self._plan.fidelity}),
         }
 
     def description(self) -> Description:
@@ -273,6 +281,12 @@ class Tuner(AskTell):
         """Return the result of a tuning that has ended, or the state of one."""
         tuning, history = self._tuning, self._history
         known, tests = history.known.copy(), history.tests.copy()
+        cheap = None if history.cheap is None else history.cheap.copy()
+        if cheap is not None:
+            told = self._asked.told
+            cheap.add(
+                (c, told[k]) for k, c in self._asked.by_key.items() if len(k) > 3 and k in told
+            )
         pending = self._asked.add_told(
             known, tests=tests, repeats=history.repeats, prices=history.prices
         )
@@ -282,7 +296,7 @@ class Tuner(AskTell):
             is_verified=history.verified is not None,
             survivors=tuning.elites,
             ended=tuning.ended or Ended.INTERRUPTED,
-            evaluations=history.evaluations + len(pending),
+            evaluations=history.n_full + len(pending) + (0 if cheap is None else cheap.evaluations),
             seconds=history.seconds + math.fsum(outcome.seconds for outcome in pending),
             spent=known.spent,
             seed=self.seed,
@@ -297,6 +311,7 @@ class Tuner(AskTell):
             completed_races=tuple(tuning.races),
             origins=tuple(tuning.origins),
             held_out=tests,
+            _cheap=cheap,
         )
 
     def _begin_with(self, elsewhere: Elsewhere) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racer.core.budget import Budget
@@ -21,18 +21,19 @@ from racer.tuner.leftover import spend
 from racer.tuner.opening import FINALISTS, SMALL, Opening, to_explore
 from racer.tuner.present import is_better, share_kept
 from racer.tuner.proposals import Child, Proposals
-from racer.tuner.race import TunerRace
+from racer.tuner.race import TunerRace, race_blocks, selection_blocks
 from racer.tuner.ranking import Ranking
+from racer.tuner.rungs import Rungs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from racer.core.rules import Rules
     from racer.core.table import Row
-    from racer.evaluate.outcome import Outcome
+    from racer.evaluate.outcome import Cell, Outcome
     from racer.racing.state import Evidence
     from racer.tuner.history import History
-    from racer.tuner.race import Blocks, RaceKind
+    from racer.tuner.race import RaceKind
     from racer.tuner.schedule import Schedule
 
 _HOPELESS = 2  # races in which every evaluation fails, before the tuning is given up
@@ -161,8 +162,10 @@ class Tuning:
         history = self.history
         # the opening stands for the first races: the schedule goes on behind them
         self._begun = len(self.races) if phase else -replaced
-        while (proposed := self._proposed(phase, left := self._left_for_races())) is not None:
-            used, spent = history.evaluations, history.known.spent
+        while True:
+            left, used, spent = self._left_for_races(), history.evaluations, history.known.spent
+            if (proposed := (yield from self._proposed(phase, left))) is None:
+                break
             yield from self._race("race", proposed)
             if left is not None and proposed.cells >= left and history.evaluations == used:
                 break  # all that is left does not pay for a block
@@ -171,7 +174,7 @@ class Tuning:
             if len(self.races) >= _HOPELESS and not history.known.n_usable:
                 break
 
-    def _proposed(self, phase: int, left: int | None) -> Proposed | None:
+    def _proposed(self, phase: int, left: int | None) -> Generator[Asked, Any, Proposed | None]:
         """Propose a race; None if the rest pays for none, or no new candidate was found."""
         history, race = self.history, len(self.races) - self._begun
         if left is None and self.races:
@@ -195,9 +198,13 @@ class Tuning:
         if not history.configs:
             cells = max(cells, self._price_of_initial(schedule, left))
         is_anew = not self.elites or (race == 0 and phase == 0)
-        entrants = self._propose(race, schedule, cells, anew=is_anew)
+        used, wanted = history.evaluations, schedule.new_ones(race, cells, known=len(self.elites))
+        about = (wanted, self.elites, None if is_anew else 1.0)
+        new = yield from self._newcomers(*about, each=schedule.blocks(race))
+        entrants = (*self.elites, *new)
         if len(entrants) < 2 or self._is_exhausted:
             return None
+        cells -= history.evaluations - used  # of the climb
         return Proposed(entrants, cells, schedule.elites, schedule.stretch)
 
     def _small_budget(self) -> int | None:
@@ -229,7 +236,7 @@ class Tuning:
     @property
     def _opening(self) -> Opening:
         ranked, needed = self._ranking.expected_best_first, partial(kept, self.history)
-        return Opening(self.history, self._draw, ranked, needed)
+        return Opening(self.history, self._newcomers, ranked, needed)
 
     def _open(self, evaluations: int) -> Flow:
         """Find the elites with few evaluations of many candidates, without races."""
@@ -247,7 +254,9 @@ class Tuning:
     def _note_opening(self) -> None:
         """Note which candidates were rejected without a race, and on which blocks all failed."""
         history = self.history
-        self.eliminations += [Elimination.of_rejected(0, c) for c in sorted(history.rejected)]
+        noted = {e.candidate for e in self.eliminations}  # by rungs
+        gone = sorted(history.rejected - noted)
+        self.eliminations += [Elimination.of_rejected(0, c) for c in gone]
         for block in sorted(history.known.set_aside):
             rows = [row for row in history.known.rows if row.block == block]
             if not any(row.is_usable for row in rows):  # and it does not only repeat another
@@ -294,12 +303,43 @@ class Tuning:
         usual = n * schedule.blocks(0)
         return usual if left is None else max(min(usual, left), n * first_test)
 
-    def _propose(self, race: int, schedule: Schedule, cells: int, *, anew: bool) -> tuple[int, ...]:
-        """Return the entrants of a race: the elites, and new candidates that cells pay for."""
+    def _newcomers(
+        self,
+        wanted: int,
+        elites: Sequence[int],
+        clarity: float | None,
+        *,
+        each: int,
+        block: int | None = None,
+    ) -> Generator[Asked, Any, Sequence[int]]:
+        """Add candidates as `_draw` does; return them, or the best by rungs, and those given.
+
+        Rungs are climbed on `block` (None: the first of the next race). They cost as much as is
+        saved where fewer are evaluated in full, at `each` evaluations.
+        """
         history, first = self.history, len(self.history.configs)
-        wanted = schedule.new_ones(race, cells, known=len(self.elites))
-        self._draw(wanted, self.elites, None if anew else 1.0)
-        return (*self.elites, *range(first, len(history.configs)))
+        if history.cheap is None:
+            self._draw(wanted, elites, clarity)
+            return range(first, len(history.configs))
+        given = 0 if history.configs else len(history.plan.initial)
+        rungs = Rungs(history, history.cheap, self._note)
+        plan = rungs.plan(max(wanted - given, 0), each)
+        if clarity is not None and plan.begin > 1:  # as narrow as for those at the top alone
+            clarity *= math.log(plan.top + plan.scouts) / math.log(plan.begin)
+        self._draw(given + plan.begin, elites, clarity)
+        new = range(first + given, len(history.configs))
+        needed: Sequence[int] = ()
+        if block is None:
+            block, needed = next(race_blocks(history, len(self.races), elites)[0], 0), elites
+        later = partial(self._needed, needed, block)
+        top, gone = yield from rungs.climb(new, block, plan, later)
+        self.eliminations += [replace(e, block=self._steps) for e in gone]
+        return [*range(first, first + given), *top]
+
+    def _needed(self, elites: Sequence[int], block: int) -> list[list[Cell]]:
+        """Return the cells of elites on the first block of the next race."""
+        cells = self.history.cells(elites, block, self.history.limit)
+        return [cells] if self.history.pays(len(cells)) else []
 
     def _draw(self, wanted: int, elites: Sequence[int], clarity: float | None) -> None:
         """Add candidates around the elites, or, without a clarity, from the whole space."""
@@ -316,7 +356,10 @@ class Tuning:
             self._proposals.is_raced = bool(self.races)
             about = (elites, wanted, stream, clarity)
             remaining, is_noisy = self._remaining, self._is_large_and_noisy(history.left())
-            children = self._proposals.around(*about, remaining=remaining, at_pace=is_noisy)
+            evaluated = first if history.cheap is None else history.n_candidates
+            children = self._proposals.around(
+                *about, remaining=remaining, at_pace=is_noisy, evaluated=evaluated
+            )
         self._add(number, children)
         self._is_exhausted = len(history.configs) == first
         if len(history.configs) == 1 < plan.space.size and plan.space.repair is None:
@@ -499,36 +542,3 @@ class Tuning:
             return Ended.ALL_EQUAL
         nothing_new = self.history.plan.is_exact and self._is_exhausted
         return Ended.INSTANCES if nothing_new and self.history.left() != 0 else Ended.BUDGET
-
-
-def race_blocks(history: History, race: int, entrants: Sequence[int]) -> Blocks:
-    """Return the blocks of a race, and until when each entrant is protected.
-
-    A new block first, in which no elite has an advantage, then the old ones, in which elites are
-    protected; blocks on which no candidate has succeeded come last.
-    """
-    size = history.plan.stream.block_size
-    used = history.blocks_used - history.blocks_used % size  # in whole groups
-    new = history.new_blocks(used)
-    first = list(islice(new, size))
-    groups, hopeless = history.whole_groups(history.plan.stream.old_ones(race, used))
-    early = [*first, *chain(*groups)]
-    until = []
-    for candidate in entrants:
-        known = history.known.of(candidate)
-        until.append(max((at + 1 for at, block in enumerate(early) if block in known), default=0))
-    return chain(early, new, sorted(hopeless)), until
-
-
-def selection_blocks(history: History, entrants: Sequence[int], shared: int) -> Blocks:
-    """Return the blocks of the last race, the blocks that all know first.
-
-    All entrants are protected on these, and on `shared` more.
-    """
-    size = history.plan.stream.block_size
-    used = history.blocks_used - history.blocks_used % size
-    common = {b for b in history.known.common(entrants) if history.known.is_usable(b)}
-    groups, hopeless = history.whole_groups(range(used))
-    groups.sort(key=lambda group: not common.issuperset(group))
-    blocks = chain(*groups, history.new_blocks(used), hopeless)
-    return blocks, [len(common) + shared] * len(entrants)
