@@ -68,7 +68,6 @@ if TYPE_CHECKING:
     from racer.run.resume import resume as resume
     from racer.scenario.gate import gate as gate
     from racer.scenario.score_files import read_scores as read_scores
-    from racer.scenario.trajectories import read_trajectories as read_trajectories
     from racer.simulate.plan import plan as plan
     from racer.space.expressions import Param as Param
     from racer.space.numeric import Integer as Integer
@@ -139,7 +138,6 @@ _HOME = {
     "plan": "racer.simulate.plan",
     "race": "racer.run.calls",
     "read_scores": "racer.scenario.score_files",
-    "read_trajectories": "racer.scenario.trajectories",
     "resume": "racer.run.resume",
     "tune": "racer.run.calls",
 }

@@ -77,10 +77,9 @@ def raced(scores: Floats, bounds: tuple[float, float], **settings: Any) -> racer
         seed=1,
         **{"budget": m * n, **settings},
     )
-    race.ask()
-    while race.ended is None:
-        values = scores[list(race.alive), race.n_blocks].tolist()
-        race.tell_block([racer.Outcome("ok", v, metrics={"score": v}) for v in values])
+    while cells := race.ask():
+        values = [scores[cell.candidate, cell.block] for cell in cells]
+        race.tell_all([racer.Outcome("ok", v, metrics={"score": v}) for v in values])
     return race.result()
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from experiments.options import csv_option, number_option, run_options
 from experiments.report import measured, pm, table, write
-from racer import Race
+from racer import Outcome, Race
 from racer.deciders import CorrelatedTRace, TRace
 from racer.seeding import rng_for
 
@@ -71,7 +71,7 @@ def race_over_folds(decider: str | Decider, costs: NDArray[np.float64], seed: in
         seed=seed,
     )
     while cells := race.ask():
-        race.tell_block(costs[cells[0].block, list(race.alive)])
+        race.tell_all([Outcome("ok", costs[cell.block, cell.candidate]) for cell in cells])
     return race.result()
 
 

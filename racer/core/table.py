@@ -28,7 +28,7 @@ class Row(NamedTuple):
     block: int
     candidates: NDArray[np.intp]
     values: NDArray[np.float64]  # as evaluate returned them; NaN where the cell failed
-    seconds: NDArray[np.float64] | None  # None: not known
+    seconds: NDArray[np.float64]
     others: Mapping[int, Outcome]  # by place: those with more than value, seconds, worker
     workers: tuple[str, ...] | None = None  # None: not known
 
@@ -37,12 +37,10 @@ class Row(NamedTuple):
         cls,
         block: int,
         candidates: NDArray[np.intp] | Sequence[int],
-        told: Sequence[Outcome] | NDArray[np.float64],
+        told: Sequence[Outcome],
     ) -> Row:
-        """Return the row of outcomes, or of finite values."""
+        """Return the row of outcomes."""
         numbers = np.asarray(candidates, dtype=np.intp)
-        if isinstance(told, np.ndarray):
-            return cls(block, numbers, told, None, {})
         values = np.array([o.value for o in told], dtype=np.float64)  # None becomes NaN
         seconds = np.array([o.seconds for o in told], dtype=np.float64)
         others = {
@@ -92,11 +90,10 @@ class Row(NamedTuple):
     def outcomes(self) -> list[Outcome]:
         """Return an outcome per candidate."""
         values = self.values.tolist()
-        seconds = [0.0] * len(values) if self.seconds is None else self.seconds.tolist()
         workers = self.workers or ("",) * len(values)
         outcomes = [
             Outcome("ok", value, seconds=took, worker=worker)
-            for value, took, worker in zip(values, seconds, workers, strict=True)
+            for value, took, worker in zip(values, self.seconds.tolist(), workers, strict=True)
         ]
         for place, outcome in self.others.items():
             outcomes[place] = outcome
@@ -107,9 +104,10 @@ class Row(NamedTuple):
         other = self.others.get(place)
         if other is not None:
             return other
-        seconds = 0.0 if self.seconds is None else float(self.seconds[place])
         worker = "" if self.workers is None else self.workers[place]
-        return Outcome("ok", float(self.values[place]), seconds=seconds, worker=worker)
+        return Outcome(
+            "ok", float(self.values[place]), seconds=float(self.seconds[place]), worker=worker
+        )
 
 
 class _Cells(NamedTuple):
@@ -292,9 +290,9 @@ class Table:
         self,
         block: int,
         candidates: NDArray[np.intp] | Sequence[int],
-        told: Sequence[Outcome] | NDArray[np.float64],
+        told: Sequence[Outcome],
     ) -> Row:
-        """Add outcomes, or finite values, of candidates on a block; return their row."""
+        """Add outcomes of candidates on a block; return their row."""
         return self.append(Row.of(block, candidates, told))
 
     def add_pending(self, block: int, candidates: Sequence[int], told: Sequence[Outcome]) -> None:

@@ -139,7 +139,7 @@ class Asked:
 
 
 _NOTHING = Asked(list)
-Outcomes = Any  # a list of outcomes in the order of the cells; finite values, (k,), of a race
+Outcomes = Any  # a list of outcomes in the order of the cells
 Flow = Generator[Asked, Outcomes, None]
 
 

@@ -8,9 +8,7 @@ from functools import cached_property, partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
-from racer._checks import counted, is_real
+from racer._checks import counted
 from racer.core.arguments import settings_of
 from racer.core.blocks import Order, Stream, as_groups
 from racer.core.contest import Description
@@ -19,10 +17,10 @@ from racer.core.pool import as_instances, as_pool
 from racer.core.rules import Rules
 from racer.core.table import Row, Table
 from racer.deciders.parts.groups import grouped
-from racer.errors import BudgetError, RaceStateError, SettingError
+from racer.errors import BudgetError, SettingError
 from racer.evaluate.outcome import Outcome, all_failed
 from racer.racing.account import Account
-from racer.racing.asktell import Asked, AskTell, Flow, Repeated, check_time
+from racer.racing.asktell import Asked, AskTell, Flow, Repeated
 from racer.racing.capping import Caps, best_first, leader
 from racer.racing.loop import advance, best, completed, expected, fell_short, race, too_short
 from racer.racing.repeats import Repeats, Withheld
@@ -32,8 +30,6 @@ from racer.results.race import RaceResult
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Unpack
-
-    from numpy.typing import ArrayLike, NDArray
 
     from racer.core.arguments import Given, Instances
     from racer.core.blocks import InstanceOrder
@@ -48,7 +44,7 @@ class Race(AskTell):
 
     `ask` for the required cells, evaluate them in any order, `tell` each outcome. A
     block is complete when all its cells have outcomes; only then are candidates eliminated, so the
-    order of arrival changes nothing. Nothing happens before the first `ask` or `tell_block`.
+    order of arrival changes nothing. Nothing happens before the first `ask`.
 
     Parameters
     ----------
@@ -124,7 +120,6 @@ class Race(AskTell):
         self._table = Table(maximize=self.rules.maximize, runtime=runtime)
         self._caps = None if runtime is None else Caps(runtime, self._table, self._pays)
         self._withheld = Withheld(Repeats(self._stream, self.rules))
-        self._request: Request | None = None
         self.warns_of_failed_blocks = True
 
     def _check(self) -> None:
@@ -225,76 +220,6 @@ class Race(AskTell):
         """How many blocks the decider has seen."""
         return self._state.tested
 
-    def tell_block(
-        self, told: ArrayLike | Sequence[Outcome], *, seconds: float | None = None
-    ) -> None:
-        """`tell` all cells of the current block at once.
-
-        Parameters
-        ----------
-        told : array_like or sequence of Outcome, shape (len(alive),)
-            Finite values, which count as status "ok", or outcomes; in the order of `alive`.
-        seconds : float >= 0, optional
-            Seconds of all values together; outcomes have their own.
-
-        Raises
-        ------
-        RaceStateError
-            The race is over, some cells of the block have outcomes, or this does not fit.
-        """
-        if self.requested is None:
-            raise RaceStateError("tell_block() is for a block without outcomes so far")
-        is_several = self.rules.metric_names is not None
-        is_listed = isinstance(told, (list, tuple, np.ndarray) if is_several else (list, tuple))
-        outcomes: list[Any] = list(told) if is_listed else []  # type: ignore[arg-type]
-        if not is_several and not any(isinstance(o, Outcome) for o in outcomes):
-            values = self._checked_values(told)
-            if seconds is not None and not (is_real(seconds) and 0.0 <= seconds < math.inf):
-                raise RaceStateError(f"seconds={seconds!r}: give a finite number >= 0")
-            if self.rules.bounds is not None:
-                for cell, value in zip(self._asked.cells, values.tolist(), strict=True):
-                    self.rules.check_bounds(cell, value)
-            if self.rules.runtime is None:
-                self._account.seconds += seconds or 0.0
-                self._advance(values)
-                return
-            for cell, value in zip(self._asked.cells, values.tolist(), strict=True):
-                check_time(cell, value)
-            outcomes = [Outcome("ok", value, seconds=value) for value in values.tolist()]
-        if len(outcomes) != len(self._state.alive):
-            raise self._unfit()
-        by_key = dict(zip(self._asked.by_key, outcomes, strict=True))
-        self.tell_all([by_key[cell.key] for cell in self.ask()])
-
-    @property
-    def requested(self) -> tuple[int, NDArray[np.intp]] | None:
-        """The block that is asked for as a whole, and its candidates; None if it is not."""
-        self._begin()
-        asked = self._request
-        if asked is None or asked.again or self._asked.told:
-            return None
-        return asked.block, asked.candidates
-
-    def _checked_values(self, told: Any) -> NDArray[np.float64]:
-        try:
-            values = np.array(told, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise self._unfit() from None
-        if values.shape != self._state.alive.shape or not np.isfinite(values).all():
-            raise self._unfit()
-        if self.rules.needs_spend:
-            raise RaceStateError(
-                f"budget={self.rules.budget}, and plain values do not say what they cost: tell "
-                "outcomes, racer.Outcome('ok', value, spend=..), or give Budget(.., prices=..)"
-            )
-        return values
-
-    def _unfit(self) -> RaceStateError:
-        return RaceStateError(
-            f"give {len(self._state.alive)} finite values, one per candidate in `alive`, or as many "
-            "outcomes"
-        )
-
     def result(self) -> RaceResult:
         """Return the result of a race that has ended, else its state."""
         state, known, prices = self._state, self._table.copy(), self._account.prices
@@ -327,12 +252,10 @@ class Race(AskTell):
         )
         asked = advance(flow, None)
         while isinstance(asked, Request):
-            self._request = asked
             outcomes = yield Asked(
                 partial(self._cells_of, asked), partial(self._later, asked, order)
             )
             asked = advance(flow, self._record(asked, outcomes))
-        self._request = None
         self._notes.append(asked)
         if self.ended is Ended.ALL_FAILED and self._state.succeeded:
             self._notes.append(
@@ -352,18 +275,15 @@ class Race(AskTell):
                 return
             yield block
 
-    def _record(self, asked: Request, told: Any) -> Row:
-        """Put outcomes or values into the table; return the row of the block."""
+    def _record(self, asked: Request, told: list[Outcome]) -> Row:
+        """Put outcomes into the table; return the row of the block."""
         account = self._account
-        if isinstance(told, list):
-            account.seconds += math.fsum([outcome.seconds for outcome in told])
+        account.seconds += math.fsum([outcome.seconds for outcome in told])
         if asked.again:
             for (block, candidate), outcome in zip(asked.again, told, strict=True):
                 row = self._table.add(block, [candidate], [outcome])
             return row
         if account.prices is not None:
-            if not isinstance(told, list):
-                told = [Outcome("ok", value) for value in told.tolist()]
             instance = self._stream.instance(asked.block)
             told = account.prices.settled(asked.candidates.tolist(), instance, told)
         return self._noted(asked, self._table.add(asked.block, asked.candidates, told))

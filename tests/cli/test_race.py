@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from playing import tell_block
 from typed import typed
 
 import racer
@@ -315,7 +316,7 @@ def test_there_must_be_an_instance_with_all_scores(tmp_path):
 
 def test_an_interrupt_prints_what_is_known_or_names_the_store(tmp_path, configs, monkeypatch):
     race = racer.Race([{"x": 1}, {"x": 2}], budget=20)
-    race.tell_block([0.5, 0.25])
+    tell_block(race, [0.5, 0.25])
     args = (configs, "--budget", 20, "--json", "--", "echo", "{x}")
     for kept in ("", "go on with racer resume"):
 

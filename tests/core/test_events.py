@@ -5,7 +5,16 @@ import functools
 import pytest
 from playing import eliminated
 
-from racer import BlockCompleted, Elimination, Ended, Race, RaceEnded, RacerWarning, SettingError
+from racer import (
+    BlockCompleted,
+    Elimination,
+    Ended,
+    Outcome,
+    Race,
+    RaceEnded,
+    RacerWarning,
+    SettingError,
+)
 
 
 def watched(racing, candidates, evaluate, **settings):
@@ -100,7 +109,7 @@ def test_the_end_has_the_result():
     events = []
     race = Race([1.0, 2.0], budget=30, seed=1, callbacks=[events.append])
     while cells := race.ask():
-        race.tell_block([cell.config for cell in cells])
+        race.tell_all([Outcome("ok", cell.config) for cell in cells])
     found, result = events[-1].result, race.result()
     assert (found.best, found.ended, found.evaluations) == (1.0, result.ended, result.evaluations)
     assert found.scores.equals(result.scores)

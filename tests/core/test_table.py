@@ -30,14 +30,6 @@ def table_of(cells, **settings):
 CELLS = {(0, 0): 1.0, (0, 1): 3.0, (0, 4): None, (2, 1): 5.0, (2, 4): 6.0}
 
 
-def test_values_alone_are_outcomes_that_succeeded():
-    table, other = Table(maximize=True), Table(maximize=True)
-    costs = table.add(3, np.array([1, 2]), np.array([4.0, 5.0])).costs(maximize=True)
-    again = other.add(3, [1, 2], ok(4, 5)).costs(maximize=True)
-    assert costs.tolist() == again.tolist() == [-4, -5]
-    assert list(table.cells()) == list(other.cells())
-
-
 def test_larger_is_better_is_turned_round_at_the_door_only():
     table = Table(maximize=True)
     assert table.add(0, [0, 1, 2], ok(3, 1, 2)).costs(maximize=True).tolist() == [-3, -1, -2]

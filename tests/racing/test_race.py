@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from playing import ONE_NUMBER, Scripted, eliminated, play, short
+from playing import ONE_NUMBER, Scripted, eliminated, play, short, tell_block
 
 from racer import (
     CandidateError,
@@ -316,7 +316,7 @@ def test_rounding_decides_nothing(decider):
     """Costs that are equal but for rounding tie: 0.1 + 0.2 is not worse than 0.3."""
     race = Race(["a", "b"], decider=decider, budget=40, seed=1)
     while race.ask():
-        race.tell_block([0.1 + 0.2, 0.3])
+        tell_block(race, [0.1 + 0.2, 0.3])
     result = race.result()
     assert (result.ended, result.best_index) == (Ended.ALL_EQUAL, None)
     assert len(result.survivors) == (1 if decider == "halving" else 2)  # it drops by schedule

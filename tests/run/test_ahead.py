@@ -14,7 +14,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from playing import told
+from playing import tell_block, told
 from stored import stored
 
 import racer
@@ -342,7 +342,7 @@ def test_a_plan_that_is_none_is_refused(room):
             return room
 
     race = Race.of(range(5), budget=100, decider=Plans(), first_test=2)
-    race.tell_block([1.0] * 5)
+    tell_block(race, [1.0] * 5)
     with pytest.raises(racer.SettingError, match=r"Plans.planned_room\(\)"):
         list(race.ahead(3))
 

@@ -7,7 +7,7 @@ import flat
 import numpy as np
 import pandas as pd
 import pytest
-from playing import Scripted
+from playing import Scripted, tell_block
 
 import racer
 from racer.deciders import BestForBudget, MeanRace
@@ -129,7 +129,7 @@ def test_a_group_is_a_block_with_its_mean():
     )
     race.ask()
     while race.ended is None and race.n_blocks < table.shape[1]:
-        race.tell_block(table[list(race.alive), race.n_blocks])
+        tell_block(race, table[list(race.alive), race.n_blocks])
     found = result.eliminations
     again = race.result().eliminations
     assert found["candidate"].tolist() == again["candidate"].tolist()

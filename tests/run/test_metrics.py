@@ -199,10 +199,6 @@ def test_told_outcomes_need_their_metrics():
         with pytest.raises(RaceStateError, match=whole):
             race.tell(cell, told)
     with pytest.raises(RaceStateError, match=whole):
-        race.tell_block([1.0, 2.0, 3.0])
-    with pytest.raises(RaceStateError, match=whole):
-        race.tell_block(np.ones(3))
-    with pytest.raises(RaceStateError, match=whole):
         race.tell(cell, 1.0)
 
 

@@ -165,17 +165,6 @@ def test_costs_that_no_race_can_use_are_named_with_their_block(costs, message):
         play("f-race", Constant(costs), repetitions=1, blocks=8)
 
 
-def test_a_block_is_told_whole_or_cell_by_cell():
-    race = racer.Race([1, 2], budget=20)
-    race.tell(race.ask()[0], racer.Outcome("ok", 1.0))
-    with pytest.raises(racer.RaceStateError, match="without outcomes so far"):
-        race.tell_block([1.0, 2.0])
-
-    over = racer.Race([1], budget=20)
-    with pytest.raises(racer.RaceStateError):
-        over.tell_block([1.0])
-
-
 def test_it_says_how_many_races_and_the_means():
     played = play("f-race", NormalWorld(5, 1), blocks=20, repetitions=9)
     assert repr(played).startswith("Play(9 races: mae=")

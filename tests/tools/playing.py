@@ -84,6 +84,12 @@ def play(race, evaluate, order=None):
     return race.result()
 
 
+def tell_block(race, told):
+    """Tell the cells of a block at once: values, or outcomes, in the order of `alive`."""
+    told = dict(zip(race.alive, told, strict=True))
+    race.tell_all([outcome_of(told[cell.candidate], 0.0) for cell in race.ask()])
+
+
 def eliminated(result):
     """Return the eliminations of a result, as events: a frame of them takes far longer."""
     return result._eliminations
@@ -93,7 +99,7 @@ def play_table(costs, decider, *, seed=1, **settings):
     """Race over a table of costs, one row per block, and return the result."""
     running = Race(range(costs.shape[1]), decider=decider, seed=seed, **settings)
     while cells := running.ask():
-        running.tell_block(costs[cells[0].block, list(running.alive)])
+        tell_block(running, costs[cells[0].block, list(running.alive)])
     return running.result()
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from playing import eliminated
+from playing import eliminated, tell_block
 
 import racer
 from racer import Race, SettingError
@@ -121,7 +121,7 @@ def test_what_is_refused_does_not_change_the_race():
     decider = Says(lambda alive: verdict(alive, standing=[1.0]))
     pool = Race.of(range(5), decider=decider, budget=60, first_test=1)
     with pytest.raises(SettingError, match="shape"):
-        pool.tell_block(np.arange(5.0))
+        tell_block(pool, np.arange(5.0))
     assert pool.alive == (0, 1, 2, 3, 4)
 
 
@@ -160,7 +160,7 @@ def test_a_protected_decider_is_named_itself(tmp_path):
     guarded = protected(Says(lambda alive: (None, "all")), (0,) * 5)
     pool = Race.of(range(5), decider=guarded, budget=60, first_test=1)
     with pytest.raises(SettingError, match=r"the decider Says gave .*'all' is not a Verdict"):
-        pool.tell_block(np.arange(5.0))
+        tell_block(pool, np.arange(5.0))
 
 
 class Judge(Says):
