@@ -1,4 +1,4 @@
-"""Branches of a conditional space, and candidates that cannot be told apart."""
+"""Branches of a conditional space: candidates with the same parameters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 _SHARE = 0.3  # of the children, those around the best of other branches
 _LAST = 0.3  # of the budget, in which a branch is tried only if it is promising
 _ENOUGH = 6  # candidates for each parameter of a branch, before it may be given up
-_CHANCE = 0.01  # of identical costs on all common blocks: more often, they mean nothing
 
 
 class Branches:
@@ -110,70 +109,3 @@ class Branches:
     def wide(self, branch: bytes) -> float:
         """Return the spread around the best of a branch, the narrower the more candidates it has."""
         return WIDEST * narrowing(self._count[branch], self._active[branch])
-
-
-class Copies:
-    """Candidates that cannot be told apart, and the boxes that they span.
-
-    Candidates with identical costs on all common blocks are copies, where that many ties are not
-    chance: some parameter has no effect there. Nothing new is to be expected between them.
-    """
-
-    def __init__(self) -> None:
-        self._group: dict[int, int] = {}  # of a candidate
-        self._boxes: dict[int, tuple[Vector, Vector]] = {}  # of a group
-        self._spans: tuple[NDArray[np.float64], ...] = ()  # lows and highs of all boxes
-
-    def note(
-        self, candidates: Sequence[int], costs: NDArray[np.float64], vectors: NDArray[np.float64]
-    ) -> None:
-        """Note which candidates (m,) are copies, by costs (n, m), NaN where not evaluated."""
-        in_order = np.sort(costs, axis=1)  # NaN last
-        tied = (in_order[:, 1:] == in_order[:, :-1]).any(axis=1)
-        if not tied.any():
-            return
-        known = ~np.isnan(costs)
-        weight = np.log([_tie_probability(row[~np.isnan(row)]) for row in costs])
-        for i, candidate in enumerate(candidates):
-            if i == 0:
-                continue
-            common = known[:, :i] & known[:, i, None]
-            same = ((costs[:, :i] == costs[:, i, None]) | ~common).all(axis=0)
-            same &= (np.isnan(vectors[:i]) == np.isnan(vectors[i])).all(axis=1)
-            surprising = weight @ common < math.log(_CHANCE)
-            for j in np.flatnonzero(same & surprising).tolist():
-                self._join(candidates[j], candidate, vectors[j], vectors[i])
-        self._spans = tuple(np.array(ends) for ends in zip(*self._boxes.values(), strict=True))
-
-    def _join(self, one: int, other: int, at: Vector, there: Vector) -> None:
-        group = self._group.setdefault(one, self._group.get(other, one))
-        if (old := self._group.get(other, group)) != group:
-            self._group |= {c: group for c, g in self._group.items() if g == old}
-        self._group[other] = group
-        boxes = [self._boxes.pop(g, (at, there)) for g in {group, old}]
-        low = np.minimum.reduce([at, there, *(b[0] for b in boxes)])
-        high = np.maximum.reduce([at, there, *(b[1] for b in boxes)])
-        self._boxes[group] = low, high
-
-    def distinct(self, candidates: Sequence[int]) -> tuple[int, ...]:
-        """Return the first of each group, and the candidates that are in none."""
-        seen: dict[int, int] = {}
-        for candidate in candidates:
-            seen.setdefault(self._group.get(candidate, candidate), candidate)
-        return tuple(seen.values())
-
-    def hold(self, vector: Vector) -> bool:
-        """Return whether a vector lies between copies."""
-        if not self._spans:
-            return False
-        low, high = self._spans
-        within = ((low <= vector) & (vector <= high)) | (np.isnan(low) & np.isnan(vector))
-        return bool(within.all(axis=1).any())
-
-
-def _tie_probability(costs: NDArray[np.float64]) -> float:
-    """Return the probability that two of these costs, drawn with replacement, are equal."""
-    if not len(costs):
-        return 1.0
-    counts = np.unique(costs, return_counts=True)[1]
-    return float(((counts / len(costs)) ** 2).sum())

@@ -74,11 +74,10 @@ class Centres(NamedTuple):
 
 
 class Drafts(NamedTuple):
-    """Drafts in order of preference: `parents` (n,), `vectors`, `there` (NaN: absent) (n, k, d)."""
+    """Drafts in order of preference: `parents` (n,), `vectors` (n, k, d)."""
 
     parents: NDArray[np.intp]
     vectors: NDArray[np.float64]
-    there: NDArray[np.float64]
 
 
 def drafts_around(
@@ -124,7 +123,7 @@ def drafts_around(
         may = ~np.isnan(middles) & (choices == 0)
         drafts = _with_ends(drafts, middles, may[:, None], spreads[parents], to_ends, rng)
     if surrogate is None:
-        return Drafts(parents, drafts, _there(drafts, present))
+        return Drafts(parents, drafts)
     exploring, others = np.flatnonzero(explores), np.flatnonzero(~explores)
     few = min(_EXPLORED, each)
     plain = drafts[exploring, :_FALLBACKS]  # should the other choices be forbidden
@@ -133,17 +132,17 @@ def drafts_around(
     there = _there(drafts, present)
     if len(others):
         costs = surrogate(features(there[others].reshape(-1, d), choices))
-        _put_in_order(others, costs.reshape(len(others), each), drafts, there)
+        _put_in_order(others, costs.reshape(len(others), each), drafts)
     if len(exploring):
         points = features(there[exploring, :few].reshape(-1, d), choices)
         costs = np.full((len(exploring), each), np.inf)
         costs[:, :few] = surrogate.lower_bound(points).reshape(len(exploring), few)
         left = np.isnan(there[exploring]) != np.isnan(middles[exploring])[:, None]
         costs[left.any(axis=2) & (parents[exploring] >= m)[:, None]] = np.inf
-        _put_in_order(exploring, costs, drafts, there)
+        _put_in_order(exploring, costs, drafts)
         last = slice(min(TRIES, each) - _FALLBACKS, min(TRIES, each))
-        drafts[exploring, last], there[exploring, last] = plain, _there(plain, present)
-    return Drafts(parents, drafts, there)
+        drafts[exploring, last] = plain
+    return Drafts(parents, drafts)
 
 
 def _with_few_varied(
@@ -210,15 +209,11 @@ def _there(drafts: NDArray[np.float64], present: Present) -> NDArray[np.float64]
 
 
 def _put_in_order(
-    children: NDArray[np.intp],
-    keys: NDArray[Any],
-    drafts: NDArray[np.float64],
-    there: NDArray[np.float64],
+    children: NDArray[np.intp], keys: NDArray[Any], drafts: NDArray[np.float64]
 ) -> None:
     """Put the drafts of some children in the order of keys, shape (children, each)."""
     order = keys.argsort(axis=1, kind="stable")
-    for vectors in (drafts, there):
-        vectors[children] = vectors[children[:, None], order]
+    drafts[children] = drafts[children[:, None], order]
 
 
 def is_alike(vector: NDArray[np.float64], others: NDArray[np.float64]) -> bool:

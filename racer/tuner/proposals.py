@@ -14,7 +14,7 @@ from racer.model.failing import Failing
 from racer.model.surrogate import Correlations, Guarded, Surrogate
 from racer.seeding import rng_for
 from racer.space.vectors import choice_counts, features, vectors_around
-from racer.tuner.branches import Branches, Copies
+from racer.tuner.branches import Branches
 from racer.tuner.drafts import (
     NARROWEST,
     NEAR_ENDS,
@@ -74,7 +74,6 @@ class Proposals:
         self._surrogate: Surrogate | Guarded | None = None
         self._branches_of: list[bytes] = []
         self.branches: Branches = Branches(len(space.parameters) - len(space.free))
-        self._copies = Copies()
         self.is_raced = False  # so that a model is sure enough to be followed to the ends of ranges
         self._goal = None if goal is None else GoalModel(goal, seed)
 
@@ -146,11 +145,6 @@ class Proposals:
         costs[chosen] = posterior
         order = candidates[costs.argsort(kind="stable")].tolist()
         self.branches.note(order, [self._branches_of[c] for c in order])
-
-    def note_copies(self, candidates: Sequence[int], costs: NDArray[np.float64]) -> Copies:
-        """Note which candidates (m,), ascending, are copies, by costs (n, m); return all copies."""
-        self._copies.note(candidates, costs, np.array([self._vectors[c] for c in candidates]))
-        return self._copies
 
     def failing(
         self, about: Sequence[int], lost: Lost
@@ -270,7 +264,6 @@ class Proposals:
         return Drafts(
             np.concatenate([part.parents for part in parts]),
             np.concatenate([part.vectors[:, :fewest] for part in parts]),
-            np.concatenate([part.there[:, :fewest] for part in parts]),
         )
 
     def _keep(
@@ -283,8 +276,8 @@ class Proposals:
         """Accept a draft per child; return a mask of elites with an exhausted neighbourhood."""
         failed = np.zeros(n_elites)
         for i, parent in enumerate(drafts.parents.tolist()):
-            for draft, there in zip(drafts.vectors[i, :TRIES], drafts.there[i], strict=False):
-                if not self._copies.hold(there) and net.offer(draft):
+            for draft in drafts.vectors[i, :TRIES]:
+                if net.offer(draft):
                     parents.append(parent)
                     break
             else:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from racer.tuner.proposals import Proposals
 
 _FEW = 8  # candidates that do not fail: with fewer, costs are learnt from all
-_COMPARED = 100  # candidates of a race among which copies are looked for
 RECENT = 500  # candidates that are learnt from, beside those still in
 
 
@@ -93,18 +92,6 @@ class Ranking:
         sd[passes] = np.sqrt(known.variance)
         cost += chance
         return Outlook(cost[at], sd[at], failing[at], (cost + FAR * fails)[at])
-
-    def distinct(self, stay: tuple[int, ...], gone: Sequence[int], n: int) -> tuple[int, ...]:
-        """Return the candidates that stay, with copies behind the best of the last eliminated."""
-        latest = list(gone)[: max(_COMPARED - len(stay), 0)]
-        some = sorted([*stay, *latest])
-        costs = self._history.known.all_costs(some, self._history.plan.stream.instance)
-        copies = self._proposals.note_copies(some, costs)
-        found = copies.distinct(stay)
-        # copies left too few different ones: the best of the eliminated fill up
-        if len(found) < min(n, len(stay)) and latest:
-            found = copies.distinct((*found, *self.expected_best_first(sorted(latest))))[:n]
-        return tuple(dict.fromkeys((*found, *stay)))
 
     def _about(self, candidates: Sequence[int]) -> list[int]:
         """Return the candidates that are learnt from: the latest, and some."""

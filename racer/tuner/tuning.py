@@ -452,7 +452,7 @@ class Tuning:
 
     def _elites_after(self, current: TunerRace, ended: str, survivors: int) -> tuple[int, ...]:
         """Return the elites that a race leaves: the best of all still in."""
-        alive, entrants, rules = current.alive, current.entrants, self.history.plan.rules
+        alive, entrants = current.alive, current.entrants
         rejected, known, ranking = self.history.rejected, self.history.known, self._ranking
         succeeded = {c for c in entrants if known.mean(c) is not None and c not in rejected}
         if ended == Ended.ALL_FAILED or not succeeded:
@@ -466,9 +466,6 @@ class Tuning:
             stay = ranking.expected_best_first(sorted(succeeded))
         if current.kind == "selection":
             return (*stay, *(c for c in ranked if c in others))
-        if rules.runtime is None and not rules.is_front:  # caps are ties
-            gone = [entrants[e.candidate] for e in reversed(current.state.eliminations)]
-            stay = ranking.distinct(stay, [c for c in gone if c in succeeded], survivors)
         return stay[:survivors]
 
     def _complete(

@@ -553,26 +553,6 @@ def test_parents_are_older_elites(tuning):
         assert origin.parent in result.completed_races[origin.race - 1].elites
 
 
-def test_candidates_that_cannot_be_told_apart_take_one_place_among_the_elites():
-    space = Space(
-        {"kind": Categorical(["flat", "steep"]), "inert": Real(0, 1), "x": Real(0, 1)},
-        conditions={"inert": {"kind": "flat"}, "x": {"kind": "steep"}},
-    )
-
-    def evaluate(config, instance, seed):
-        if config["kind"] == "flat":
-            return instance % 7
-        return instance % 7 + 40 * abs(config["x"] - 0.137) - 0.2 + (seed % 100) / 1000
-
-    result = tune(space, evaluate, range(20), budget=1000, seed=3)
-    races = [race for race in result.completed_races if race.kind == "race"]
-    kinds = [[result.configs[c]["kind"] for c in race.elites] for race in races]
-    assert len(races) > 3
-    assert max(elites.count("flat") for elites in kinds) == 1
-    assert sum("inert" in config for config in result.configs) < 0.4 * len(result.configs)
-    assert abs(result.best["x"] - 0.137) < 0.005
-
-
 def test_who_was_lucky_in_a_large_tuning_is_evaluated_again(monkeypatch):
     def evaluate(config, instance, seed):
         rng = np.random.default_rng([seed, int(1e6 * config["x"])])
