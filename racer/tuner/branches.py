@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import numpy as np
 from racer.tuner.drafts import NARROWEST, WIDEST, narrowing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -51,14 +50,12 @@ class Branches:
             self.best[branch] = candidate
         self._order = list(dict.fromkeys([*keys, *self._order]))
 
-    def allot(
-        self, n: int, here: bytes, remaining: float, bounds: Mapping[bytes, float], limit: float
-    ) -> list[bytes]:
+    def allot(self, n: int, here: bytes, remaining: float) -> list[bytes]:
         """Return the branches of the children, of n, that are not around the elites.
 
         These are still tuned beside the first elite's, the least tuned first.
         """
-        left = self.still_tuned(here, remaining, bounds, limit)
+        left = self.still_tuned(here, remaining)
         counts = {branch: self._count[branch] for branch in left}
         allotted = []
         for _ in range(round(_SHARE * n) if left else 0):
@@ -67,23 +64,20 @@ class Branches:
             allotted.append(least)
         return allotted
 
-    def still_tuned(
-        self, here: bytes, remaining: float, bounds: Mapping[bytes, float], limit: float
-    ) -> list[bytes]:
+    def still_tuned(self, here: bytes, remaining: float) -> list[bytes]:
         """Return the other branches than `here` that are not given up, the most promising first.
 
-        A branch is given up if its lower bound is above `limit`, or, as in halving with a fraction
-        `remaining` of the budget left, if its bound is among the largest; not before it has
-        had some candidates for each of its parameters, unless the end of the budget is near.
+        As in halving with a fraction `remaining` of the budget left, the last ones are given up;
+        not before they have had some candidates for each parameter, unless the end of the budget is
+        near.
         """
         known = [branch for branch in self._order if branch != here]
-        known.sort(key=lambda branch: bounds.get(branch, -math.inf))
-        most = math.ceil((len(known) + 1) ** remaining) - 1
+        most = round((len(known) + 1) ** remaining) - 1
         return [
             branch
             for at, branch in enumerate(known)
-            if (self._count[branch] < _ENOUGH * self._active[branch] and remaining > _LAST)
-            or (at < most and bounds.get(branch, -math.inf) <= limit)
+            if at < most
+            or (self._count[branch] < _ENOUGH * self._active[branch] and remaining > _LAST)
         ]
 
     def narrow(

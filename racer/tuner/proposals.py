@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,7 +12,7 @@ from racer.model.effects import Effects
 from racer.model.failing import Failing
 from racer.model.surrogate import Correlations, Guarded, Surrogate
 from racer.seeding import rng_for
-from racer.space.vectors import choice_counts, features, vectors_around
+from racer.space.vectors import choice_counts, features
 from racer.tuner.branches import Branches
 from racer.tuner.drafts import (
     NARROWEST,
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     from racer.tuner.history import Lost
 
 _MANY = 300  # candidates: from here on, half of the children are wide
-_LOOKS = 30  # points of a branch at which its lower bound is looked for
 
 SAMPLING = 14  # recorded in stores; raised when a seed samples other configurations than before
 
@@ -180,10 +178,8 @@ class Proposals:
         rng = rng_for(self._seed, "around", race)
         is_late = (len(self._configs) if evaluated is None else evaluated) >= _MANY
         net = self._space.net(self._keys)
-        with one_blas_thread():
-            bounds, limit = self._bounds(elites[0], rng)
         first = self._branches_of[elites[0]]
-        elsewhere = self.branches.allot(n, first, remaining, bounds, limit)
+        elsewhere = self.branches.allot(n, first, remaining)
         others = list(dict.fromkeys(elsewhere))
         centres = [*elites, *(self.branches.best[branch] for branch in others)]
         vectors = np.array([self._vectors[centre] for centre in centres])
@@ -212,24 +208,6 @@ class Proposals:
             rest = self._space.sample(n - len(children), seed=rng, exclude=net.taken, known=around)
             children += [Child(config, None) for config in rest]
         return children
-
-    def _bounds(self, elite: int, rng: np.random.Generator) -> tuple[dict[bytes, float], float]:
-        """Return a lower bound of each branch's cost, and an upper bound of an elite's cost."""
-        surrogate, best = self._surrogate, self.branches.best
-        if surrogate is None or len(best) < 2:
-            return {}, math.inf
-        centres = np.array([self._vectors[c] for c in best.values()])
-        k = len(centres)
-        around = np.repeat(centres, _LOOKS, axis=0)
-        drafts = vectors_around(centres, np.full(k, WIDEST), self._choices, rng, _LOOKS)
-        drafts = np.where(np.isnan(around), np.nan, np.where(self._choices > 0, around, drafts))
-        points = features(
-            np.concatenate([self._vectors[elite][None], centres, drafts]), self._choices
-        )
-        low = surrogate.lower_bound(points)
-        limit = 2.0 * float(surrogate(points[:1])[0]) - float(low[0])  # as far above the mean
-        least = np.minimum(low[1 : k + 1], low[k + 1 :].reshape(k, _LOOKS).min(axis=1))
-        return dict(zip(best, least.tolist(), strict=True)), limit
 
     def _drafts(
         self,

@@ -341,7 +341,7 @@ def test_the_branch_that_was_tuned_least_has_its_share_first():
     assert kinds.count("c") > kinds.count("b")
 
 
-def test_a_branch_that_cannot_be_the_best_is_given_up_once_it_has_been_tuned(monkeypatch):
+def test_a_branch_is_given_up_by_halving_once_it_has_been_tuned(monkeypatch):
     monkeypatch.setattr(drawing, "_EXPLORING", 0.0)
 
     def kinds_of(costs, remaining):
@@ -351,8 +351,8 @@ def test_a_branch_that_cannot_be_the_best_is_given_up_once_it_has_been_tuned(mon
         return [child.config["kind"] for child in children]
 
     clear = [0.0, 0.1, *[50.0 + 0.01 * i for i in range(20)], 50.0]
-    assert kinds_of(clear, 0.6).count("b") == 0  # far behind
-    assert kinds_of(clear, 0.6).count("c") > 25  # too few of it to tell
+    assert kinds_of(clear, 0.4).count("b") == 0
+    assert kinds_of(clear, 0.4).count("c") > 25  # too few of it to tell
     assert kinds_of(clear, 0.1).count("c") == 0  # too late for it
     near = [0.0, 0.1, *[0.3 * (i % 5) for i in range(20)], 0.2]
     assert {"b", "c"} <= set(kinds_of(near, 1.0))
