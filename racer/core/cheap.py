@@ -113,9 +113,11 @@ class Cheap:
         if n <= 3 or not spread:
             return found
         r = float(x @ y) / spread
-        z = math.atanh(min(max(r, -1.0 + 1e-9), 1.0 - 1e-9))
+        z = math.atanh(
+            math.copysign(min(abs(r), 1.0 - 1.0 / n), r)
+        )  # few in one order are no proof
         half = _LEVEL * math.sqrt(1.06 / (n - 3))
-        low, high = math.tanh(z - half), math.tanh(z + half)
+        low, high = min(math.tanh(z - half), r), max(math.tanh(z + half), r)
         return found._replace(correlation=r, low=low, high=high)
 
     def rungs(self, known: Table) -> list[Rung]:

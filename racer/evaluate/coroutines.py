@@ -235,7 +235,7 @@ class _TimeoutExceeded(Misbehaved):
 def _given(answer: Any, error: BaseException | None) -> Objective:
     """Return a function that returns an answer, or raises the exception instead."""
 
-    def give(config: Any, instance: Any, seed: int) -> Any:  # noqa: ARG001
+    def give(*arguments: Any) -> Any:  # noqa: ARG001
         if error is not None:
             raise error
         return answer
