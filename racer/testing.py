@@ -87,6 +87,7 @@ def check_decider(decider: str | Decider) -> None:
     that leave:
 
     - each verdict can be used by a race: see `Verdict` and `Drop`;
+    - where all costs are equal, `best` is None, so that no race calls one of equals the best;
     - the same seed gives the same verdicts, also while another race is under way, and from a
       copy of the decider: all knowledge of a race is in the state that `start` and `decide`
       return, and random numbers come from the generator that `start` is given;
@@ -141,6 +142,12 @@ def _check_table(decider: Decider, table: _Table, other: _Table) -> None:
         beside = [verdict for verdict, _ in both if verdict is not None]
         copied = list(_verdicts(copy.deepcopy(decider), table))
     where = f"{type(decider).__name__} on {table}"
+    named = [verdict.best for verdict in alone if len(verdict.standing) > 1]
+    if (table.costs == table.costs[:, :1]).all() and named != [None] * len(named):
+        raise AssertionError(
+            f"{where}: all candidates tie, but best={next(b for b in named if b is not None)}: it is "
+            "None then, so that no race calls one of equals the best"
+        )
     if given:
         at = f"{given[0].filename}, line {given[0].lineno}"
         raise AssertionError(f"{where}: it gives a warning: {given[0].message!r} ({at})")

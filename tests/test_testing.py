@@ -53,7 +53,15 @@ class DropWorst(Decider):
         drop = Drop(
             worst, "worst in total", against=best, probability=self.level, measure="certainty"
         )
-        return Verdict((drop,) if worst != best else (), best, standing, {})
+        return (
+            Verdict((drop,), best, standing, {}) if worst != best else Verdict((), None, standing)
+        )
+
+
+class NamesABestOfEquals(DropWorst):
+    def verdict(self, blocks, standing):
+        given = super().verdict(blocks, standing)
+        return replace(given, best=int(blocks.candidates[standing.argmin()]))
 
 
 class NeedsABudget(DropWorst):
@@ -84,7 +92,7 @@ class NumbersByPosition(DropWorst):
             if worst != best
             else ()
         )
-        return Verdict(drop, int(blocks.candidates[best]), standing, {})
+        return Verdict(drop, int(blocks.candidates[best]) if drop else None, standing, {})
 
 
 class NamesTheBestByPosition(DropWorst):
@@ -162,6 +170,7 @@ class MisspellsCapped(DropWorst):
             "the first leave, the last is best",
             "is not among the candidates",
         ),
+        (NamesABestOfEquals(), "all tied", "all candidates tie, but best=0: it is None then"),
         (NumbersByPosition(), "many ties", "eliminated already"),
         (TakesFailuresAsNumbers(), "failed cells (+inf)", "`standing` has a NaN"),
         (KeepsItsStateOnItself(), "a clear winner", "while another race is under way"),

@@ -259,10 +259,11 @@ class Decider(Protocol):
     ...         standing = state[blocks.candidates]
     ...         best = int(blocks.candidates[standing.argmin()])
     ...         worst = int(blocks.candidates[standing.argmax()])
+    ...         if best == worst:  # all tie
+    ...             return state, Verdict((), None, standing)
     ...         won = {"probability": 1.0, "measure": "win-share"}
     ...         drop = Drop(worst, "inferior", against=best, **won)
-    ...         dropped = () if best == worst else (drop,)
-    ...         return state, Verdict(dropped, best, standing)
+    ...         return state, Verdict((drop,), best, standing)
     >>> racer.race([3, 1, 2], lambda c, i, seed: c + seed % 7, decider=Worst(), budget=60, seed=1).best
     1
     """

@@ -139,7 +139,7 @@ def far_behind(values: Floats) -> tuple[Floats, Floats]:
     noise = _noise_by_candidate(values)
     fit = _Fit.of(values, noise)
     seen = fit.cells > 0
-    if seen.sum() < 3:
+    if seen.sum() < 3 or not fit.freedom:  # one block has no noise to measure by
         return fit.effects, np.zeros(len(seen))
     error = fit.squares / max(fit.freedom, 1) * noise / np.maximum(fit.cells, 1.0)
     low, middle = np.quantile(fit.effects[seen], (0.05, 0.3))

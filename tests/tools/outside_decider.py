@@ -31,4 +31,5 @@ class TooSlow(Decider):
             for c, mean in zip(blocks.candidates[slow], standing[slow], strict=True)
             if c != best
         ]
+        best = best if np.ptp(standing) else None
         return (totals, n), Verdict(tuple(drops), best, standing, {"factor": self.factor})

@@ -11,7 +11,7 @@ import numpy as np
 from optuna.trial import TrialState
 
 from racer._checks import check_fraction
-from racer._numerics import as_costs, mean_of, with_ties
+from racer._numerics import as_costs, mean_of
 from racer.errors import ScoresError, SettingError
 from racer.integrations.optuna.metrics import metrics_of, recorded_aim, sought
 from racer.integrations.optuna.reports import (
@@ -24,14 +24,11 @@ from racer.integrations.optuna.reports import (
     usable,
 )
 from racer.stats.best import best_posterior
-from racer.stats.friedman import friedman_test
-from racer.stats.sign import probability_better, sign_test
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pandas as pd
-    from numpy.typing import NDArray
     from optuna.study import Study
     from optuna.trial import FrozenTrial
 
@@ -54,9 +51,8 @@ class Evidence:
         (`racer.stats.best_posterior`): the goal of the objective, or on the front
         (`racer.stats.front_posterior`).
     indistinguishable : tuple of int
-        The best, and the others that may be: the first of the trials compared, by probability,
-        as many as no test of "all of these are equal" separates. With several directions the
-        fewest that hold the answer, or the whole front, with probability `confidence`.
+        The best, and the others that may be: the fewest, likeliest first, that hold the best with
+        probability `confidence`; with several directions the answer, or the whole front.
     compared_on : tuple of int
         The instances: all that the trials compared have in common; with several directions, all
         that any of them has seen.
@@ -88,8 +84,8 @@ class Evidence:
     compared_on: tuple[int, ...]
     instances: dict[int, int]
     front: tuple[int, ...] = ()
-    # state, value, mean, beats best
-    _rows: tuple[tuple[str, float | None, float, float], ...] = ()
+    # state, value, mean
+    _rows: tuple[tuple[str, float | None, float], ...] = ()
     _metrics: Metrics | None = None
     _states: Mapping[int, str] = field(default_factory=dict)
 
@@ -98,11 +94,10 @@ class Evidence:
         """One row per complete or pruned trial with a usable value, the most probable first.
 
         Columns: state, value (Optuna's), instances, mean (over the instances it has seen),
-        probability (of being best; NaN if it was not compared), beats_best (posterior
-        probability that it is better than `best` on more than half of the instances, from
-        the shared ones; pruned trials too), indistinguishable. With several directions:
-        probability (of being on the front: probability_front), each metric's mean with the
-        interval that holds it with probability .95 (``metric:<name>``, ``low:<name>``,
+        probability (of being best; NaN if it was not compared), indistinguishable (False if it was
+        not compared). With several directions: probability (of being on the front:
+        probability_front), each metric's mean with the interval that holds it with probability
+        .95 (``metric:<name>``, ``low:<name>``,
         ``high:<name>``), state, instances.
         """
         import pandas as pd  # noqa: PLC0415
@@ -116,7 +111,7 @@ class Evidence:
             return frame
 
         numbers = list(self.instances)
-        state, value, average, beats = zip(*self._rows, strict=True)
+        state, value, average = zip(*self._rows, strict=True)
         frame = pd.DataFrame(
             {
                 "state": state,
@@ -124,13 +119,13 @@ class Evidence:
                 "instances": list(self.instances.values()),
                 "mean": average,
                 "probability": [self.probability.get(number, np.nan) for number in numbers],
-                "beats_best": beats,
                 "indistinguishable": [number in self.indistinguishable for number in numbers],
             },
             index=pd.Index(numbers, name="trial"),
         )
-        order = ["probability", "instances", "beats_best"]
-        return frame.sort_values(order, ascending=False, kind="stable")
+        # as the probabilities are ordered, with ties by rounding; the others by how much they saw
+        others = sorted({*numbers}.difference(self.probability), key=lambda n: -self.instances[n])
+        return frame.loc[[*self.probability, *others]]
 
     def __repr__(self) -> str:
         if self.front:
@@ -150,19 +145,16 @@ def best_trials_by_evidence(study: Study, *, confidence: float = 0.95) -> Eviden
 
     All complete and pruned trials are compared that violate no constraint and have a usable value
     on each of the instances on which most values of complete trials stand (of pruned ones, if none
-    is complete; of sets with equally many, the larger, then the earlier trial's). The
-    indistinguishable ones are the most trials, taken from the first, whose equality is not
-    rejected: by Friedman's chi-square, by the sign test where only two are left. So of trials that
-    are equally good, and the others clearly worse, one is left out with probability
-    1 - `confidence` or little more. The instances needed to separate trials are
-    not known before: with few instances all may be indistinguishable.
+    is complete; of sets with equally many, the larger, then the earlier trial's). Of equally good
+    trials each has a share of the probability. The instances needed to separate trials are not
+    known before: with few instances all may be indistinguishable.
 
     Parameters
     ----------
     study : optuna.Study
         With one direction; or with several, if `race_study` has raced it.
     confidence : float in (0.5, 1)
-        1 - the level of these tests; with several directions the probability of a set.
+        The posterior probability that the best is among the indistinguishable ones.
 
     Returns
     -------
@@ -178,7 +170,7 @@ def best_trials_by_evidence(study: Study, *, confidence: float = 0.95) -> Eviden
     References
     ----------
     Benavoli, Mangili, Corani, Zaffalon: A Bayesian nonparametric procedure for comparing
-    algorithms (ICML 2015), for the question; Friedman (JASA 1937).
+    algorithms (ICML 2015), for the question.
 
     Examples
     --------
@@ -197,36 +189,18 @@ def best_trials_by_evidence(study: Study, *, confidence: float = 0.95) -> Eviden
     confidence = check_fraction(confidence, "confidence", low=0.5)
     if len(as_study(study).directions) > 1:
         return _of_several(study, confidence)
-    maximize = is_maximized(study)
     seen = _seen(study)
     steps = sorted(_common_instances(seen))
     compared, by_instance = zip(*(s for s in seen if s[1].keys() >= set(steps)), strict=True)
-    rows = [[values[step] for values in by_instance] for step in steps]
-    costs = as_costs(np.array(rows), maximize=maximize)
-    found = best_posterior(costs)
-    chances = found.probability_best
-    order = found.order
-    best, values_of_best = compared[order[0]], by_instance[order[0]]
-    equal = next(
-        k
-        for k in range(len(order), 0, -1)
-        if not _has_difference(costs[:, order[:k]], 1 - confidence)
-    )
+    costs = np.array([[values[step] for values in by_instance] for step in steps])
+    found = best_posterior(costs, maximize=is_maximized(study))
     return Evidence(
-        best.number,
-        {compared[i].number: float(chances[i]) for i in order},
-        tuple(compared[i].number for i in order[:equal]),
+        compared[found.best].number,
+        {compared[i].number: float(found.probability_best[i]) for i in found.order},
+        tuple(compared[i].number for i in found.credible_set(confidence)),
         tuple(steps),
         {trial.number: len(values) for trial, values in seen},
-        _rows=tuple(
-            (
-                t.state.name,
-                t.value,
-                mean_of([*v.values()]),
-                _beats(v, values_of_best, maximize=maximize),
-            )
-            for t, v in seen
-        ),
+        _rows=tuple((t.state.name, t.value, mean_of([*v.values()])) for t, v in seen),
     )
 
 
@@ -253,14 +227,6 @@ def _of_several(study: Study, confidence: float) -> Evidence:
         _metrics=found,
         _states=states,
     )
-
-
-def _has_difference(costs: NDArray[np.float64], level: float) -> bool:
-    """Return whether a test rejects that all columns are equal."""
-    if costs.shape[1] == 1:
-        return False
-    test = sign_test(*costs.T) if costs.shape[1] == 2 else friedman_test(costs)
-    return test.p_value < level
 
 
 def _seen(study: Study) -> list[_Seen]:
@@ -320,11 +286,3 @@ def _common_instances(seen: list[_Seen]) -> frozenset[int]:
         dict.fromkeys(sets),
         key=lambda instances: (sum(s >= instances for s in sets) * len(instances), len(instances)),
     )
-
-
-def _beats(values: dict[int, float], best: dict[int, float], *, maximize: bool) -> float:
-    """P(theta > 1/2), theta being the fraction of instances on which these values are better."""
-    common = values.keys() & best.keys()
-    pairs = np.array([(values[i], best[i]) for i in common]).reshape(-1, 2)
-    own, other = with_ties(as_costs(pairs, maximize=maximize)).T
-    return probability_better(int((own < other).sum()), int((own > other).sum()))
