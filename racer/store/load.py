@@ -119,10 +119,14 @@ def _only_described(reader: Reader) -> str:
 
 
 def _n_workers(reader: Reader, settings: dict[str, Any]) -> int | None:
-    """Return how many processes made the evaluations; None if each had one of its own."""
+    """Return how many processes made evaluations at a time; None if each had one of its own.
+
+    As far as records tell: those of another session begin after the last of the one before.
+    """
     if settings["timeout"] is not None or settings["memory"] is not None:
         return None
-    return len(reader.rows("SELECT DISTINCT worker FROM outcomes")) or None
+    spans = reader.rows("SELECT min(number), max(number) FROM outcomes GROUP BY worker")
+    return max((sum(a <= first <= b for a, b in spans) for first, _ in spans), default=None)
 
 
 def why_not_replayed(reader: Reader) -> str | None:
