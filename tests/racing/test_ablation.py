@@ -71,6 +71,7 @@ def test_the_path_takes_the_largest_gain_first_with_what_it_forces():
     assert sum(row[2] for row in result._gains) == pytest.approx(1.0)
     assert result.best == TARGET  # no other is better than it
     assert "Of 3 steps" in repr(result)
+    assert repr(result).endswith(f"{result.evaluations} evaluations.")  # it takes no seed
     assert "<td" in result._repr_html_()
     assert len(result.plot().patches) == 3
     assert list(result.frame["parameters"]) == ["x, n", "alg, q", "inert"]
