@@ -25,6 +25,7 @@ from racer.errors import (
     SettingError,
     SpaceFileError,
 )
+from racer.evaluate.recorded import SCORES
 from racer.render.escape import in_csv, in_json, printable
 from racer.render.sections import Code, Section
 from racer.render.text import as_text, folded
@@ -275,6 +276,9 @@ def give(
     line = command_line(settings)
     begun = "tune" if isinstance(result, TuneResult) else "race"
     command: Any = main.get_command(click.Context(main), begun)
+    of = settings.get("evaluate", SCORES)  # of a store
+    if "command" not in settings and not of.startswith(SCORES):
+        command = click.Command(begun)  # it was begun in Python: settings stay arguments
     with click.Context(command):  # it has the options of this run
         found = result.to_dict(line)
         found["verdict"] = [*map(in_options, found["verdict"])]

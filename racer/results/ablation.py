@@ -268,10 +268,7 @@ class AblationResult(AnyResult):
         pieces: list[Piece] = [*self.verdict, Grid.of(head, rows, left=["changed"])]
         if not math.isnan(self.beats_target) and self.best is not None:
             pieces.append(Section(self._place_of_best, (parameters(self.best),)))
-        return [
-            *pieces,
-            f"{counted(self.evaluations, 'evaluation')}. Repeat with seed={self.seed}.",
-        ]
+        return [*pieces, f"{counted(self.evaluations, 'evaluation')}."]
 
     def _section(self) -> Section:
         """Return the sentences of a report."""

@@ -178,6 +178,7 @@ class TuneResult(Result):
     test_instances: tuple[Any, ...]
     is_verified: bool = False  # the leader, by a final stage
     _cheap: Cheap | None = None
+    _only_described: str = ""  # by its store, and what to do: numbers stand for such instances
 
     _survivor_label = "elites"
     _frame_names = (

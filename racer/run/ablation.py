@@ -18,9 +18,7 @@ from racer.evaluate.workers import Workers
 from racer.racing.ablation import Ablation
 from racer.results.tuning import TuneResult
 from racer.run.job import Job
-from racer.store.jsonable import is_plain
 from racer.store.load import load_record
-from racer.store.reader import open_to_read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,6 +58,7 @@ def ablation(
     Parameters
     ----------
     of : TuneResult, or the path of its store
+        Of instances beyond JSON, what `racer.tune` or `racer.resume` returned: a store lacks them.
     evaluate : callable
         The same as of the tuning.
     source : "default", number or configuration
@@ -143,20 +142,11 @@ def ablation(
 
 
 def _loaded(of: Any) -> Any:
-    if not isinstance(of, str | os.PathLike):
-        return of
-    with open_to_read(as_path(of, "of")) as reader:
-        setup = reader.setup
-        for name, kept in (
-            ("instances", setup.instances),
-            ("test_instances", setup.settings.get("test_instances")),
-        ):
-            if not is_plain(kept):
-                raise StoreError(
-                    f"store {reader.path!r} only describes its {name}: give the result of "
-                    f"{reader.how_to_resume()} instead of the path"
-                )
-    return load_record(of).result
+    """Return the result, of its store if need be; StoreError if it has numbers for instances."""
+    result = load_record(as_path(of, "of")).result if isinstance(of, str | os.PathLike) else of
+    if isinstance(result, TuneResult) and result._only_described:  # noqa: SLF001  (not shown)
+        raise StoreError(result._only_described)  # noqa: SLF001
+    return result
 
 
 def _config(result: TuneResult, end: Any, name: str) -> dict[str, Any]:

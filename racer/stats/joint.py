@@ -285,6 +285,8 @@ def joint_comparisons(
 
     sums = PairSums(draws, check_seed(seed), kept=_CELLS // draws)
     joint = running_joint(sums.hold(costs, ordered.better, ordered.worse), draws)
+    # draws err; the exact probability of the last statement is the least of all so far
+    joint = np.minimum(joint, 1.0 - ordered.p_false).tolist()
     above = sum(together > confidence for together in joint)
     met, numbers = np.full((m, m), n), np.arange(m)
     statements = stated(ordered, joint, wins, met, numbers)

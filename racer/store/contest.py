@@ -290,6 +290,8 @@ def decode_setting(reader: Reader, name: str, encoded: Any) -> Any:
                     f"{store}: its {name} cannot be rebuilt ({error}): it is damaged, or was "
                     "written on another system;"
                 )
+            if name == "instances" and not is_plain(reader.setup.settings.get("test_instances")):
+                name = "test_instances"  # both are given in one argument
         again = f"pass the same again, racer.resume(.., {argument(name)})"
         raise StoreError(f"{what} {again}") from None
 

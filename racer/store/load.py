@@ -100,14 +100,33 @@ def load_record(store: str | PathLike[str]) -> StoredResult:
         how = {name: settings[name] for name in names if name in settings}
         how |= {"workers": _n_workers(reader, settings), "store": reader.path}
         is_ours, resume = was_begun_here(reader.digest), reader.how_to_resume()
-    return StoredResult(replace(result, provenance=how), settings, is_ours, resume)
+        more: dict[str, Any] = {"provenance": how}
+        if setup.kind == "tuning":
+            more["_only_described"] = _only_described(reader)
+    return StoredResult(replace(result, **more), settings, is_ours, resume)
+
+
+def _only_described(reader: Reader) -> str:
+    """Return which instances have numbers in a result, and how to have them; empty if none."""
+    parts = {**reader.setup.settings, "instances": reader.setup.instances}
+    for name in ("instances", "test_instances"):
+        if not is_plain(parts.get(name)):
+            return (
+                f"store {reader.path!r} only describes its {name}: give the "
+                f"result of {reader.how_to_resume()} instead"
+            )
+    return ""
 
 
 def _n_workers(reader: Reader, settings: dict[str, Any]) -> int | None:
-    """Return how many processes made the evaluations; None if each had one of its own."""
+    """Return how many processes made evaluations at a time; None if each had one of its own.
+
+    As far as records tell: those of another session begin after the last of the one before.
+    """
     if settings["timeout"] is not None or settings["memory"] is not None:
         return None
-    return len(reader.rows("SELECT DISTINCT worker FROM outcomes")) or None
+    spans = reader.rows("SELECT min(number), max(number) FROM outcomes GROUP BY worker")
+    return max((sum(a <= first <= b for a, b in spans) for first, _ in spans), default=None)
 
 
 def why_not_replayed(reader: Reader) -> str | None:

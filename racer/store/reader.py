@@ -291,6 +291,8 @@ class Reader:
         parts = {**setup.settings, "candidates": setup.candidates, "instances": setup.instances}
         names = ("candidates", "instances", "decider", "runtime", "prices", "test_instances")
         needed = [name for name in names if not is_plain(parts.get(name))]
+        if {"instances", "test_instances"} <= {*needed}:
+            needed.remove("instances")  # they are given with the held-out ones
         if not_kept(parts.get("space")) is not None:
             needed.append("space")
         arguments = "".join(f", {schema.argument(name)}" for name in needed)

@@ -75,6 +75,7 @@ def test_it_shows_without_running(store, log, runner):
 def test_a_table_of_configurations_that_are_no_dicts_is_refused(tmp_path):
     store = tmp_path / "race.db"
     racer.race(range(3), lambda c, *_: float(c), budget=30, seed=1, store=store)
+    assert " Repeat with seed=1." in " ".join(said("show", store, exits=0).stdout.split())
     found = said("show", store, "--configurations", tmp_path / "table.txt", exits=2)
     assert "needs configurations that are dicts" in found.stderr
 

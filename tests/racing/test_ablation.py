@@ -71,6 +71,7 @@ def test_the_path_takes_the_largest_gain_first_with_what_it_forces():
     assert sum(row[2] for row in result._gains) == pytest.approx(1.0)
     assert result.best == TARGET  # no other is better than it
     assert "Of 3 steps" in repr(result)
+    assert repr(result).endswith(f"{result.evaluations} evaluations.")  # it takes no seed
     assert "<td" in result._repr_html_()
     assert len(result.plot().patches) == 3
     assert list(result.frame["parameters"]) == ["x, n", "alg, q", "inert"]
@@ -319,6 +320,21 @@ def test_it_is_run_resumed_loaded_and_the_same_for_any_workers(tuned, tmp_path):
     assert once.steps[0].parameters[0] == "x"
     with pytest.raises(racer.StoreError, match="holds an ablation"):
         racer.resume(store, cost)
+
+
+@pytest.mark.parametrize("name", ["instances", "test_instances"])
+def test_instances_that_a_store_only_describes_are_not_replaced_by_numbers(tmp_path, name):
+    path, items = tmp_path / "run.db", {"instances": range(9), "test_instances": range(9, 14)}
+    items[name] = [np.array(item) for item in items[name]]
+    given = racer.Instances(items["instances"], held_out=items["test_instances"])
+    result = racer.tune(SPACE, cost, given, budget=150, seed=1, store=path, initial=[TARGET])
+    again = racer.resume(path, cost, instances=given)
+    assert racer.ablation(result, cost)._gains == racer.ablation(again, cost)._gains
+    for of in (path, racer.load(path)):
+        with pytest.raises(
+            racer.StoreError, match=f"only describes its {name}: give the result of"
+        ):
+            racer.ablation(of, cost)
 
 
 def test_a_deadline_ends_it_with_the_steps_so_far(tuned, monkeypatch):

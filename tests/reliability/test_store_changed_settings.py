@@ -190,6 +190,19 @@ def test_what_json_cannot_hold_must_be_given_again_and_is_compared(tmp_path, sto
     assert report.resume.endswith("evaluate, candidates=.., instances=.., decider=..)")
 
 
+def test_instances_and_held_out_ones_are_given_in_one_argument(tmp_path):
+    path, arrays = tmp_path / "run.db", [np.array(item) for item in range(8)]
+    items = racer.Instances(arrays[:6], held_out=arrays[6:])
+    space = racer.Space({"x": racer.Real(0, 9)})
+    racer.tune(space, lambda c, i, seed: c["x"] + i, items, budget=40, seed=1, store=path)
+    once = "instances=racer.Instances(.., held_out=..))"
+    assert check_store(path).resume == f"racer.resume({str(path)!r}, evaluate, {once}"
+    for given in ({}, {"instances": arrays[:6]}):
+        with pytest.raises(racer.StoreError) as caught:
+            racer.resume(path, own_objective, **given)
+        assert str(caught.value).endswith(f"racer.resume(.., {once}")
+
+
 def test_paths_are_kept_as_values(tmp_path, stores):
     folder = tmp_path / "instances"
     pool, instances = (

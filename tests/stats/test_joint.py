@@ -168,7 +168,7 @@ def test_always_defined(scores):
     assert all(0.5 <= p <= 1.0 for p in probabilities)
     joint = [s.joint for s in result.statements]
     assert joint == sorted(joint, reverse=True)
-    assert all(0.0 <= p <= 1.0 for p in joint)
+    assert all(0.0 <= p <= marginal for p, marginal in zip(joint, probabilities, strict=True))
 
 
 class TestControl:

@@ -1,5 +1,6 @@
 """A result from its store alone."""
 
+import itertools
 import os
 
 import pytest
@@ -39,3 +40,14 @@ def test_processes_of_single_evaluations_are_no_workers(tmp_path):
     assert limited.provenance["workers"] is None
     racer.race(pool, evaluate, [1, 2], budget=12, seed=1, store=tmp_path / "free.db")
     assert racer.load(tmp_path / "free.db").provenance["workers"] == 1
+
+
+def test_the_workers_of_several_sessions_are_not_added_up(tmp_path, monkeypatch):
+    path = tmp_path / "run.db"
+    for names, budget in (("ab", 40), ("cd", 80)):
+        turns = itertools.cycle(names)
+        monkeypatch.setattr("racer.evaluate.attempt.here", lambda turns=turns: next(turns))
+        racer.race(
+            range(4), lambda c, i, s: s % 7, budget=budget, seed=1, store=path, decider="f-race"
+        )
+    assert racer.load(path).provenance["workers"] == 2
