@@ -16,10 +16,8 @@ from racer.deciders.parts.gates import Evidence, Omnibus, Region, as_gate, gated
 from racer.deciders.parts.rank_tests import clear_pairs
 from racer.deciders.parts.ranking import RunningRanks
 from racer.deciders.parts.verdicts import drop_losers
-from racer.errors import SettingError
 from racer.stats.best import best_posterior
 from racer.stats.dirichlet import PairSums
-from racer.stats.idp_friedman import MOST_ORDERED
 from racer.stats.joint import order_statements, running_joint, without_ties
 from racer.stats.sign import probability_indistinguishable
 
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-Gate = Literal["sign-flip", "region", "monte-carlo", "idp"]
+Gate = Literal["sign-flip", "region"]
 Equalities = Literal["each", "joint"]
 
 # Statements whose probabilities of being false add up to less than this fraction of
@@ -80,14 +78,11 @@ class BayesianFriedman(Scheduled):
     strength : float >= 0
         Weight of the prior: of the atom "all equal" in the gate, and of the least favourable
         atom in the probability of being indistinguishable.
-    gate : {"sign-flip", "region", "monte-carlo", "idp"} or False
+    gate : {"sign-flip", "region"} or False
         The omnibus test; False asks none. "sign-flip": as in `FRace`. "region": the credible
         region of the paper (eq. 19), which rejects nothing with fewer blocks than candidates and
-        has little power up to twice as many. "monte-carlo": the region by draws, as the paper
-        suggests for few blocks, where it rejects far too often. "idp": the region for every prior
-        of weight `strength` (`racer.stats.idp_friedman_test`), for seven candidates at most; the
-        verdict's evidence has its decision, "different", "no difference" or "indeterminate". Two
-        candidates are compared without these three. True is the default.
+        has little power up to twice as many; two candidates are compared without it. True is the
+        default.
     equalities : {"each", "joint"}
         "each": a pair that is indistinguishable by its own posterior, without the gate.
         Nor is any candidate inferior then that is in the set that contains the best of all with
@@ -147,15 +142,11 @@ class BayesianFriedman(Scheduled):
         # one draw of the race's generator: the rest follows from it and the block, at any test
         m, seed = setting.n_candidates, int(setting.rng.integers(2**63))
         level, gate = 1.0 - self.confidence, self.gate
-        if gate == "idp" and m > MOST_ORDERED:
-            raise SettingError(
-                f"gate='idp' tries all orders of the candidates: give {MOST_ORDERED} at most, not {m}"
-            )
         return _State(
             RunningRanks(m),
-            Omnibus(gate, level, seed, generalize=setting.generalize)
-            if gate in (False, "sign-flip")
-            else Region(self.strength, level, str(gate), self.draws, seed),
+            Region(self.strength, level)
+            if gate == "region"
+            else Omnibus(gate, level, seed, generalize=setting.generalize),
             PairSums(self.draws, seed),
             setting,
             RowBuffer(m, np.float64),

@@ -203,8 +203,6 @@ def _by_prior(result: Result) -> str:
     That is its gate, before any pair is compared, or the prior.
     """
     _, test = result._evidence[-1] if result._evidence else (0, {})
-    if test.get("decision") == "indeterminate":
-        return "At the last test the prior would decide whether all are alike."
     if not isinstance(result.rules.decider, SignedRankRace) or not test:
         return ""
     if "indeterminate" not in test:

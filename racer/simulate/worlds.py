@@ -264,8 +264,7 @@ class RuntimeWorld(_EndlessWorld):
     """Skewed runtimes that end at a cutoff: many blocks tie there.
 
     log(runtime) = quality + difficulty of the block + noise, both normal; a run longer than the
-    cutoff costs the cutoff. The probability of winning is a fraction of 10 000 blocks. With
-    `spreads` distributions cross: a candidate may be fast mostly, and slow in its tail.
+    cutoff costs the cutoff. The probability of winning is a fraction of 10 000 blocks.
 
     Parameters
     ----------
@@ -277,9 +276,6 @@ class RuntimeWorld(_EndlessWorld):
         In units of the median runtime of a candidate of quality 0 on a block of difficulty 0.
     tail : float > 0, optional
         Degrees of freedom of Student's t, for noise with heavier tails than the normal.
-    spreads : sequence of q floats > 0, optional
-        The standard deviation of each candidate's noise instead of `rho`, in the order of
-        `qualities`, which must be given.
 
     Examples
     --------
@@ -294,42 +290,29 @@ class RuntimeWorld(_EndlessWorld):
     difficulty: float = 1.0
     cutoff: float = 2.0
     tail: float | None = None
-    spreads: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.tail is not None:
             check_positive(self.tail, "tail")
-        given: Any = self.spreads
-        if given is None:
-            return
-        if self.qualities is None or not hasattr(given, "__len__") or len(given) != self.q:
-            raise SettingError(
-                f"spreads={reprlib.repr(given)}: give {self.q} numbers, and qualities to go with them"
-            )
-        spreads = tuple(check_positive(spread, "spreads: each") for spread in given)
-        object.__setattr__(self, "spreads", spreads)
 
     def _uniform(self, rng: Generator) -> Floats:
         return 1.0 - rng.random(self.q)
 
-    def _costs(self, quality: Floats, seed: int, rng: Generator) -> Floats:
-        return self._runtimes(quality, seed, rng, _CHUNK)
+    def _costs(self, quality: Floats, seed: int, rng: Generator) -> Floats:  # noqa: ARG002
+        return self._runtimes(quality, rng, _CHUNK)
 
     def _wins(self, quality: Floats, seed: int, i: int, j: int) -> float:
         # blocks of their own: the race's draws do not depend on whether this is asked
-        times = self._runtimes(quality, seed, rng_for(seed, "wins"), 10_000)
+        times = self._runtimes(quality, rng_for(seed, "wins"), 10_000)
         return _share_won(times[:, i], times[:, j])
 
-    def _runtimes(self, quality: Floats, seed: int, rng: Generator, blocks: int) -> Floats:
+    def _runtimes(self, quality: Floats, rng: Generator, blocks: int) -> Floats:
         difficulty = self.difficulty * rng.standard_normal((blocks, 1))
         size = blocks, self.q
         drawn = rng.standard_normal(size) if self.tail is None else rng.standard_t(self.tail, size)
-        spread: Any = self.rho
-        if self.spreads is not None:  # as the qualities were dealt
-            spread = np.array(self.spreads)[rng_for(seed, "qualities").permutation(self.q)]
-        noise = spread * drawn
-        return np.asarray(np.minimum(np.exp(quality + difficulty + noise), self.cutoff))
+        times = np.exp(quality + difficulty + self.rho * drawn)
+        return np.asarray(np.minimum(times, self.cutoff))
 
 
 @dataclass(frozen=True)

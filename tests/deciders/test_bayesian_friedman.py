@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from playing import eliminated
 
 from racer.deciders import BayesianFriedman, bayesian_friedman
-from racer.errors import SettingError
-from racer.stats import bayesian_friedman_test, bayesian_sign_test, idp_friedman_test
+from racer.stats import bayesian_friedman_test, bayesian_sign_test
 from racer.stats.sign import probability_indistinguishable
 
 REGION = BayesianFriedman(gate="region")
@@ -43,44 +42,6 @@ def test_the_gate_is_the_bayesian_friedman_test(table, seed):
     assert verdict.evidence["tail_probability"] == pytest.approx(expected.tail_probability)
     if not expected.rejected:
         assert [drop for drop in verdict.dropped if drop.reason == "inferior"] == []
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_the_gates_by_draws_and_for_every_prior_are_their_tests(table, seed):
-    costs = costs_of(seed, n=12)[:, :5] if seed % 4 else costs_of(seed, n=4)
-    m = costs.shape[1]
-    if m == 2:
-        return
-    sampled = table.decide(replace(REGION, gate="monte-carlo", draws=20_000), costs)
-    expected = bayesian_friedman_test(costs, region="monte-carlo")
-    assert sampled.evidence["tail_probability"] == pytest.approx(
-        expected.tail_probability, abs=0.02
-    )
-    every = table.decide(replace(REGION, gate="idp"), costs)
-    if len(costs) < m:
-        assert every.evidence == {"gate": "bayesian"}
-        return
-    found = idp_friedman_test(costs)
-    assert every.evidence["decision"] == found.decision
-    assert (every.evidence["lower"], every.evidence["upper"]) == pytest.approx(
-        (found.lower, found.upper)
-    )
-    if found.decision != "different":
-        assert [drop for drop in every.dropped if drop.reason == "inferior"] == []
-
-
-def test_a_race_says_that_the_prior_would_decide(table):
-    """Six blocks alike: some priors reject, others do not."""
-    decider = replace(REGION, gate="idp")
-    result, looks = table.race_over(decider, np.tile([0.0, 1.0, 2.0], (6, 1)))
-    assert looks[-1][1].evidence["decision"] == "indeterminate"
-    assert "At the last test the prior would decide whether all are alike." in str(result)
-    assert len(result.survivors) == 3
-
-
-def test_more_candidates_than_orders_can_be_tried_are_refused(table):
-    with pytest.raises(SettingError, match=r"gate='idp'.* give 7 at most, not 8"):
-        table.decide(replace(REGION, gate="idp"), np.zeros((9, 8)))
 
 
 @LAWS

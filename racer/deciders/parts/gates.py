@@ -15,8 +15,7 @@ from racer.deciders.parts.ranking import instance_means
 from racer.deciders.parts.verdicts import best_of
 from racer.errors import SettingError
 from racer.seeding import rng_for
-from racer.stats.friedman import RankSums, friedman, gate_test, monte_carlo_test
-from racer.stats.idp_friedman import idp_tails
+from racer.stats.friedman import RankSums, friedman, gate_test
 from racer.stats.sign_flips import all_alike, all_flips, flips_of, rotation_test
 
 if TYPE_CHECKING:
@@ -138,32 +137,18 @@ class Omnibus:
 
 
 class Region(NamedTuple):
-    """The gate of Benavoli et al. (2015): a credible region of the mean ranks.
-
-    "region": eq. 19. "monte-carlo": by draws. "idp": eq. 19 for every prior of this strength.
-    """
+    """The gate of Benavoli et al. (2015): a credible region of the mean ranks (eq. 19)."""
 
     strength: float
     level: float
-    kind: str = "region"
-    draws: int = 0
-    seed: int = 0
 
     def ask(self, ranks: RunningRanks) -> tuple[bool, Evidence]:
         """Return whether it opens, and the test; two candidates take none."""
         sums = ranks.sums
         if sums.m == 2:
             return True, {"gate": "none"}
-        if sums.n < sums.m and self.kind != "monte-carlo":
+        if sums.n < sums.m:
             return False, {"gate": "bayesian"}
         with one_blas_thread():
-            gram = ranks.ranks.T @ ranks.ranks
-            if self.kind == "idp":
-                tails = idp_tails(sums, gram, self.strength, self.level)
-                return tails.decision == "different", {"gate": "idp", **tails._asdict()}
-            if self.kind == "region":
-                found = gate_test(sums, gram, self.strength)
-            else:
-                prior, rng = np.zeros(sums.m), rng_for(self.seed, "region", sums.n)
-                found, _ = monte_carlo_test(ranks.ranks, self.strength, prior, self.draws, rng)
+            found = gate_test(sums, ranks.ranks.T @ ranks.ranks, self.strength)
         return found.tail_probability < self.level, found._asdict()
