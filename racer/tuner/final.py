@@ -10,6 +10,7 @@ import numpy as np
 from racer.model.failing import sure
 from racer.racing.asktell import Asked
 from racer.seeding import rng_for
+from racer.tuner.present import share_kept
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,7 @@ _AT_ONCE = 4  # evaluations of the leader, before it is looked at again
 
 def kept(history: History, total: int) -> int:
     """Return how many of `total` evaluations the final stage needs now."""
-    return round(max(_KEPT - history.kept, 0.0) * total) if is_needed(history) else 0
+    return round((_KEPT - share_kept(history.plan)) * total) if is_needed(history) else 0
 
 
 def is_needed(history: History) -> bool:

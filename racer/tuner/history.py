@@ -63,7 +63,6 @@ class History:
         self.cheap: Cheap | None = None if plan.fidelity is None else Cheap(plan.fidelity)
         self.seconds: float = 0.0
         self.blocks_used: int = 0
-        self.kept: float = 0.0  # share of the budget, for the comparison with the default
         self._lost: tuple[int, Lost] | None = None
         self.verified: int | None = None  # the best, by a final stage
         self.finalists: tuple[int, ...] = ()  # of the finish, then on held-out instances
@@ -148,12 +147,10 @@ class History:
             self.blocks_used = max(self.blocks_used, block + 1)
 
     def left(self) -> int | None:
-        """Return how many evaluations are left, beside those kept; None if their price is not known."""
-        left = self.budget.left(
+        """Return how many evaluations are left; None if their price is not known yet."""
+        return self.budget.left(
             evaluations=self.evaluations, seconds=self.seconds, spent=self.known.spent or 0.0
         )
-        kept = 0 if left is None else round(self.kept * (self.evaluations + left))
-        return left if not kept or left is None else max(left - kept, 0)
 
     def pays(self, cells: int) -> bool:
         """Return whether the budget pays for this many more cells, apart from their price."""

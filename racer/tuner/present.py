@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from racer.racing.asktell import Asked
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from racer.core.budget import Budget
     from racer.tuner.history import History
     from racer.tuner.plan import Plan
 
@@ -28,6 +30,16 @@ def share_kept(plan: Plan) -> float:
     total = plan.rules.budgets[0].evaluations
     pays = total is None or _KEPT * total >= 2 * _FEWEST
     return _KEPT if pays and plan.space.default is not None and plan.is_noisy else 0.0
+
+
+def without_kept(plan: Plan, budget: Budget) -> Budget:
+    """Return a budget without what is kept."""
+    kept = share_kept(plan)
+    given = {name: getattr(budget, name) for name in ("evaluations", "seconds", "spend")}
+    rest = {name: (1.0 - kept) * value for name, value in given.items() if value is not None}
+    if "evaluations" in rest:
+        rest["evaluations"] = round(rest["evaluations"])
+    return replace(budget, **rest) if kept else budget
 
 
 def is_better(history: History, best: int) -> Generator[Asked, Any, bool | None]:

@@ -19,7 +19,7 @@ from racer.tuner.final import FinalStage, is_needed, kept
 from racer.tuner.finish import Finish
 from racer.tuner.leftover import spend
 from racer.tuner.opening import FINALISTS, SMALL, Opening, to_explore
-from racer.tuner.present import is_better, share_kept
+from racer.tuner.present import is_better, without_kept
 from racer.tuner.proposals import Child, Proposals
 from racer.tuner.race import TunerRace, race_blocks, selection_blocks
 from racer.tuner.ranking import Ranking
@@ -75,11 +75,11 @@ class Tuning:
     def run(self) -> Flow:
         """Yield the cells that are needed until the tuning is over."""
         for phase, budget in enumerate(self.history.plan.rules.budgets):
-            self.history.budget, self.history.verified = budget, None
-            self.history.kept = share_kept(self.history.plan)
+            self.history.budget = without_kept(self.history.plan, budget)
+            self.history.verified = None
             small = self._small_budget() if phase == 0 else None
             yield from self._find_elites(phase) if small is None else self._open(small)
-            yield from self._select()
+            yield from self._select(budget)
             yield from self._spend_rest()
             yield from self._evaluate_held_out()
         self.ended = self._why_over()
@@ -209,7 +209,8 @@ class Tuning:
 
     def _small_budget(self) -> int | None:
         """Return the evaluations of a budget that is too small for races in series; else None."""
-        plan, evaluations = self.history.plan, self.history.budget.evaluations
+        plan = self.history.plan
+        evaluations = plan.rules.budgets[0].evaluations
         if evaluations is None or plan.rules.goal is not None:
             return None
         least = plan.schedule(None).minimum
@@ -490,20 +491,20 @@ class Tuning:
         self.races.append(event)
         self._note(event)
 
-    def _select(self) -> Flow:
+    def _select(self, budget: Budget) -> Flow:
         """Find the candidate to return: where none fails by a race, else by the final stage."""
         history = self.history
         is_open = self.best is not None and history.left() is not None
         if not (is_open and is_needed(history)):
             yield from self._select_by_race()
-        kept, history.kept = history.kept, 0.0
+        has_kept, history.budget = history.budget != budget, budget
         if is_open and is_needed(history):  # which that race may have made it
             stage = FinalStage(history, self._ranking, self.elites)
             yield from stage.run()
             self.elites = stage.order[: max(len(self.elites), 1)]
             self.best = self.elites[0] if self.elites else None
             history.verified = self.best
-        elif kept and self.best is not None:
+        elif has_kept and self.best is not None:
             self.best = self._ranking.favourite(self.elites, self.best)
             if self.best and (yield from is_better(history, self.best)) is False:
                 self.best = history.verified = 0
