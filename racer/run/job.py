@@ -11,10 +11,11 @@ from racer._checks import flag
 from racer.core.budget import Budget
 from racer.core.contest import RUNS, ContestResult
 from racer.core.events import check_callbacks
-from racer.errors import RaceInterrupted, SettingError
+from racer.errors import ObjectiveError, RaceInterrupted, SettingError
 from racer.evaluate.batches import Batched
 from racer.evaluate.command.command import Command
 from racer.evaluate.objective import WithFidelity, check_objective, is_coroutine_function
+from racer.evaluate.pace import Throttled
 from racer.evaluate.workers import Workers, number_of, workers_for
 from racer.run.deadline import Deadline, budget_within
 from racer.run.drive import Feed, drive, nothing
@@ -142,6 +143,11 @@ class Job:
         """Raise an error for settings that cannot work here, before anything is recorded."""
         runtime, timeout = contest.rules.runtime, self.limits.timeout
         fidelity = contest.description().settings.get("fidelity")
+        if fidelity is not None and isinstance(self.evaluate, Command | Batched | Throttled):
+            raise ObjectiveError(
+                f"evaluate is a racer.{type(self.evaluate).__name__}, which takes no fidelity: call it "
+                f"within a function evaluate(config, instance, seed, {fidelity.name})"
+            )
         check_objective(self.evaluate, timed=runtime is not None, fidelity=fidelity)
         if isinstance(self.evaluate, Command) and not self.evaluate.reads_objects:
             _check_output(contest)

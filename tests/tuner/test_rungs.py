@@ -330,6 +330,10 @@ def test_other_mistakes_are_named():
     wanted = r"cannot be called as evaluate\(config, instance, seed, epochs\): it takes too few"
     with pytest.raises(ObjectiveError, match=wanted):
         racer.tune(SPACE, lambda c, i, s: 0.0, **SETTINGS)
+    with pytest.raises(
+        ObjectiveError, match=r"a racer\.Command, which takes no fidelity: call it within"
+    ):
+        racer.tune(SPACE, racer.Command(["echo", "{x0}"]), **SETTINGS)
     with pytest.raises(TypeError, match=r"give decider, .* only racer\.tune takes fidelity="):
         racer.race([1, 2], telling, budget=20, fidelity=EPOCHS)
     with pytest.raises(TypeError, match=r"'fidelities'; give fidelity=racer\.Fidelity"):
