@@ -248,10 +248,7 @@ def survivors(result: Result, most: int | None = None) -> Grid:
         return front_grid(result, most)
     leaders, runtime, metrics = _listed(result), result.rules.runtime, result._metrics
     chosen, gone = leaders[:most], _eliminated(result)
-    n_common, means = result._common_means
-    for c in {*leaders}.difference(result.leaders):
-        n, found = means_with_failures(result.known, (*result.leaders, c))
-        means = {**found, **means} if n == n_common else means
+    n_common, means = _means_listed(result)
     times, tests = [result._run_times(c) for c in chosen], result.test_means
     tables = {} if metrics is None else metrics.tables
     tables_tested = {} if metrics is None else metrics.held_out(result.held_out)
@@ -294,6 +291,15 @@ def _listed(result: Result) -> tuple[int, ...]:
         return result.leaders
     listed, chances = {*result.leaders, *result.credible_set}, rounded(result.posterior)
     return tuple(sorted(listed, key=lambda c: (c != result.best_index, -chances[c], c)))
+
+
+def _means_listed(result: Result) -> tuple[int, dict[int, float]]:
+    """Return how many blocks all leaders have seen, and the means there of all that are listed."""
+    n_common, means = result._common_means
+    for c in {*_listed(result)}.difference(result.leaders):
+        n, found = means_with_failures(result.known, (*result.leaders, c))
+        means = {**found, **means} if n == n_common else means
+    return n_common, means
 
 
 def _chance_of(result: Result, candidate: int) -> str:
@@ -477,7 +483,6 @@ def failures(result: Result, where: str = "") -> Section:
 
 def as_dict(result: Result, line: Callable[[Any], str] | None = None) -> dict[str, Any]:
     """Return the answer as plain data; with `line`, each survivor has its command line."""
-    gone = _eliminated(result)
     return {
         "best": as_plain(result.best),
         "best_index": result.best_index,
@@ -487,7 +492,8 @@ def as_dict(result: Result, line: Callable[[Any], str] | None = None) -> dict[st
         ),
         "credible_set": list(result.credible_set),
         "verdict": list(result.verdict),
-        "survivors": [_survivor(result, c, line, is_gone=c in gone) for c in result.leaders],
+        "survivors": [_row(result, c, line) for c in result.leaders],
+        "perhaps_best": [_row(result, c, line) for c in _listed(result) if c not in result.leaders],
         "ended": result.ended.value,
         "evaluations": result.evaluations,
         "failures": len(result.known.failures),
@@ -528,13 +534,12 @@ def _metric_payload(result: Result) -> dict[str, Any]:
     return found
 
 
-def _survivor(
-    result: Result, candidate: int, line: Callable[[Any], str] | None, *, is_gone: bool
-) -> dict[str, Any]:
-    (n_common, means), is_known = result._common_means, result._has_evidence
+def _row(result: Result, candidate: int, line: Callable[[Any], str] | None) -> dict[str, Any]:
+    """Return the row of a candidate in the table of survivors, as plain data."""
+    (n_common, means), is_known = _means_listed(result), result._has_evidence
     payload = {
         "candidate": candidate,
-        "eliminated": is_gone,
+        "eliminated": candidate in _eliminated(result),
         "config": as_plain(result.config(candidate)),
         "probability_best": result.probability_best.get(candidate) if is_known else None,
         "mean": result.mean(candidate),

@@ -293,6 +293,23 @@ def test_a_tuning_compares_those_that_were_evaluated_most_often():
 
 
 @pytest.mark.filterwarnings("ignore::racer.RacerWarning")
+def test_data_have_the_rows_of_the_table_that_are_perhaps_the_best():
+    def noisy(config, instance, seed):
+        return config["x"] / 50 + np.random.default_rng([seed, int(100 * config["x"])]).normal()
+
+    space = racer.Space({"x": racer.Real(0.0, 40.0)})
+    result = racer.tune(space, noisy, range(20), budget=200, seed=7)
+    data, text = result.to_dict(), str(result)
+    rest = {row["candidate"]: row for row in data["perhaps_best"]}
+    said = re.search(r"Not among the elites, but perhaps the best: ([^.]+)\.", text)
+    assert [int(c) for c in re.findall(r"#(\d+)", said[1])] == [*rest]
+    assert {*rest} == {*result.credible_set}.difference(result.leaders)
+    rows = dict(re.findall(r"^ #(\d+)\S*(?: eliminated)? +([\d.]+) ", text, re.MULTILINE))
+    every = {row["candidate"]: row for row in data["survivors"]} | rest
+    shown = {str(c): f"{row['probability_best']:.2f}" for c, row in every.items()}
+    assert rows == shown
+
+
 def test_held_out_failures_are_counted_and_shown():
     def evaluate(config, instance, seed):
         if instance == "t1" and config["n"] < 3:
