@@ -28,33 +28,23 @@ class _State:
     def keep(self, candidates: NDArray[np.intp]) -> None:
         kept = self.sought.keep(candidates)
         for bets in (*self.over, *self.under, *self.pairs):
-            if isinstance(bets, MeanBets):
-                bets.keep(kept)
+            bets.keep(kept)
 
     def add(self, costs: NDArray[np.float64], limits: NDArray[np.float64]) -> None:
         """Settle the bets of a block, costs (m, d) of the metrics with limits (d,)."""
         for bets, column in zip(self.over, (costs - limits).T, strict=True):
-            if isinstance(bets, MeanBets):
-                bets.add(column)
+            bets.add(column)
         for bets, column in zip(self.under, (limits - costs).T, strict=True):
-            if isinstance(bets, MeanBets):
-                bets.add(column)
+            bets.add(column)
         for bets, column in zip(self.pairs, costs.T, strict=True):
-            if isinstance(bets, MeanBets):
-                bets.add(column[:, None] - column[None, :])
+            bets.add(column[:, None] - column[None, :])
 
     def compare(self, limits: NDArray[np.float64]) -> None:
         """Compare exact means with limits (d,), and candidates with each other."""
         for d, means in enumerate(self.sought.means.T[1:]):
-            over, under, pairs = self.over[d], self.under[d], self.pairs[d]
-            if (
-                isinstance(over, ExactBets)
-                and isinstance(under, ExactBets)
-                and isinstance(pairs, ExactBets)
-            ):
-                over.compare(means, limits[d])
-                under.compare(limits[d], means)
-                pairs.compare(means[:, None], means[None, :])
+            self.over[d].compare(means, limits[d])
+            self.under[d].compare(limits[d], means)
+            self.pairs[d].compare(means[:, None], means[None, :])
 
 
 @dataclass(frozen=True)

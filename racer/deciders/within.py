@@ -30,8 +30,7 @@ class _State:
     def keep(self, candidates: NDArray[np.intp]) -> None:
         kept = self.sought.keep(candidates)
         for bets in self.pairs:
-            if isinstance(bets, MeanBets):
-                bets.keep(kept)
+            bets.keep(kept)
 
 
 @dataclass(frozen=True)
@@ -101,11 +100,9 @@ class WithinRace(AtLevel):
         for row in np.asarray(blocks.metrics):
             costs = state.sought.add(row)
             for bets, column in zip(state.pairs, costs.T[1:], strict=True):
-                if isinstance(bets, MeanBets):
-                    bets.add(column[:, None] - column[None, :])
+                bets.add(column[:, None] - column[None, :])
         for bets, column in zip(state.pairs, state.sought.means.T[1:], strict=True):
-            if isinstance(bets, ExactBets):
-                bets.compare(column[:, None], column[None, :])
+            bets.compare(column[:, None], column[None, :])
         far = np.stack([bets.log_e(_FAR) for bets in state.pairs])
         far = np.logaddexp.reduce(far, axis=0) - np.log(len(state.pairs))
         worse = np.min([bets.log_e(_WORSE) for bets in state.pairs], axis=0)

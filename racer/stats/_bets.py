@@ -36,6 +36,12 @@ class ExactBets:
         self._values: Floats = np.zeros(0)
         self._sizes: Floats = np.zeros(0)
 
+    def keep(self, _: NDArray[np.intp]) -> None:
+        """Do nothing: the next comparison is of the candidates that are left."""
+
+    def add(self, _: Floats) -> None:
+        """Do nothing: the values of a block tell nothing more."""
+
     def compare(self, one: Floats, other: Floats) -> None:
         """Set by how much costs are larger than other costs; 0 where both are infinite."""
         self._values = apart(one, other)
@@ -203,6 +209,9 @@ class MeanBets:
             self._squares += values**2
         self._sums += values
         self._n += 1
+
+    def compare(self, one: Floats, other: Floats) -> None:
+        """Do nothing: exact costs would be compared."""
 
     def log_e(self, null: int = 0) -> Floats:
         """Return the logarithms of the evidence that means are larger than the null of that place."""
