@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from racer.errors import CandidateError, warn
-from racer.failures import impute_by_block
 from racer.results.base import Result
 from racer.stats.hypervolume import thinned
 
@@ -32,7 +31,7 @@ def with_results(space: Space, initial: Any) -> Any:
     given = [item for item in initial if not isinstance(item, Result)]
     keys = {_key(space, config) for config in given}
     found = list(given)
-    for config in complementary(space, [i for i in initial if isinstance(i, Result)]):
+    for config in survivors_of(space, [i for i in initial if isinstance(i, Result)]):
         if (key := space.key(config)) not in keys:
             found.append(config)
             keys.add(key)
@@ -46,18 +45,12 @@ def _key(space: Space, config: Any) -> Any:
         return None  # which is refused later
 
 
-def complementary(space: Space, results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Return survivors of each result: the best, then each that improves the mean of the best most.
-
-    The mean is over instances, of the smallest mean cost that any chosen before has on each, on
-    the blocks that all survivors have seen; it ends when none improves it. Of a front, its survivors:
-    the best spread first. (The portfolio of Hydra, Xu, Hoos and Leyton-Brown, AAAI 2010, from known
-    runs.)
-    """
+def survivors_of(space: Space, results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Return the survivors of each result, the best first; of a front, the best spread first."""
     found = []
     for result in results:
         if survivors := _allowed(space, result):
-            chosen = _front if result.rules.is_front else _portfolio
+            chosen = _front if result.rules.is_front else _best_first
             found += [space.check(result.configs[c]) for c in chosen(result, survivors)]
     return found
 
@@ -89,22 +82,6 @@ def _front(result: Result, survivors: list[int]) -> list[int]:
     return survivors[:most]
 
 
-def _portfolio(result: Result, survivors: list[int]) -> list[int]:
-    """Return the complementary survivors."""
-    known, stream = result.known, result.stream
-    blocks = [block for block in known.common(survivors) if known.is_usable(block)]
-    costs = impute_by_block(known.costs(survivors))
-    some = np.isfinite(costs).all(axis=1)
-    if not some.any():
-        return survivors[:1]
-    places = [stream.place(block).instance or 0 for block in blocks]  # one without instances
-    at = np.unique(np.array(places)[some], return_inverse=True)[1]
-    costs = np.array([costs[some][at == i].mean(axis=0) for i in range(at.max() + 1)])
-    best = result.best_index
-    chosen = [survivors.index(best) if best in survivors else int(costs.mean(axis=0).argmin())]
-    while True:
-        least = costs[:, chosen].min(axis=1)
-        means = np.minimum(costs, least[:, None]).mean(axis=0)
-        if not means.min() < least.mean():
-            return [survivors[k] for k in chosen]
-        chosen.append(int(means.argmin()))
+def _best_first(result: Result, survivors: list[int]) -> list[int]:
+    """Return the survivors, with the best in front."""
+    return sorted(survivors, key=lambda candidate: candidate != result.guess)
