@@ -51,7 +51,7 @@ def checked_fidelity(given: Any, rules: Rules) -> Fidelity | None:
     return given
 
 
-class Plan(NamedTuple):
+class Climb(NamedTuple):
     """How many new candidates begin to climb, and how many reach the top.
 
     So many `scouts` are evaluated at all the `rungs` whatever their rank, and raced if they `enter`;
@@ -80,7 +80,7 @@ class Rungs:
     def __init__(self, history: History, cheap: Cheap, note: Callable[[Any], object]) -> None:
         self._history, self._cheap, self._note = history, cheap, note
 
-    def plan(self, wanted: int, each: int) -> Plan:
+    def plan(self, wanted: int, each: int) -> Climb:
         """Return the climb that costs no more, with `each` evaluations at the top, than `wanted` ones."""
         share, paid = self._cheap.fidelity.share, wanted * each
         used: list[Rung] = []
@@ -93,16 +93,16 @@ class Rungs:
                 climbed.append(found)
         enter = not climbed or any(found.low <= 0.0 for found in climbed)
         scout = sum(share(found.fidelity) for found in used) + (each if enter else 1)
-        none, rungs = Plan((), (), wanted, wanted), tuple(found.fidelity for found in used)
+        none, rungs = Climb((), (), wanted, wanted), tuple(found.fidelity for found in used)
         if not climbed:
             scouts = int(paid / scout)
-            return Plan(rungs, (), scouts, 0, scouts, enter) if rungs and scouts > 1 else none
+            return Climb(rungs, (), scouts, 0, scouts, enter) if rungs and scouts > 1 else none
         per = 1 if enter else _PER_SCOUT
         top = int(paid / (each + _PART * each + scout / per))
         first = int(top * (_PART * each - self._price(climbed[1:])) / share(climbed[0].fidelity))
         begin, scouts = min(first, _MOST * top), -(-top // per)
         values = tuple(found.fidelity for found in climbed)
-        return Plan(rungs, values, begin, top, scouts, enter) if begin > top + scouts else none
+        return Climb(rungs, values, begin, top, scouts, enter) if begin > top + scouts else none
 
     def _price(self, rungs: Sequence[Rung]) -> Fraction:
         """Return the evaluations that the climb of one candidate at the top costs."""
@@ -127,7 +127,7 @@ class Rungs:
         return used
 
     def climb(
-        self, candidates: Sequence[int], block: int, plan: Plan, later: Ahead = tuple
+        self, candidates: Sequence[int], block: int, plan: Climb, later: Ahead = tuple
     ) -> Generator[Asked, Any, tuple[list[int], list[Elimination]]]:
         """Yield cells until the best are at the top; return them, and how the others left.
 
