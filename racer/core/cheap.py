@@ -87,8 +87,10 @@ class Cheap:
             for block, told in by_block.items():
                 yield from (((False, block, c, value), one) for c, one in told.items())
 
-    def rung(self, value: float, known: Table) -> Rung:
+    def rung(self, value: float, known: Table, latest: int = 0) -> Rung:
         """Return how well evaluations at a fidelity order candidates as full ones do.
+
+        With `latest`, only the pairs of so many candidates with the largest numbers count.
 
         Ranks are centred within each block, as blocks differ; the number of pairs is less by one for
         each block after the first. The variance of z is 1.06 / (n - 3) (Fieller, Hartley and Pearson,
@@ -96,8 +98,12 @@ class Cheap:
         """
         cheap, full, n, pairs = [np.zeros(0)], [np.zeros(0)], 1, 0
         sign = -1.0 if known.maximize else 1.0
-        for block, told in self._told[value].items():
-            both = [(o, f) for c, o in told.items() if (f := known.of(c).get(block)) is not None]
+        by_block = self._told[value].items()
+        seen = sorted(c for block, told in by_block for c in told if block in known.of(c))
+        first = seen[-latest:][0] if seen else 0
+        for block, told in by_block:
+            some = {c: o for c, o in told.items() if c >= first and block in known.of(c)}
+            both = [(o, known.of(c)[block]) for c, o in some.items()]
             pairs += len(both)
             if len(both) < 2:
                 continue

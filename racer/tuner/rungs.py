@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _THIRD = 3  # of so many candidates one goes on from each rung
 _PER_SCOUT = 4  # candidates at the top for each that climbs whatever its rank
 _LEAST = 0.5  # rank correlation with full evaluations, below which a rung is left out
+_LATEST = 24  # candidates by which a rung is judged: later ones are nearer to each other
 _PART = 0.5  # of the price of candidates at the top, which their climb may cost
 _MOST = 27  # candidates that begin to climb for each at the top
 
@@ -116,7 +117,7 @@ class Rungs:
         now, cheap = self._history.evaluations, self._cheap
         used: list[Rung] = []
         for value in cheap.fidelity.rungs:
-            due, found = cheap.again.get(value), cheap.rung(value, self._history.known)
+            due, found = cheap.again.get(value), cheap.rung(value, self._history.known, _LATEST)
             if due is not None and now >= due:
                 del cheap.again[value]  # for one climb at least
             elif due is None and found.high < _LEAST:
@@ -197,5 +198,6 @@ def _left_out(fidelity: Fidelity, found: Rung) -> str:
     """Return the warning that a rung is left out."""
     return (
         f"{fidelity.label(found.fidelity)} is left out: the rank correlation with full evaluations is "
-        f"{found}, less than {_LEAST:g}; it is tried again when twice as much of the budget is used"
+        f"{found} over the latest {found.pairs}, less than {_LEAST:g}; it is tried again when twice as "
+        "much of the budget is used"
     )
