@@ -43,8 +43,9 @@ def summary(result: Result) -> list[Piece]:
         return [*best, cost(result)]
     if result.guess is not None:
         best.append(configuration(result.config(result.guess)))
-    is_open = len(result.leaders) > 1 or result.best_index is None
-    if result.leaders and (is_open or result.rules.aim is not None):
+    is_open = len(result.leaders) > 1 or result.best_index is None or result.rules.aim is not None
+    is_told = has_means(result) or len(result.configs) == 1  # the mean of the best
+    if result.leaders and (is_open or not is_told):
         best.append(Section(result._survivor_label.capitalize(), (survivors(result, _MOST),)))
     if result.rules.is_front:
         best += configurations(result, _MOST)
@@ -255,7 +256,7 @@ def survivors(result: Result, most: int | None = None) -> Grid:
     tables = {} if metrics is None else metrics.tables
     tables_tested = {} if metrics is None else metrics.held_out(result.held_out)
     value, *others = [*tables] or ["mean" if runtime is None else runtime.score_name]
-    runs = counted(n_common, f"common {result._words.run}")
+    runs = counted(n_common, f"{'common ' * (len(leaders) > 1)}{result._words.run}")
     has_failed = runtime is None and any(result._run_times(c).failed for c in leaders)
     columns: list[tuple[str, Sequence[object]]] = [
         ("candidate", [f"{result._label(c)}{', eliminated' * (c in gone)}" for c in chosen]),
