@@ -12,6 +12,7 @@ from racer._numerics import TIE, one_blas_thread, power_near
 from racer.errors import ScoresError, SettingError
 from racer.failures import failing_parts
 from racer.stats._validation import frozen
+from racer.stats.axes import noise_axes
 from racer.stats.least import Part, in_lowest_class, lattice_points, root_of
 from racer.stats.places import Design, far_behind, place_parts, pooled_noise, scores, two_way
 
@@ -26,14 +27,8 @@ _CELLS = 1 << 15  # comparisons of one metric at once, which fit into a processo
 _APART = 0.7  # of the logarithms of spreads along two axes
 _NOISELESS = 1e-2  # of the largest unit along an axis: less is no noise
 _TIE = 1e-7  # of the noise: what is equal is drawn apart by so little
-_LEAST_NOISE = 1e-6  # of what candidates differ by
 _ROUNDING = 1e-9  # of the range of a metric: less is no difference from a linear function
-_LEAST = 10  # cells, with fewer the metrics' noise is taken to be independent
-_NEGLIGIBLE = 0.1  # correlation
-_LEAST_CANDIDATES = 4  # with fewer the effects' correlation is unknown
-_MOST_TOGETHER = 0.95  # correlation
-_ERRORS = 1.5  # standard errors: smaller correlations of effects are taken for chance
-_SHRUNK = 0.05  # of a correlation, towards none
+_LEAST = 10  # cells, with fewer no metric is taken for a function of another
 _LEVEL = 0.95
 _FAILING = 1e3  # of what places differ by: who fails more often is so far behind
 _FAR = 1e50  # times the size of the smallest candidate: costs of another kind, beside which it is 0
@@ -281,7 +276,7 @@ class Means:
                 _scored(one.costs, by_block=by_block, n_blocks=n_blocks) for one in self._scaled
             ]
             values = np.stack([metric.scores for metric in self._metrics])
-            axes = _axes(values)
+            axes = noise_axes(values)
             self._back = np.linalg.inv(axes)  # from the axes to the metrics
             turned = np.einsum("jd,dnm->jnm", axes, values)
             total = np.inf if n_blocks is None else n_blocks
@@ -508,66 +503,3 @@ def known_means(table: NDArray[np.float64]) -> NDArray[np.float64]:
     sums = np.where(known, table, 0.0).sum(axis=0)
     count = known.sum(axis=0)
     return np.where(count > 0, sums / np.maximum(count, 1), np.inf)
-
-
-def _axes(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return axes (d, d) along which noise of values (d, n, m) and effects of candidates decouple.
-
-    Correlations are shrunk as far as they may be chance.
-    """
-    d = len(values)
-    known = np.isfinite(values)
-    fits = [two_way(table) for table in values]
-    left = [v - blocks[:, None] - effect for v, (blocks, effect) in zip(values, fits, strict=True)]
-    effects = np.array([effect for _, effect in fits])
-    flat = np.reshape(left, (d, -1))
-    flat = flat[:, np.isfinite(flat).all(axis=0)]
-    if d == 1 or flat.shape[1] < _LEAST:
-        return np.eye(d)
-    size = np.sqrt((flat**2).mean(axis=1))
-    size = np.maximum(size, _LEAST_NOISE * np.ptp(effects, axis=1))  # less is rounding
-    size[size == 0.0] = 1.0
-    flat /= size[:, None]
-    noise = (1.0 - _SHRUNK) * (flat @ flat.T / flat.shape[1])
-    np.fill_diagonal(noise, 1.0)
-    effects = _effects_together(effects / size[:, None], known, noise)
-    together = [m - np.diag(np.diag(m)) for m in (noise, effects / _outer_root(np.diag(effects)))]
-    if max(np.abs(m).max() for m in together) < _NEGLIGIBLE:
-        return np.eye(d)
-    try:
-        # both at once: whiten the noise, then turn to the principal axes of the effects
-        inverse = np.linalg.inv(np.linalg.cholesky(noise))
-    except np.linalg.LinAlgError:  # of a block a hundred digits larger than others, say
-        return np.eye(d)
-    spread, turn = np.linalg.eigh(inverse @ effects @ inverse.T)
-    return np.asarray((turn / np.sqrt(spread)).T @ inverse / size)
-
-
-def _outer_root(variances: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.sqrt(np.multiply.outer(variances, variances))
-
-
-def _effects_together(
-    effects: NDArray[np.float64], known: NDArray[np.bool_], noise: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the covariance (d, d) of candidates' effects (d, m), given the covariance of noise."""
-    seen = known.all(axis=0).sum(axis=0)
-    some = effects[:, seen > 0]
-    d, m = some.shape
-    own = noise * (1.0 / seen[seen > 0]).mean()
-    if m < _LEAST_CANDIDATES:
-        return np.eye(d)
-    # estimated effects vary by the noise of their means as well: that part is taken off
-    found = np.atleast_2d(np.cov(some)) - own
-    spread = np.maximum(np.diag(found), np.diag(own))  # correlations of smaller effects are chance
-    scale = _outer_root(spread)
-    correlation = np.clip(found / scale, -_MOST_TOGETHER, _MOST_TOGETHER)
-    # about 1 / (m - 1) where there is no correlation, more where noise attenuates it
-    sampling = (1.0 + np.diag(own) / spread) ** 2 / (m - 1)
-    square = np.maximum(correlation**2, 1e-12)
-    correlation *= np.maximum(1.0 - _ERRORS**2 * _outer_root(sampling) / square, 0.0)
-    np.fill_diagonal(correlation, 1.0)
-    least = float(np.linalg.eigvalsh(correlation)[0])
-    if least < 1.0 - _MOST_TOGETHER:  # of three metrics or more
-        correlation += (1.0 - _MOST_TOGETHER - least) * np.eye(d)
-    return np.asarray(correlation * scale)
