@@ -252,6 +252,23 @@ class Result(AnyResult, ABC):
         """How many blocks all leaders have seen, and some solved, and each leader's mean there."""
         return means_with_failures(self.known, self.leaders)
 
+    @property
+    def _listed(self) -> tuple[int, ...]:
+        """The leaders; in a tuning, among them others that may be the best."""
+        if self._is_race or not self.credible_set:
+            return self.leaders
+        listed, chances = {*self.leaders, *self.credible_set}, rounded(self.posterior)
+        return tuple(sorted(listed, key=lambda c: (c != self.best_index, -chances[c], c)))
+
+    @cached_property
+    def _listed_means(self) -> tuple[int, dict[int, float]]:
+        """As `_common_means`, with the means there of all that are listed."""
+        n_common, means = self._common_means
+        for c in {*self._listed}.difference(self.leaders):
+            n, found = means_with_failures(self.known, (*self.leaders, c))
+            means = {**found, **means} if n == n_common else means
+        return n_common, means
+
     @cached_property
     def test_failures(self) -> dict[int, int]:
         """How many evaluations of each leader on held-out instances failed."""

@@ -19,10 +19,9 @@ from racer.deciders.signed_rank import SignedRankRace
 from racer.evaluate.command.remedy import failing_code, on_common_code
 from racer.render.sections import Code, Grid, Section, number, parameters, value_shown
 from racer.render.text import as_text
-from racer.results.base import means_with_failures
 from racer.results.front import front_first, front_grid, listed, shown_means, verdict_of_front
 from racer.results.means import has_means, mean_scores, means_section
-from racer.results.posterior import is_of_others, rounded
+from racer.results.posterior import is_of_others
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,8 +42,9 @@ def summary(result: Result) -> list[Piece]:
         return [*best, cost(result)]
     if result.guess is not None:
         best.append(configuration(result.config(result.guess)))
-    is_open = len(result.leaders) > 1 or result.best_index is None
-    if result.leaders and (is_open or result.rules.aim is not None):
+    is_open = len(result.leaders) > 1 or result.best_index is None or result.rules.aim is not None
+    is_told = has_means(result) or len(result.configs) == 1  # the mean of the best
+    if result.leaders and (is_open or not is_told):
         best.append(Section(result._survivor_label.capitalize(), (survivors(result, _MOST),)))
     if result.rules.is_front:
         best += configurations(result, _MOST)
@@ -246,14 +246,14 @@ def survivors(result: Result, most: int | None = None) -> Grid:
     """Return the survivors, likeliest best first: P(best), the mean on blocks that all have seen."""
     if result.rules.is_front:
         return front_grid(result, most)
-    leaders, runtime, metrics = _listed(result), result.rules.runtime, result._metrics
+    leaders, runtime, metrics = result._listed, result.rules.runtime, result._metrics
     chosen, gone = leaders[:most], _eliminated(result)
-    n_common, means = _means_listed(result)
+    n_common, means = result._listed_means
     times, tests = [result._run_times(c) for c in chosen], result.test_means
     tables = {} if metrics is None else metrics.tables
     tables_tested = {} if metrics is None else metrics.held_out(result.held_out)
     value, *others = [*tables] or ["mean" if runtime is None else runtime.score_name]
-    runs = counted(n_common, f"common {result._words.run}")
+    runs = counted(n_common, f"{'common ' * (len(leaders) > 1)}{result._words.run}")
     has_failed = runtime is None and any(result._run_times(c).failed for c in leaders)
     columns: list[tuple[str, Sequence[object]]] = [
         ("candidate", [f"{result._label(c)}{', eliminated' * (c in gone)}" for c in chosen]),
@@ -283,23 +283,6 @@ def survivors(result: Result, most: int | None = None) -> Grid:
     note = f"Not among the {result._survivor_label}, but perhaps the best: {', '.join(rest)}."
     n_more = len(leaders) - len(chosen)
     return Grid.of_columns(columns, ["candidate"], note * bool(rest), n_more=n_more)
-
-
-def _listed(result: Result) -> tuple[int, ...]:
-    """Return the leaders; in a tuning, among them others that may be the best."""
-    if result._is_race or not result.credible_set:
-        return result.leaders
-    listed, chances = {*result.leaders, *result.credible_set}, rounded(result.posterior)
-    return tuple(sorted(listed, key=lambda c: (c != result.best_index, -chances[c], c)))
-
-
-def _means_listed(result: Result) -> tuple[int, dict[int, float]]:
-    """Return how many blocks all leaders have seen, and the means there of all that are listed."""
-    n_common, means = result._common_means
-    for c in {*_listed(result)}.difference(result.leaders):
-        n, found = means_with_failures(result.known, (*result.leaders, c))
-        means = {**found, **means} if n == n_common else means
-    return n_common, means
 
 
 def _chance_of(result: Result, candidate: int) -> str:
@@ -493,7 +476,7 @@ def as_dict(result: Result, line: Callable[[Any], str] | None = None) -> dict[st
         "credible_set": list(result.credible_set),
         "verdict": list(result.verdict),
         "survivors": [_row(result, c, line) for c in result.leaders],
-        "perhaps_best": [_row(result, c, line) for c in _listed(result) if c not in result.leaders],
+        "perhaps_best": [_row(result, c, line) for c in result._listed if c not in result.leaders],
         "ended": result.ended.value,
         "evaluations": result.evaluations,
         "failures": len(result.known.failures),
@@ -536,7 +519,7 @@ def _metric_payload(result: Result) -> dict[str, Any]:
 
 def _row(result: Result, candidate: int, line: Callable[[Any], str] | None) -> dict[str, Any]:
     """Return the row of a candidate in the table of survivors, as plain data."""
-    (n_common, means), is_known = _means_listed(result), result._has_evidence
+    (n_common, means), is_known = result._listed_means, result._has_evidence
     payload = {
         "candidate": candidate,
         "eliminated": candidate in _eliminated(result),

@@ -1,4 +1,4 @@
-"""Axes along which the metrics of some candidates decouple, in noise and in effects."""
+"""Axes along which the noise of several metrics decouples."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from racer.stats.places import two_way
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LEAST = 10  # cells, with fewer the metrics' noise is taken to be independent
 _LEAST_NOISE = 1e-6  # of what candidates differ by
 _NEGLIGIBLE = 0.1  # correlation
 _LEAST_CANDIDATES = 4  # with fewer the effects' correlation is unknown
 _MOST_TOGETHER = 0.95  # correlation
 _ERRORS = 1.5  # standard errors: smaller correlations of effects are taken for chance
 _SHRUNK = 0.05  # of a correlation, towards none
+_LEAST = 10  # cells, with fewer the metrics' noise is taken to be independent
 
 
-def decoupled(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def noise_axes(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return axes (d, d) along which noise of values (d, n, m) and effects of candidates decouple.
 
     Correlations are shrunk as far as they may be chance.
@@ -32,7 +32,7 @@ def decoupled(values: NDArray[np.float64]) -> NDArray[np.float64]:
     effects = np.array([effect for _, effect in fits])
     flat = np.reshape(left, (d, -1))
     flat = flat[:, np.isfinite(flat).all(axis=0)]
-    if d == 1 or flat.shape[1] < LEAST:
+    if d == 1 or flat.shape[1] < _LEAST:
         return np.eye(d)
     size = np.sqrt((flat**2).mean(axis=1))
     size = np.maximum(size, _LEAST_NOISE * np.ptp(effects, axis=1))  # less is rounding

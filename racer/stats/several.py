@@ -12,7 +12,7 @@ from racer._numerics import TIE, one_blas_thread, power_near
 from racer.errors import ScoresError, SettingError
 from racer.failures import failing_parts
 from racer.stats._validation import frozen
-from racer.stats.axes import LEAST, decoupled
+from racer.stats.axes import noise_axes
 from racer.stats.least import Part, in_lowest_class, lattice_points, root_of
 from racer.stats.places import Design, far_behind, place_parts, pooled_noise, scores, two_way
 
@@ -28,6 +28,7 @@ _APART = 0.7  # of the logarithms of spreads along two axes
 _NOISELESS = 1e-2  # of the largest unit along an axis: less is no noise
 _TIE = 1e-7  # of the noise: what is equal is drawn apart by so little
 _ROUNDING = 1e-9  # of the range of a metric: less is no difference from a linear function
+_LEAST = 10  # cells, with fewer no metric is taken for a function of another
 _LEVEL = 0.95
 _FAILING = 1e3  # of what places differ by: who fails more often is so far behind
 _FAR = 1e50  # times the size of the smallest candidate: costs of another kind, beside which it is 0
@@ -275,7 +276,7 @@ class Means:
                 _scored(one.costs, by_block=by_block, n_blocks=n_blocks) for one in self._scaled
             ]
             values = np.stack([metric.scores for metric in self._metrics])
-            axes = decoupled(values)
+            axes = noise_axes(values)
             self._back = np.linalg.inv(axes)  # from the axes to the metrics
             turned = np.einsum("jd,dnm->jnm", axes, values)
             total = np.inf if n_blocks is None else n_blocks
@@ -389,7 +390,7 @@ def _images(
         (other, power), failed = near[at], np.isposinf(costs[at]).any()
         for of in noisy[:place]:
             one, power_of = near[of]
-            if of in found or len(one) < LEAST or not np.array_equal(kinds[at], kinds[of]):
+            if of in found or len(one) < _LEAST or not np.array_equal(kinds[at], kinds[of]):
                 continue  # any two points are on a line
             centred = one - one.mean()
             slope = float(centred @ other) / max(float(centred @ centred), 1e-300)

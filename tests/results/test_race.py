@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -265,6 +266,20 @@ def test_numbers_of_numpy_are_shown_as_numbers():
         expected = {"n": 0, "pair": [0, False]} if isinstance(configs[0], dict) else 0
         assert plain["best"] == plain["survivors"][0]["config"] == expected
         assert result.best is configs[0]
+
+
+@pytest.mark.parametrize("goal", ["min", "max"])
+def test_a_decided_race_prints_the_mean_of_the_survivor_once(goal):
+    sign = 1 if goal == "min" else -1
+    given = {"goal": goal, "decider": "f-race", "budget": 60, "seed": 1}
+    result = racer.race([1, 2, 3], lambda c, i, seed: sign * c + seed % 7 / 10, **given)
+    assert result.survivors == (0,)
+    row = re.search(r"mean on (\d+) runs +runs\n .+\n #0 +>0.99 +(\S+) ", str(result))
+    assert float(row[2]) == pytest.approx(result.table[0].mean(), rel=1e-3)
+    assert int(row[1]) == len(result.table)
+    bounded = racer.race([0.1, 0.9], lambda c, i, seed: c, budget=60, decider="mean", seed=1)
+    assert bounded.survivors == (0,)
+    assert ("Mean scores" in str(bounded), "Survivors" in str(bounded)) == (True, False)
 
 
 def test_one_evaluation_and_one_block_are_no_plurals():
