@@ -136,7 +136,7 @@ class Rungs:
         """
         history, fidelity = self._history, self._cheap.fidelity
         gone: list[Elimination] = []
-        if not plan.rungs:
+        if not plan.rungs or not candidates:
             return [*candidates], gone
         left = [*candidates] if plan.climbed else []
         rng = rng_for(history.plan.seed, "scouts", candidates[0])
@@ -150,7 +150,8 @@ class Rungs:
             left = self._ranked(left, block, value)
             stay = plan.top * _THIRD ** (len(plan.climbed) - plan.climbed.index(value) - 1)
             out = f"outranked ({fidelity.label(value)})"
-            gone += [Elimination.of_outcomes(0, c, out, left[0]) for c in left[stay:]]
+            behind = [c for c in left[stay:] if c in self._cheap.of(value, block)]
+            gone += [Elimination.of_outcomes(0, c, out, left[0]) for c in behind]
             left = left[:stay]
         scouts -= {*left, *history.rejected}
         if plan.enter:

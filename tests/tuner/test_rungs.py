@@ -293,6 +293,14 @@ def test_initial_configurations_are_evaluated_in_full():
     assert {epochs for epochs, key in calls if key in {(0.0,) * 4, (1.0,) * 4}} == {27}
 
 
+def test_a_space_of_few_configurations_is_used_up():
+    space, calls = Space({"x0": racer.Integer(0, 7)}), Calls()
+    result = racer.tune(space, calls, [0.0, 1.0], **SETTINGS | {"budget": 700})
+    assert result.best == {"x0": 0}
+    assert len(result.configs) == 8
+    assert calls.cost() <= 700
+
+
 def test_the_progress_line_has_the_correlation(capsys):
     racer.tune(SPACE, telling, **SETTINGS | {"budget": 700}, progress=True)
     shown = capsys.readouterr()
