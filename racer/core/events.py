@@ -93,8 +93,8 @@ class Elimination:
         The number that `measure` names; an e-value, or a difference of means, may exceed 1.
     measure : str
         "posterior", "p-value", "win-share", "e-value", "place", "difference of means", or a
-        decider's own; "outcome" if rejected, failed or capped, which no probability is behind: it
-        is 1.
+        decider's own; "outcome" if rejected, failed, capped or left behind at a rung of `Fidelity`:
+        no probability is behind it, and it is 1.
 
     Examples
     --------
