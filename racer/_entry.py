@@ -16,7 +16,7 @@ import numpy as np
 from racer._checks import suggests
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -43,17 +43,6 @@ def own_mode(function: Callable[P, R]) -> Callable[P, R]:
 def entry(function: Callable[P, R]) -> Callable[P, R]:
     """Make a function a public call: in racer's error mode, and with hints at misspelt keywords."""
     return own_mode(suggests(function))
-
-
-def entry_with(
-    more: Iterable[str],
-) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Return `entry` for functions whose `**more` takes these keywords."""
-
-    def make(function: Callable[P, R]) -> Callable[P, R]:
-        return own_mode(suggests(function, more))
-
-    return make
 
 
 def entries(cls: type[R]) -> type[R]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from racer._entry import entry, entry_with
+from racer._checks import suggests
+from racer._entry import entry, own_mode
 from racer.core.arguments import settings_of
 from racer.evaluate.limits.limits import Limits
 from racer.evaluate.workers import Workers
@@ -173,7 +175,8 @@ def race(
     return result
 
 
-@entry_with(OfTuning.__annotations__)
+@own_mode
+@partial(suggests, more=OfTuning.__annotations__)
 def tune(
     space: Space,
     evaluate: Objective,
@@ -216,11 +219,9 @@ def tune(
         options for them, such as held-out instances. None: a noisy objective without instances.
     initial : sequence of configurations, a result, or a store
         Candidates of the first race, beside sampled ones and the default of the space. Of a
-        result, or of the path of a store (or several of either, in the sequence): the best, then
-        each survivor that improves the mean over instances of the best so far most. Results that
-        share instances and metrics are taken together, on instances that all have seen. Of a
-        Pareto front: up to 6 survivors for each metric, the best spread first. Any outside
-        the space are left out, with a `RacerWarning`.
+        result, or of the path of a store (or several of either, in the sequence): its survivors,
+        the best first; of a Pareto front up to 6 for each metric, the best spread first. Any
+        outside the space are left out, with a `RacerWarning`.
     budget : int, Budget, or list of these
         An int means evaluations, at least two candidates' to the first test (10 by default), and
         one for each of `initial` beyond two; with a goal of several metrics, at
