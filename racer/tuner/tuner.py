@@ -67,9 +67,8 @@ class Tuner(AskTell):
         Used again with new seeds when they run out. None: a noisy objective without instances.
     initial : sequence of configurations, or a result
         Candidates of the first race, beside sampled ones. Of a result (or several, in the
-        sequence): the best, then each survivor that improves the mean over instances of the best
-        so far most; any outside the space are left out, with a `RacerWarning`. Of a Pareto
-        front: up to 6 survivors for each metric, the best spread first.
+        sequence): its survivors, the best first; of a Pareto front up to 6 for each metric, the
+        best spread first. Any outside the space are left out, with a `RacerWarning`.
     search : Search, optional
         How many elites survive, and how many are tested.
     fidelity : Fidelity, optional
