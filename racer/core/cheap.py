@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import scipy  # its parts are imported when they are used
 
 from racer._checks import counted
 from racer.stats.ranks import ranks_of
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from racer.core.table import Table
     from racer.evaluate.fidelity import Fidelity
     from racer.evaluate.outcome import Cell, CellKey, Outcome
-
-_LEVEL = 1.959964  # of a normal distribution, for intervals of .95
 
 
 class Rung(NamedTuple):
@@ -50,7 +49,7 @@ class Rung(NamedTuple):
 
 
 class Cheap:
-    """Outcomes of cheap evaluations by fidelity, block and candidate, and what they cost."""
+    """Outcomes of cheap evaluations by fidelity, block and candidate, and their cost."""
 
     def __init__(self, fidelity: Fidelity) -> None:
         self.fidelity = fidelity
@@ -119,10 +118,9 @@ class Cheap:
         if n <= 3 or not spread:
             return found
         r = float(x @ y) / spread
-        z = math.atanh(
-            math.copysign(min(abs(r), 1.0 - 1.0 / n), r)
-        )  # few in one order are no proof
-        half = _LEVEL * math.sqrt(1.06 / (n - 3))
+        # a few pairs in one order are no proof
+        z = math.atanh(math.copysign(min(abs(r), 1.0 - 1.0 / n), r))
+        half = float(scipy.special.ndtri(0.975)) * math.sqrt(1.06 / (n - 3))
         low, high = min(math.tanh(z - half), r), max(math.tanh(z + half), r)
         return found._replace(correlation=r, low=low, high=high)
 

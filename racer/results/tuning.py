@@ -243,10 +243,9 @@ class TuneResult(Result):
     @property
     def verdict(self) -> tuple[str, ...]:
         """The result in sentences."""
-        gained = verdict_of_default(self, self.default_index)
-        # without failures, the final stage verifies no other
-        if self.is_verified and not self.known.failures:
-            gained = _DEFAULT_STANDS
+        # without failures, the final stage verifies the default alone
+        stands = self.is_verified and not self.known.failures
+        gained = _DEFAULT_STANDS if stands else verdict_of_default(self, self.default_index)
         found = (*([gained] if gained else []), *summary.verdict(self))
         known = self.verified
         if known is None or not self.known.failures:

@@ -281,7 +281,7 @@ class ProgressState:
         )
         if event.blocks:
             text += f" after {counted(event.blocks, self.of.words.run)}"
-        if (note := self._note_of_rungs()) and event.kind == "race":
+        if event.kind == "race" and (note := self._note_of_rungs()):
             text += f" ({note})"
         if event.best is None:
             return text
@@ -290,11 +290,12 @@ class ProgressState:
     def _note_of_rungs(self) -> str:
         """Return how well cheap evaluations tell the order of full ones; "" without any."""
         contest = self._contest
-        if contest is None or "fidelity" not in contest.description().settings:
+        fidelity = None if contest is None else contest.description().settings.get("fidelity")
+        if contest is None or fidelity is None:
             return ""
         rungs = contest.result().fidelities["correlation"]
         told = ", ".join(f"{value:g} {found:.2f}" for value, found in rungs.items())
-        return f"rank correlation of {contest.description().settings['fidelity'].name} {told}"
+        return f"rank correlation of {fidelity.name} {told}"
 
     def _mean_of(self, mean: float | None) -> str:
         """Return a leader's mean with its label, before the leader; "" without any."""
