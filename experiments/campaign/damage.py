@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 _ROOT = Path(__file__).resolve().parents[2]
-_WHOLE = Path(__file__).with_name("texts")  # files that are damaged, and what they name
+_WHOLE = Path(__file__).with_name("texts")  # whole files of text, and files that these name
 POOL = [0, 1, 2, 3]
 SETTINGS: dict[str, Any] = {"budget": 60, "seed": 5, "decider": "f-race"}
 WORDS = [b"[", b"]", b"{", b"\0", b'"', b"nan", b"1e999", b"-", b",", b"=", b"\xff", b"'''", b"#"]

@@ -166,7 +166,7 @@ def tables(rows: pd.DataFrame, contenders: Sequence[str] = tuple(CONTENDERS)) ->
 
 
 def losses(rows: pd.DataFrame) -> str:
-    """Return mean losses by world, as Markdown: regrets, 1 at most and where what is returned fails."""
+    """Return mean losses by world, as Markdown: regrets up to 1; 1 for a configuration that fails."""
     loss = (rows.quality - rows.reference).clip(0.0, 1.0)
     some = rows.assign(loss=loss, fails=rows.quality >= FAILED)
     means = some.pivot_table(["loss", "fails"], ["problem", "budget"], "contender", sort=False)

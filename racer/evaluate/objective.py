@@ -61,7 +61,7 @@ class Unseeded:
 
 @dataclass(frozen=True)
 class WithFidelity:
-    """An objective with a fidelity as its fourth argument, by default that of full evaluations."""
+    """An objective with a fidelity as its fourth argument, by default the value `full`."""
 
     func: Callable[..., Any]
     full: float

@@ -427,8 +427,8 @@ def _scored(table: NDArray[np.float64], *, by_block: bool, n_blocks: int | None)
     values = scores(table, "rank" if by_block else "mean", ranked=False)
     known = np.isfinite(table)
     some = known.any(axis=1)
-    # the level of a block is what it has above the additive effects of its candidates; one that
-    # varies much tells little of it
+    # the level of a block is its costs above the additive effects of its candidates; a candidate
+    # with much noise tells little of the level
     costs = np.where(known, table, np.nan)[some]
     noise = pooled_noise(costs)
     weights = known.sum(axis=0) / noise

@@ -48,10 +48,11 @@ class Opening:
     """Evaluate candidates on as many blocks as the best one has seen, worse candidates on fewer.
 
     `draw(n, elites, clarity, ..)` adds candidates around the elites, or from the whole space without
-    any, and returns those to be evaluated; `ranked(candidates)` puts some in order, the best expected first. Each batch begins with
-    another block, so that the model has more than a single instance; of the candidates left in it,
-    the better half goes on to the next block. The best candidate so far sees one block more after
-    each batch (as the incumbent of Hutter et al., ParamILS, JAIR 2009, does).
+    any, and returns the candidates to be evaluated; `ranked(candidates)` puts candidates in order,
+    the best expected first. Each batch begins with another block, so that the model has more than a
+    single instance; of the candidates left in it, the better half goes on to the next block. The
+    best candidate so far sees one block more after each batch (as the incumbent of Hutter et al.,
+    ParamILS, JAIR 2009, does).
     """
 
     def __init__(
