@@ -254,9 +254,8 @@ def run_race(drawn: Drawn, seed: int, blocks: int, settings: dict[str, Any]) -> 
             # cells, with seeds and in random order, would take as long as many a test
             race._advance([Outcome("ok", cost) for cost in costs.tolist()])  # noqa: SLF001
         else:
-            while (cells := race.ask()) and cells[
-                0
-            ].block <= block:  # also capped cells of earlier blocks
+            # also capped cells of earlier blocks
+            while (cells := race.ask()) and cells[0].block <= block:
                 race.tell_all([*map(told, cells)])
     return race.result()
 
