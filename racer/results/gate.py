@@ -159,9 +159,16 @@ class GateResult(Displayed):
         }[self.answer]
         ended = self.race.ended if self.answer == "undecided" else "decided"
         end = summary.end(ended, f"{self.evaluations} of {self.n_items} items", "item")
-        head = ("score", "baseline", "change", "difference", f"{100 * self.level:g} % interval")
+        head = (
+            "score",
+            "baseline",
+            "change",
+            "difference",
+            f"limits, {100 * (1.0 - self.alpha):g} % each",
+        )
         shown = [*(number(mean) for mean in self.means), f"{self.difference:+.3g}"]
-        ends = f"{number(self.low, 3)} to {number(self.high, 3)}"
+        is_known = np.isfinite([self.low, self.high]).all()
+        ends = f"{number(self.low, 3)} to {number(self.high, 3)}" if is_known else "not known yet"
         notes = (
             f"{self.better} items better, {self.worse} worse, {self.equal} equal. "
             f"{end}. Repeat with seed={self.seed}."

@@ -88,8 +88,9 @@ def race(
     budget : int or Budget
         An int means evaluations. It is never exceeded, and must reach to the first test. Or
         `racer.Budget`: ``Budget(wall=3600)`` of seconds on the clock, ``Budget(seconds=..)`` of
-        evaluation, ``Budget(spend=20.0)`` of money. None: of a race that the store holds, the
-        recorded one. One that wall time alone has made becomes larger by more of it (if the decider
+        evaluation, ``Budget(spend=20.0)`` of money. None: where each instance is used once (decider
+        "mean", or deterministic ones), all candidates on all of them; of a race that the store
+        holds, the recorded one. One that wall time alone has made becomes larger by more of it (if the decider
         plans by it, once it is used up).
     goal : {"min", "max"}, mapping, Pareto, Within, Constrained or Runtime
         Whether smaller or larger values are better. Where `evaluate` returns several metrics by

@@ -34,8 +34,10 @@ class Deadline:
         return max(self.at - _clock(), 0.0) if self.at < math.inf else math.inf
 
 
-def budget_within(wall: float | None, where: Workers) -> Budget:
-    """Return a budget of the workers' seconds until a deadline."""
+def budget_within(wall: float | None, where: Workers, cells: int | None = None) -> Budget:
+    """Return a budget of the workers' seconds until a deadline; of all cells if there is none."""
+    if wall is None and cells is not None:
+        return Budget(evaluations=cells)
     if wall is None:
         raise BudgetError(
             "no budget: give budget=1000 (evaluations) or budget=racer.Budget(wall=3600) (seconds)"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
+from collections.abc import Sized
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -65,8 +67,8 @@ class Job:
     def run(self, kind: Kind, given: Mapping[str, Any]) -> Any:
         """Run the contest of these arguments, or continue the contest in the store.
 
-        A new contest without a budget gets all that the workers can do until the deadline; a
-        recorded budget may grow with a longer deadline.
+        A new contest without a budget gets all that the workers can do until the deadline, or what
+        it takes to use each instance once; a recorded budget may grow with a longer deadline.
         """
         with opened(self.store) as file:
             held = file.reader if file is not None and file.holds_a_race else None
@@ -74,7 +76,7 @@ class Job:
             if budget is None and (
                 held is None or (wall is not None and self.workers.executor is None)
             ):
-                found = budget_within(wall, self.workers)
+                found = budget_within(wall, self.workers, _all_cells(kind, given))
                 if held is None or may_grow_to(held, found):
                     budget = found
             given = {**given, "budget": budget} | ({} if prices is None else {"prices": prices})
@@ -164,6 +166,17 @@ class Job:
         if isinstance(evaluate, Batched) and self.store is not None:
             evaluate = evaluate.beside(self.store)
         return pool(contest, evaluate, self.limits, n_jobs=self.workers)
+
+
+def _all_cells(kind: Kind, given: Mapping[str, Any]) -> int | None:
+    """Return how many cells a race has that uses each instance once; None without an end."""
+    is_once, decider = given.get("deterministic"), given.get("decider")
+    if is_once is None:
+        is_once = decider is not None and decider.bounds is not None
+    if kind != "race" or not is_once:
+        return None
+    some = given["candidates"], given["instances"]
+    return math.prod(map(len, some)) or None if all(isinstance(s, Sized) for s in some) else None
 
 
 def is_seen() -> bool:

@@ -87,8 +87,8 @@ def gate(
         ``evaluate(item)``, or ``evaluate(item, seed)``, returns the score of the change; it may be
         a coroutine function. An evaluation that fails has the worst score.
     items : sequence or mapping, optional
-        Items by name, or a list of names, or of dicts with an "id". Each must have a score in the
-        baseline. None: all of the baseline, by name.
+        Items by name, or a list of names, of files, or of dicts with an "id". Each must have a
+        score in the baseline. None: all of the baseline, by name.
     margin : float >= 0 or str
         Difference of means that does not matter, in units of the score. "2%": of the range of the
         scores, or without bounds of the baseline's mean.
@@ -300,7 +300,7 @@ def _items(items: Any, scores: Mapping[str, float]) -> dict[str, Any]:
     """Return the items by name; ScoresError unless each has a score in the baseline."""
     if not isinstance(items, Mapping):
         listed = [*scores] if items is None else as_sequence(items, "items")
-        named = [str(i.get("id", i) if isinstance(i, Mapping) else i) for i in listed]
+        named = [_named(i.get("id", i) if isinstance(i, Mapping) else i, scores) for i in listed]
         if again := repeated(named):
             raise ScoresError(f"items: more than one is {_shown(again)}")
         items = dict(zip(named, listed, strict=True))
@@ -311,6 +311,12 @@ def _items(items: Any, scores: Mapping[str, float]) -> dict[str, Any]:
             f"{_shown([*scores])}: give a baseline of these items"
         )
     return found
+
+
+def _named(item: Any, scores: Mapping[str, float]) -> str:
+    """Return the name of an item: of a file, its path or its name, as the baseline has it."""
+    path = Path(name := str(item))
+    return next((known for known in (name, path.name, path.stem) if known in scores), name)
 
 
 def _margin(given: Any, bounds: tuple[float, float] | None, values: np.ndarray[Any, Any]) -> float:

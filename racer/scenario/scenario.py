@@ -101,7 +101,7 @@ class Scenario:
         """Return the arguments of `racer.race`; RacerError for files that cannot be used."""
         if not (path := self.settings.get("candidates")):
             raise SettingError(
-                "no candidates are named: give candidates = .., a JSON list of objects, or CSV with "
+                "no candidates are named: give candidates=.., a JSON list of objects, or CSV with "
                 "a column for each parameter"
             )
         configs = read_candidates(path)
@@ -196,7 +196,7 @@ class Scenario:
     def _space(self) -> Space:
         path = self.settings.get("space")
         if not path:
-            raise SettingError("no parameters are named: give space = .., a parameter file")
+            raise SettingError("no parameters are named: give space=.., a parameter file")
         if path.endswith(".pcs"):
             raise SettingError(
                 f"space = {path!r}: give ConfigSpace's JSON; docs/space_files.md says how"
@@ -260,7 +260,7 @@ class Scenario:
         evaluations, seconds, wall, spend = (self.settings.get(name) or None for name in _LIMITS)
         if not any((evaluations, seconds, wall, spend)):
             raise BudgetError(
-                "no budget is named: give budget = .., evaluations, or seconds, or wall time"
+                "no budget is named: give budget=.. (evaluations), seconds=.. or wall=.."
             )
         return Budget(evaluations=evaluations, seconds=seconds, wall=wall, spend=spend)
 

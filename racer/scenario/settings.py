@@ -96,7 +96,7 @@ SETTINGS: Mapping[str, Setting] = {
     ),
     "cost": Setting("text", "The part of a runner's output that is the cost.", get_args(Cost)),
     "cwd": Setting("path", "Folder in which the program runs."),
-    "success_codes": Setting("codes", "Exit codes of success, such as 10 and 20."),
+    "success_codes": Setting("codes", "Exit codes of success: 10,20."),
     "evaluate": Setting("text", "Instead of a command: a Python function, module:function."),
     "budget": Setting("whole", "Evaluations in all.", least=1),
     "seconds": Setting("number", "Seconds of evaluation in all.", least=0),

@@ -200,7 +200,7 @@ def test_a_scenario_is_raced_or_tuned(tmp_path):
     ).replace("']", "', '{x}', '{y}']")
     scenario.write_text(text)
     unnamed = run(scenario)
-    assert (unnamed.exit_code, "give candidates = .." in unnamed.stderr) == (2, True)
+    assert (unnamed.exit_code, "give --candidates" in unnamed.stderr) == (2, True)
     given = run(scenario, "--candidates", tmp_path / "configs.csv", "--json")
     scenario.write_text('candidates = "configs.csv"\n' + text)
     found = json.loads(run(scenario, "--json").stdout)

@@ -44,6 +44,15 @@ def test_items_are_shuffled_used_once_and_the_race_ends_decided():
     assert (equal.ended.value, len(equal.survivors)) == ("decided", 1)
 
 
+def test_without_a_budget_all_items_are_paid_for_where_each_is_used_once():
+    assert raced(budget=None).rules.one_budget.evaluations == M * N
+    once = racer.Instances(range(4), deterministic=True)
+    assert racer.race(range(3), lambda c, i, s: c + i, once).evaluations <= 12
+    for candidates, items in ((range(M), None), (5, range(N))):
+        with pytest.raises(racer.RacerError, match="no budget: give budget=1000"):
+            racer.race(candidates, answered, items, decider="mean")
+
+
 def test_other_deciders_take_items_as_they_are_given_unless_told():
     some = {"decider": BestForBudget(by="mean"), "budget": 200}
     assert instances(raced(**some))[:5] == [0, 1, 2, 3, 4]

@@ -196,6 +196,11 @@ def test_the_command_its_exit_codes_and_the_comment(tmp_path):
     failing = ["--", "false", "{item}"]
     assert json.loads(run(*given, "--json", *failing, exits=1).stdout)["answer"] == "worse"
     assert run(*given, "--budget", "1", *program, exits=3).stdout.startswith("Undecided")
+    (tmp_path / "items").mkdir()
+    for name in MAIN:
+        (tmp_path / "items" / f"{name}.txt").touch()
+    listed = ["--items", str(tmp_path / "items")]
+    assert run(*given, *listed, *program, exits=0).stdout.startswith("Passes")
     assert "which program" in run(*given, exits=2).output
     assert "gate --baseline main.json --margin 2% --maximize --" in run("-h").stdout
 
