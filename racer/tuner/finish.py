@@ -19,11 +19,9 @@ if TYPE_CHECKING:
 
     Ranked = Callable[[Sequence[int]], tuple[int, ...]]
 
-_ROUNDS = (2, 1)  # for each elite so many candidates, in equal parts of the rest
-
 
 class Finish:
-    """Halve the candidates that the model expects to be the best, also among the eliminated.
+    """Evaluate the candidates that the model expects to be the best, also among the eliminated.
 
     A race eliminates some by few blocks, and its elites may have been lucky on theirs. `ranked`
     puts candidates in order, the best expected first. `history.finalists` are the last ones, in order.
@@ -36,32 +34,23 @@ class Finish:
     def run(self, elites: Sequence[int]) -> Flow:
         """Yield cells until the budget is spent."""
         history = self._history
-        some = self._first(elites)
-        for at, size in enumerate(_ROUNDS):
-            # of what is left now: a round that needs less leaves more to the next
-            until = history.evaluations + -(-(history.left() or 0) // (len(_ROUNDS) - at))
-            some = some if at == 0 else self._best(some)
-            some = history.finalists = some[: size * len(elites)]
-            self.n_candidates = self.n_candidates or len(some)
-            while (room := min(until - history.evaluations, history.left() or 0)) > 0:
-                if history.plan.is_exact:  # as has turned out on the way
-                    return
-                pairs, spent = self._next(room), history.known.spent
-                now, later = history.affordable(pairs[:AT_ONCE]), pairs[AT_ONCE:]
-                if not now:
-                    return
-                yield Asked(partial(history.cells_of, now), partial(ahead, history, some, later))
-                for _, block in now:
-                    history.use(block)
-                # nothing was used up: it would go on for ever
-                if history.is_free(spent):
-                    return
+        everyone = range(len(history.configs))
+        some = self._best((*{*elites, *everyone[-RECENT:]},))[: len(elites)]
+        history.finalists, self.n_candidates = some, len(some)
+        while room := history.left() or 0:
+            if history.plan.is_exact:  # as has turned out on the way
+                return
+            pairs, spent = self._next(room), history.known.spent
+            now, later = history.affordable(pairs[:AT_ONCE]), pairs[AT_ONCE:]
+            if not now:
+                return
+            yield Asked(partial(history.cells_of, now), partial(ahead, history, some, later))
+            for _, block in now:
+                history.use(block)
+            # nothing was used up: it would go on for ever
+            if history.is_free(spent):
+                return
         history.finalists = self._best(some)
-
-    def _first(self, elites: Sequence[int]) -> tuple[int, ...]:
-        """Return the elites and the latest, in order."""
-        everyone = range(len(self._history.configs))
-        return self._best((*{*elites, *everyone[-RECENT:]},))
 
     def _best(self, candidates: Sequence[int]) -> tuple[int, ...]:
         """Return the candidates that succeeded, the best expected first."""

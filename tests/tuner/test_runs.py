@@ -239,16 +239,11 @@ def test_with_noise_the_rest_goes_to_those_that_the_model_expects_to_be_the_best
         *_, last, finish = result.completed_races
         assert (last.kind, finish.kind) == ("race", "selection")
         assert last.evaluations < 700 == finish.evaluations == result.evaluations
-        assert finish.candidates == 2 * finish.alive == 2 * len(last.elites)
+        assert finish.candidates == finish.alive == len(last.elites)
         assert finish.elites == result.elites
         came_back += len(set(result.elites) - set(last.elites))
-        seen = [len(result.known.of(c)) for c in range(len(result.configs))]
         rest = [cell for step in steps for cell in step][last.evaluations :]
-        assert len({cell.candidate for cell in rest}) <= 2 * len(last.elites)
-        late = [seen[cell.candidate] for cell in rest[len(rest) // 2 + 1 :]]
-        assert max(late) - min(late) <= 1
-        second = {cell.candidate for cell in rest[-(len(rest) // 2) :]}
-        assert second == set(finish.elites)
+        assert {cell.candidate for cell in rest} <= set(finish.elites)
     assert came_back > 0
 
 
@@ -568,4 +563,4 @@ def test_who_was_lucky_in_a_large_tuning_is_evaluated_again(monkeypatch):
     # what is left after the last race: the answer rests on more blocks than its race had
     races = [[race for race in r.completed_races if race.kind == "race"] for r in (plain, again)]
     left = [1500 - of_one[-1].evaluations for of_one in races]
-    assert left[0] < 16 < 60 < left[1] <= 80
+    assert left[0] < 16 < 60 < left[1] < 75 + 16  # what is kept, and less than a block of a race
