@@ -33,7 +33,6 @@ _BATCH = 6  # candidates at a time ..
 _LARGE_BATCH = 24  # .. before races: the model is fitted less often
 _CENTRES = 3  # around which they are drawn
 _HOPELESS = 5  # batches of which no evaluation succeeds, before it is given up
-_HARD = 0.05  # of those that succeed somewhere: so many fail on a block
 _TRIES = 6  # candidates, to find one that succeeds on a block on which others fail
 _LEAST_CLARITY = 0.5  # with nothing but noise; 1 without any
 
@@ -156,18 +155,7 @@ class Opening:
     def _order(self, turn: int) -> list[int]:
         """Return the blocks in the order of a turn."""
         blocks = min(self._seen, self._most_blocks)
-        return self._hardest_first([(turn + at) % blocks for at in range(blocks)])
-
-    def _hardest_first(self, blocks: Sequence[int]) -> list[int]:
-        """Put blocks first on which many candidates fail that succeed on another block."""
-        known = self._history.known
-        good = [known.of(c) for c in range(len(self._history.configs)) if self._is_good(c)]
-
-        def is_hard(block: int) -> bool:
-            told = [column[block].value for column in good if block in column]
-            return known.is_usable(block) and told.count(None) >= max(_HARD * len(told), 2)
-
-        return sorted(blocks, key=is_hard, reverse=True)
+        return [(turn + at) % blocks for at in range(blocks)]
 
     def _find_success(self, design: int) -> Generator[Asked, Any, None]:
         """Evaluate candidates from the whole space on blocks on which all have failed so far.
@@ -191,7 +179,7 @@ class Opening:
         """
         history = self._history
         known = history.known.of(best)
-        blocks = self._hardest_first(range(min(self._seen, self._most_blocks)))
+        blocks = range(min(self._seen, self._most_blocks))
         missing = [block for block in blocks if block not in known]
         if not missing and self._seen < self._most_blocks + history.repeats.is_open:
             missing = [self._seen]

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from racer.tuner.history import History
     from racer.tuner.proposals import Proposals
 
-_FEW = 8  # candidates that do not fail: with fewer, costs are learnt from all
 RECENT = 500  # candidates that are learnt from, beside those still in
 
 
@@ -79,8 +78,6 @@ class Ranking:
         fails = sure(failing)
         good = np.isfinite(costs).any(axis=0)
         passes = good & (fails == fails[good].min(initial=failing.shape[1]))
-        if passes.sum() < _FEW:
-            passes = good
         if not passes.any():
             passes = np.ones(len(about), dtype=np.bool_)
         learnt, some = np.array(about)[passes], costs[:, passes]
