@@ -142,7 +142,6 @@ WITHOUT: dict[str, dict[str, Any]] = {  # an ablation: the same tunings with one
     "crossing": {"drafts._CROSSED": 0.0},
     "exploring": {"drafts._EXPLORING": 0.0},
     "ends": {"proposals.NEAR_ENDS": None},
-    "wide": {"proposals._MANY": 10**9},
     "branches": {"branches._SHARE": 0.0},
     "pace": {"tuning._LARGE": 10**9},
 }

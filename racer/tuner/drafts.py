@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 WIDEST = 0.5  # spread at the beginning, as a fraction of the range
 NARROWEST = 1e-3  # at any time ..
 _AT_LAST = 0.005  # .. and at the end, of what is narrowed at an even pace
-_WIDER = 0.03  # the narrowest of half of the late children
 TRIES = 10  # drafts tried per child
 _DRAFTS = 30  # for each child, of which the surrogate takes the best ..
 _DRAFTS_IN_ALL = 3_000  # .. fewer each where there are many children
@@ -89,15 +88,13 @@ def drafts_around(
     rng: np.random.Generator,
     *,
     to_ends: Ends | None = None,
-    is_late: bool = False,
 ) -> Drafts:
     """Draw drafts for n children around the elites, best first, the better the more often.
 
     `choices` is (d,). The surrogate orders the drafts of most children by its mean. The others
     explore, in the order of mean - sd: with a choice drawn anew, as it may have lost, or never been
     tried, with poor values of the other parameters; or around the best of another branch. With
-    `to_ends` some drafts have parameters at an end of their ranges. If `is_late`, half of the
-    neighbourhoods are no narrower than `_WIDER`.
+    `to_ends` some drafts have parameters at an end of their ranges.
     """
     centres, spreads, m, elsewhere = near
     d = len(choices)
@@ -115,8 +112,6 @@ def drafts_around(
         of_each[: len(elsewhere)] = parents[: len(elsewhere), None]
         explores[: len(elsewhere)] = surrogate is not None
     middles, own = centres[of_each, np.arange(d)], spreads[parents]
-    if is_late:  # in narrow ones, noise hides the slopes that the surrogate has to learn
-        own = np.where(rng.random(n) < 0.5, np.maximum(own, _WIDER), own)
     drafts = vectors_around(middles, own, choices, rng, each).reshape(n, each, d)
     drafts = _with_few_varied(drafts, middles, rng)
     if to_ends:

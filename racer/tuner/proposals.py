@@ -39,9 +39,7 @@ if TYPE_CHECKING:
     from racer.space.space import Space
     from racer.tuner.history import Lost
 
-_MANY = 300  # candidates: from here on, half of the children are wide
-
-SAMPLING = 14  # recorded in stores; raised when a seed samples other configurations than before
+SAMPLING = 15  # recorded in stores; raised when a seed samples other configurations than before
 
 
 class Child(NamedTuple):
@@ -166,17 +164,15 @@ class Proposals:
         clarity: float,
         remaining: float = 1.0,
         at_pace: bool = False,
-        evaluated: int | None = None,
     ) -> list[Child]:
         """Draw n around the elites (best first), fewer if there are no more.
 
         `clarity` is 1 unless candidates differ by noise: a narrower neighbourhood would hold only
         that.
         `remaining` is the fraction of the budget that is left. If `at_pace`, neighbourhoods narrow no
-        faster than that falls. `evaluated`: how many candidates have full outcomes; None: all.
+        faster than that falls.
         """
         rng = rng_for(self._seed, "around", race)
-        is_late = (len(self._configs) if evaluated is None else evaluated) >= _MANY
         net = self._space.net(self._keys)
         first = self._branches_of[elites[0]]
         elsewhere = self.branches.allot(n, first, remaining)
@@ -194,7 +190,7 @@ class Proposals:
             left = sorted((wanted - Counter(parents)).elements())
             with one_blas_thread():
                 near = Centres(vectors, spreads, len(elites), left)
-                drafts = self._drafts(near, n - len(parents), rng, centres, is_late=is_late)
+                drafts = self._drafts(near, n - len(parents), rng, centres)
             widened = self._keep(drafts, net, parents, len(centres))
             tried = {*drafts.parents.tolist()}
             if min(tried) < len(elites):
@@ -215,8 +211,6 @@ class Proposals:
         n: int,
         rng: np.random.Generator,
         centres: Sequence[int],
-        *,
-        is_late: bool,
     ) -> Drafts:
         """Return drafts for n children around centres, candidates of these numbers.
 
@@ -226,7 +220,7 @@ class Proposals:
         if self._goal is None or not self._goal.views:
             ends = NEAR_ENDS if self.is_raced else None
             about = (near, n, *of, self._surrogate, rng)
-            return drafts_around(*about, to_ends=ends, is_late=is_late)
+            return drafts_around(*about, to_ends=ends)
         parts = []
         views = len(self._goal.views)
         sizes = np.diff(np.linspace(0, n, views + 1).round().astype(int))

@@ -355,12 +355,9 @@ class Tuning:
             children = self._proposals.everywhere(wanted, stream, known)
         else:
             self._proposals.is_raced = bool(self.races)
-            about = (elites, wanted, stream, clarity)
-            remaining, is_noisy = self._remaining, self._is_large_and_noisy(history.left())
-            evaluated = first if history.cheap is None else history.n_candidates
-            children = self._proposals.around(
-                *about, remaining=remaining, at_pace=is_noisy, evaluated=evaluated
-            )
+            at_pace = self._is_large_and_noisy(history.left())
+            about = (elites, wanted, stream, clarity, self._remaining, at_pace)
+            children = self._proposals.around(*about)
         self._add(number, children)
         self._is_exhausted = len(history.configs) == first
         if len(history.configs) == 1 < plan.space.size and plan.space.repair is None:

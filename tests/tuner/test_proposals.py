@@ -70,23 +70,6 @@ def test_children_narrow_from_race_to_race_as_the_last_one_was_clear():
     assert other.branches.spread == WIDEST
 
 
-def test_half_of_the_children_are_in_a_wider_neighbourhood_where_there_are_many(monkeypatch):
-    names = [f"x{i}" for i in range(5)]
-    space = Space({name: Real(0, 1) for name in names})
-
-    def distances():
-        proposals = begun(space, [dict.fromkeys(names, 0.5)])
-        proposals.branches.spread = drawing.NARROWEST
-        children = proposals.around([0], 300, 1, 1.0)
-        return np.array([abs(child.config[name] - 0.5) for child in children for name in names])
-
-    assert np.quantile(distances(), 0.99) < 4 * drawing.NARROWEST
-    monkeypatch.setattr(module, "_MANY", 1)
-    late = distances()
-    assert (late > drawing._WIDER).mean() == pytest.approx(0.5 * 0.317, abs=0.04)
-    assert (late < 4 * drawing.NARROWEST).mean() == pytest.approx(0.5 + 0.5 * 0.106, abs=0.08)
-
-
 def test_the_first_elite_has_most_children_and_all_have_some(monkeypatch):
     monkeypatch.setattr(drawing, "_CROSSED", 0.0)
     space = Space({"x": Real(-1, 1), "y": Real(-1, 1)})
