@@ -143,8 +143,6 @@ class TRace(AtLevel):
         error = np.sqrt(found.squares / (state.n * (state.n - 1)))
         t = found.difference / error
         worse = np.flatnonzero(t > _critical_t(state.n - 1, self.alpha))
-        if not len(worse):
-            return ()
         family = np.ones(len(t) - 1)  # those not worse cannot become significant
         family[: len(worse)] = 2.0 * stdtr(state.n - 1, -t[worse])
         adjusted = adjust(family, self.correction)[: len(worse)]

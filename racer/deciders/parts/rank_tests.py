@@ -67,7 +67,5 @@ def clear_pairs(
         some = slice(start, start + step)
         better, worse = np.nonzero(wins[some] >= least[wins[some] + wins[:, some].T])
         found.append((better + start, worse))
-    if len(found) == 1:
-        return found[0]
     better, worse = (np.concatenate(places) for places in zip(*found, strict=True))
     return better, worse
