@@ -8,6 +8,7 @@ from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from racer._checks import is_one_of
 from racer.errors import ScoresError, SettingError
@@ -15,7 +16,6 @@ from racer.errors import ScoresError, SettingError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pandas as pd
 
 # names by which columns are known, in lower case without blanks, dashes and underscores
 DATA_SET = (
@@ -271,8 +271,6 @@ def called(
 
 def is_numeric(column: pd.Series[Any]) -> bool:
     """Return whether a column holds numbers, such as Fractions or a database's Decimals, not text."""
-    import pandas as pd  # noqa: PLC0415
-
     if pd.api.types.is_numeric_dtype(column):
         return True
     kind = pd.api.types.infer_dtype(column, skipna=True)
@@ -285,8 +283,6 @@ def is_text(column: pd.Series[Any]) -> bool:
 
     One of text with numbers in it, or of lists, holds scores gone wrong.
     """
-    import pandas as pd  # noqa: PLC0415
-
     values = column.dropna()
     if is_numeric(column) or any(
         isinstance(value, Number) or pd.api.types.is_list_like(value) for value in values

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from racer._checks import counted
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Method = Literal[
     "auto",
@@ -99,8 +97,6 @@ class ComparisonData:
             Rows and columns in the order of the ranking: the posterior probability that the row
             is better than the column, or the adjusted p-value; NaN where not compared.
         """
-        import pandas as pd  # noqa: PLC0415
-
         names = self.ranking["algorithm"].tolist()
         table = pd.DataFrame(np.nan, index=names, columns=names)
         for row in self.pairs.to_dict("records"):

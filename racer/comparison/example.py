@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import pandas as pd
+import pandas as pd
 
 
 def example_scores() -> pd.DataFrame:
@@ -23,7 +21,5 @@ def example_scores() -> pd.DataFrame:
     >>> example_scores().columns.tolist()
     ['db', 'dt', 'lda', 'lgbm', 'xgb', 'svm']
     """
-    import pandas as pd  # noqa: PLC0415  (a second)
-
     with (files("racer.comparison") / "example.csv").open(encoding="utf-8") as file:
         return pd.read_csv(file)

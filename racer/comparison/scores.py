@@ -13,6 +13,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from racer._checks import counted
 from racer._numerics import as_costs, with_ties
@@ -43,7 +44,6 @@ from racer.stats.wins import over_runs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pandas as pd
     from numpy.typing import NDArray
 
 
@@ -143,8 +143,6 @@ def metric_of(frame: pd.DataFrame, found: Columns) -> str | None:
 
 def _as_frame(scores: Any) -> pd.DataFrame:
     """Return the scores as a table; ScoresError with advice if they cannot be read as one."""
-    import pandas as pd  # noqa: PLC0415
-
     if isinstance(scores, Mapping) and "mean_fit_time" in scores:  # cv_results_ of scikit-learn
         scores = pd.DataFrame(scores)
     if isinstance(scores, pd.DataFrame):
@@ -303,8 +301,6 @@ def _numbers(
     column: pd.Series[Any], name: str, data_sets: Sequence[object] | None
 ) -> NDArray[np.float64]:
     """Return a column of scores; text, times and complex numbers are refused."""
-    import pandas as pd  # noqa: PLC0415
-
     values = np.full(len(column), np.nan)
     for row, value in enumerate(column):
         if pd.api.types.is_scalar(value) and pd.isna(value):
@@ -324,8 +320,6 @@ def _not_a_number(
     column: pd.Series[Any], name: str, data_sets: Sequence[object] | None
 ) -> ScoresError:
     """Return the error for a column; it names the first value that does not even look like a number."""
-    import pandas as pd  # noqa: PLC0415
-
     others = [
         (row, value)
         for row, value in enumerate(column)
@@ -350,8 +344,6 @@ def _not_a_number(
 
 def _widened(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
     """Turn a long table into a wide one: index (data set, fold), a column per algorithm."""
-    import pandas as pd  # noqa: PLC0415
-
     data_set, algorithm, score = (str(found[place]) for place in (0, 1, 3))
     fold = found.fold or "\0fold"
     keys = [data_set, algorithm] if found.fold is None else [data_set, algorithm, fold]
@@ -381,8 +373,6 @@ def _widened(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
 
 def _labelled(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
     """Give a wide table its index (data set, fold)."""
-    import pandas as pd  # noqa: PLC0415
-
     keys = [name for name in (found.data_set, found.fold) if name is not None]
     _check_labels(frame, keys)
     data_sets = range(len(frame)) if found.data_set is None else frame[found.data_set]

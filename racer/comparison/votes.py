@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 import reprlib
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from racer.comparison.columns import ALGORITHM, DATA_SET, called
 from racer.direction import LARGER_IS_BETTER
 from racer.errors import ScoresError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 VOTES, LEFT_OUT = "votes", "left_out"  # in `attrs` of a table made of votes
 _PAIR = re.compile(rf"({'|'.join((*ALGORITHM, 'player', 'candidate'))})[ _.-]?[a1]", re.IGNORECASE)
@@ -27,8 +25,6 @@ def of_votes(frame: pd.DataFrame) -> pd.DataFrame:
     The points of a pair on an item are means over its votes: repeats, judges, and both orders.
     `attrs` has the votes themselves: first, second, points of the first, weight.
     """
-    import pandas as pd  # noqa: PLC0415
-
     pair = next(([n, _next(n)] for n in map(str, frame) if _PAIR.fullmatch(n)), [])
     winners = _BOTH_ORDERS if {*_BOTH_ORDERS} <= {*frame} else called(frame, _WINNER)[:1]
     if not winners or not pair or pair[1] not in frame:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racer._checks import check_draws, choice
+from racer._checks import check_draws
 from racer._numerics import one_blas_thread
-from racer.deciders.decider import Blocks, Drop, Scheduled, Setting, Verdict
+from racer.deciders.decider import Blocks, Drop, Setting, Verdict
 from racer.deciders.parts.plans import budget_after, required_budget, room, used_after
-from racer.deciders.parts.scores import By, block_scores
+from racer.deciders.parts.scores import By, ByScore, block_scores
 from racer.deciders.parts.verdicts import best_of, drops
 from racer.failures import FailedCells
 from racer.stats.dirichlet import gamma_weights
@@ -50,7 +50,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class BayesianBest(Scheduled):
+class BayesianBest(ByScore):
     """On a known budget, drop the candidate with the least posterior probability of being best.
 
     A race of m candidates that has spent the fraction u of its budget keeps m^(1-u) of them: as
@@ -97,16 +97,7 @@ class BayesianBest(Scheduled):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        choice(self.by, "by", get_args(By))
         check_draws(self.draws)
-
-    @property
-    def takes_capped(self) -> bool:
-        return self.by == "mean-rank"
-
-    @property
-    def by_means(self) -> bool:
-        return self.by == "mean"
 
     def start(self, setting: Setting) -> _State:
         m, seed = setting.n_candidates, int(setting.rng.integers(2**63))

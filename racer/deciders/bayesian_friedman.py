@@ -174,8 +174,6 @@ class BayesianFriedman(Scheduled):
         ranks = state.ranks
         level = 1.0 - self.confidence
         better, worse = clear_pairs(ranks.wins, ranks.n, "bayesian-sign", level)
-        if not len(better):
-            return ()
         statements = order_statements(
             ranks.wins, ranks.sums.deviation, better, worse, self.pair_strength
         )
@@ -198,8 +196,6 @@ class BayesianFriedman(Scheduled):
             )
         accepted = certain + sum(held - conceded > self.confidence for held in joint)
         accepted = without_ties(accepted, statements, ranks.sums.deviation)
-        if not accepted:
-            return ()
         return drop_losers(
             ranks.candidates,
             ranks.sums.deviation,
@@ -252,8 +248,6 @@ class BayesianFriedman(Scheduled):
         n, standing = ranks.n, ranks.sums.deviation
         if len(positions) > max(_MANY, 3 * n):
             i, j = self._may_be_alike(ranks, positions)
-            if not len(i):
-                return ()
         else:
             first, second = index_pairs(len(positions))
             i, j = positions[first], positions[second]
@@ -268,8 +262,6 @@ class BayesianFriedman(Scheduled):
             )
         few = (won + lost < 10) & (lead < 2.0 * self.epsilon)
         near = np.flatnonzero((roughly > self.confidence - 0.02) | few)
-        if not len(near):
-            return ()
         i, j, won, lost = i[near], j[near], won[near], lost[near]
         counts, inverse = np.unique(
             np.maximum(won, lost) * (n + 1) + np.minimum(won, lost), return_inverse=True

@@ -176,8 +176,6 @@ class FRace(Scheduled):
             adjusted = adjust(family, self.correction, n_candidates=m)[: len(p_values)]
 
         accepted = np.flatnonzero(adjusted < self.alpha)
-        if not len(accepted):
-            return ()
         gap_of = deviation[worse[accepted]] - deviation[better[accepted]]
         order = np.lexsort((worse[accepted], better[accepted], -gap_of, adjusted[accepted]))
         accepted = accepted[order]

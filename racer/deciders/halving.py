@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racer._checks import choice
 from racer._numerics import RowBuffer
-from racer.deciders.decider import Blocks, Drop, Scheduled, Setting, Verdict
+from racer.deciders.decider import Blocks, Drop, Setting, Verdict
 from racer.deciders.parts.plans import required_budget, used_after
-from racer.deciders.parts.scores import By, block_scores
+from racer.deciders.parts.scores import ByScore, block_scores
 from racer.deciders.parts.verdicts import best_of, drops
 from racer.failures import FailedCells
 
@@ -62,7 +61,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class SequentialHalving(Scheduled):
+class SequentialHalving(ByScore):
     """Spend the budget in ceil(log2 m) equal parts, and drop the worse half after each.
 
     A baseline: it tests nothing and promises nothing about errors, but spends exactly what it
@@ -97,20 +96,6 @@ class SequentialHalving(Scheduled):
     """
 
     ends_itself = True
-
-    by: By = "mean"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        choice(self.by, "by", get_args(By))
-
-    @property
-    def takes_capped(self) -> bool:
-        return self.by == "mean-rank"
-
-    @property
-    def by_means(self) -> bool:
-        return self.by == "mean"
 
     def start(self, setting: Setting) -> _State:
         m = setting.n_candidates

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy  # its parts are imported when they are used
 
 from racer._numerics import RowBuffer
 from racer.deciders.decider import AtLevel, Blocks, Drop, Setting, Verdict
@@ -137,16 +138,12 @@ class TRace(AtLevel):
 
     def _against(self, state: _State, best: int) -> tuple[Drop, ...]:
         """Drop candidates that the test against `best` finds worse; t is NaN at 0/0: no drop."""
-        from scipy.special import stdtr  # noqa: PLC0415
-
         found = state.differences(best)
         error = np.sqrt(found.squares / (state.n * (state.n - 1)))
         t = found.difference / error
         worse = np.flatnonzero(t > _critical_t(state.n - 1, self.alpha))
-        if not len(worse):
-            return ()
         family = np.ones(len(t) - 1)  # those not worse cannot become significant
-        family[: len(worse)] = 2.0 * stdtr(state.n - 1, -t[worse])
+        family[: len(worse)] = 2.0 * scipy.special.stdtr(state.n - 1, -t[worse])
         adjusted = adjust(family, self.correction)[: len(worse)]
         lost = adjusted < self.alpha
         return drop_worse(state.candidates, best, worse[lost], adjusted[lost])
@@ -154,6 +151,4 @@ class TRace(AtLevel):
 
 @lru_cache(maxsize=4096)
 def _critical_t(df: int, alpha: float) -> float:
-    from scipy.special import stdtrit  # noqa: PLC0415
-
-    return float(stdtrit(df, 1.0 - alpha / 2.0))
+    return float(scipy.special.stdtrit(df, 1.0 - alpha / 2.0))

@@ -175,22 +175,6 @@ def entries(handles: Iterable[Artist]) -> dict[str, list[Any]]:
     return {"handles": found, "labels": [handle.get_label() for handle in found]}
 
 
-def legend_beside(ax: Axes, title: str, handles: Sequence[Artist]) -> None:
-    """Put a legend beside the axes, the last drawn on top; none without handles."""
-    if not handles:
-        return
-    ax.legend(
-        **entries(handles[::-1]),
-        loc="upper left",
-        bbox_to_anchor=(1.01, 1.0),
-        borderaxespad=0.0,
-        fontsize=SMALL,
-        frameon=False,
-        title=title,
-        title_fontsize=SMALL,
-    )
-
-
 def rows(ax: Axes, places: Sequence[int], names: Sequence[str], size: float = SMALL) -> None:
     """Put names at rows, which have neither ticks nor a frame."""
     ax.set_yticks(places, [plain(name) for name in names], fontsize=size)

@@ -20,8 +20,8 @@ from racer.plots._canvas import (
     canvas,
     clear,
     curves,
+    entries,
     entry,
-    legend_beside,
     plain,
     shortened,
     whole_ticks,
@@ -239,5 +239,15 @@ def parallel(
         ax.set_xlabel(f"the first {d} of {n} parameters", fontsize=SMALL)
     ax.set(ylim=(-0.05, 1.08), yticks=[])
     clear(ax)
-    legend_beside(ax, "best first", drawn)
+    if drawn:
+        ax.legend(
+            **entries(drawn[::-1]),
+            loc="upper left",
+            bbox_to_anchor=(1.01, 1.0),
+            borderaxespad=0.0,
+            fontsize=SMALL,
+            frameon=False,
+            title="best first",
+            title_fontsize=SMALL,
+        )
     return ax

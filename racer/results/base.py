@@ -70,7 +70,9 @@ class Result(AnyResult, ABC):
     """The values of a race or a tuning; `RaceResult` and `TuneResult` document them."""
 
     _survivor_label: ClassVar[str]
-    _frame_names: ClassVar[tuple[str, ...]]
+    _frame_names: ClassVar[tuple[str, ...]] = (
+        *("scores", "table", "eliminations", "verdicts", "failures", "blocks"),
+    )
     _is_race: ClassVar[bool] = False
 
     leader: int | None

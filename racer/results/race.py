@@ -135,7 +135,6 @@ class RaceResult(Result):
     """
 
     _survivor_label, _is_race = "survivors", True
-    _frame_names = ("scores", "table", "eliminations", "verdicts", "failures", "blocks")
 
     @cached_property
     def means(self) -> pd.DataFrame:

@@ -181,10 +181,7 @@ class TuneResult(Result):
     _only_described: str = ""  # by its store, and what to do: numbers stand for such instances
 
     _survivor_label = "elites"
-    _frame_names = (
-        *("scores", "table", "eliminations", "verdicts", "failures", "blocks"),
-        *("configurations", "races", "tests"),
-    )
+    _frame_names = (*Result._frame_names, "configurations", "races", "tests")
 
     @property
     def best(self) -> dict[str, Any] | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
+import scipy  # its parts are imported when they are used
 
 from racer._checks import as_floats, check_draws, check_fraction, check_strength, choice
 from racer.errors import SettingError
@@ -57,8 +58,6 @@ def iman_davenport(statistic: float, n: int, m: int) -> tuple[float, float]:
     When all are alike, every block has the same order of them with probability 1/m!^(n-1): the
     p-value, an approximation, is at least that.
     """
-    from scipy.special import fdtrc  # noqa: PLC0415
-
     if n < 2 or statistic <= 0.0:
         return 0.0, 1.0
     left = n * (m - 1) - statistic
@@ -66,7 +65,7 @@ def iman_davenport(statistic: float, n: int, m: int) -> tuple[float, float]:
     if left <= 1e-12 * n * (m - 1):  # every block ranks the candidates alike
         return np.inf, least
     f = (n - 1) * statistic / left
-    return f, max(least, float(fdtrc(*iman_davenport_df(n, m), f)))
+    return f, max(least, float(scipy.special.fdtrc(*iman_davenport_df(n, m), f)))
 
 
 def least_p_value(n: int, m: int) -> float:
@@ -81,10 +80,8 @@ def iman_davenport_df(n: int, m: int) -> tuple[int, int]:
 
 def friedman(r: RankSums) -> tuple[float, float]:
     """Return Friedman's statistic and its chi-square p-value."""
-    from scipy.special import chdtrc  # noqa: PLC0415
-
     statistic = chi_square(r)
-    return statistic, float(chdtrc(r.m - 1, statistic))
+    return statistic, float(scipy.special.chdtrc(r.m - 1, statistic))
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,10 +271,8 @@ def _mahalanobis(mean: NDArray[np.float64], covariance: NDArray[np.float64]) -> 
 
 def ellipse_test(distance: float, n: int, m: int) -> GateResult:
     """Return the F of eq. 19 of a squared Mahalanobis distance, and the probability beyond it."""
-    from scipy.special import fdtrc  # noqa: PLC0415
-
     f = distance * (n - m + 1) / ((n - 1) * (m - 1))
-    return GateResult("bayesian", f, float(fdtrc(m - 1, n - m + 1, f)))
+    return GateResult("bayesian", f, float(scipy.special.fdtrc(m - 1, n - m + 1, f)))
 
 
 def gate_test(
@@ -420,8 +415,6 @@ def bayesian_friedman_test(
     >>> result.posterior_mean.round(3).tolist()
     [1.032, 2.323, 2.645]
     """
-    from scipy.special import fdtri  # noqa: PLC0415
-
     check_fraction(confidence, "confidence")
     check_strength(strength)
     choice(region, "region", get_args(Region))
@@ -440,7 +433,7 @@ def bayesian_friedman_test(
     else:
         result = gate_test(r, gram, strength, prior)
         d2 = n - m + 1 if result.gate == "bayesian" else (m - 1) * (n - 1)
-        threshold = float(fdtri(m - 1, d2, confidence)) if d2 > 0 else np.inf
+        threshold = float(scipy.special.fdtri(m - 1, d2, confidence)) if d2 > 0 else np.inf
     return BayesianFriedmanResult(
         rejected=result.tail_probability < 1.0 - confidence,
         gate=result.gate,

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import scipy  # its parts are imported when they are used
 
 from racer._checks import as_floats, flag
 from racer._numerics import as_costs
@@ -272,13 +273,11 @@ def _regions(by_chain: _Floats) -> Regions:
 @lru_cache(maxsize=1)
 def _log_prior() -> tuple[_Floats, _Floats]:
     """Return a grid of log nu, and its log density there, alpha and beta integrated out."""
-    from scipy.special import gammaln  # noqa: PLC0415
-
     middles = (np.arange(64) + 0.5) / 64.0
     alpha = (_ALPHA[0] + (_ALPHA[1] - _ALPHA[0]) * middles)[:, None, None]
     beta = (_BETA[0] + (_BETA[1] - _BETA[0]) * middles)[:, None]
     log_nu = np.linspace(*_LOG_NU)
-    logs = alpha * (np.log(beta) + log_nu) - beta * np.exp(log_nu) - gammaln(alpha)
+    logs = alpha * (np.log(beta) + log_nu) - beta * np.exp(log_nu) - scipy.special.gammaln(alpha)
     return log_nu, np.log(np.exp(logs).mean(axis=(0, 1)))
 
 
@@ -401,10 +400,8 @@ def _of_scores(nu: _Floats) -> _Floats:
 
 def _log_density(nu: _Floats, squares: _Floats) -> _Floats:
     """Return the log density of log nu, (chains, 1), given squares of standardised delta_i."""
-    from scipy.special import gammaln  # noqa: PLC0415
-
     half, log_nu = (nu + 1.0) / 2.0, np.log(nu)
-    constant = gammaln(half) - gammaln(nu / 2.0) - log_nu / 2.0
+    constant = scipy.special.gammaln(half) - scipy.special.gammaln(nu / 2.0) - log_nu / 2.0
     tails = half * np.log1p(squares / nu).sum(axis=1, keepdims=True)
     prior = np.interp(log_nu, *_log_prior(), left=-np.inf, right=-np.inf)
     return np.asarray(prior + squares.shape[1] * constant - tails)
@@ -457,11 +454,9 @@ def _sampled(chains: _Chains, rope: float) -> _Draws:
 
 def _counted(states: _Floats, rope: float) -> _Floats:
     """Return next data set, mean and most probable region, of states (n, chains, 3): (3, n, chains, 3)."""
-    from scipy.special import stdtr  # noqa: PLC0415
-
     delta0, sigma0, nu = states[..., 0], np.exp(states[..., 1]), np.exp(states[..., 2])
-    worse = stdtr(nu, (-rope - delta0) / sigma0)
-    better = stdtr(nu, (delta0 - rope) / sigma0)
+    worse = scipy.special.stdtr(nu, (-rope - delta0) / sigma0)
+    better = scipy.special.stdtr(nu, (delta0 - rope) / sigma0)
     shares = np.stack([worse, np.maximum(1.0 - worse - better, 0.0), better], axis=-1)
     mean = np.stack([delta0 < -rope, np.abs(delta0) <= rope, delta0 > rope], axis=-1)
     largest = shares == shares.max(axis=-1, keepdims=True)

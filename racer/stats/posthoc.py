@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy  # its parts are imported when they are used
 
 from racer._checks import check_fraction, whole
 from racer.stats._validation import frozen
@@ -29,12 +30,10 @@ def conover_scale(r: RankSums) -> float:
 
 def conover_p_values(r: RankSums, difference: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return two-sided p-values of differences of rank sums (Conover 1999, section 5.8)."""
-    from scipy.special import stdtr  # noqa: PLC0415
-
     scale = conover_scale(r) if r.n > 1 else np.inf
     if scale <= 1e-9 * r.n:  # no spread left: any difference is certain
         return np.where(difference == 0.0, 1.0, 0.0)
-    return np.asarray(2.0 * stdtr((r.n - 1) * (r.m - 1), -np.abs(difference) / scale))
+    return np.asarray(2.0 * scipy.special.stdtr((r.n - 1) * (r.m - 1), -np.abs(difference) / scale))
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,11 +197,9 @@ def mean_rank_posthoc(
     >>> mean_rank_posthoc(scores).p_values.round(4).tolist()[0]
     [1.0, 0.2888, 0.0339]
     """
-    from scipy.special import ndtr  # noqa: PLC0415
-
     r, dropped = rank_sums(scores, maximize=maximize, min_blocks=1)
     z = (r.deviation[:, None] - r.deviation[None, :]) / r.n / mean_rank_scale(r.n, r.m)
-    return _posthoc(r, dropped, z, 2.0 * ndtr(-np.abs(z)), correction)
+    return _posthoc(r, dropped, z, 2.0 * scipy.special.ndtr(-np.abs(z)), correction)
 
 
 def mean_rank_scale(n: int, m: int) -> float:
@@ -237,10 +234,8 @@ def nemenyi_critical_difference(n_candidates: int, n_blocks: int, *, alpha: floa
     >>> round(nemenyi_critical_difference(4, 14), 2)
     1.25
     """
-    from scipy.stats import studentized_range  # noqa: PLC0415
-
     whole(n_candidates, "n_candidates", least=2)
     whole(n_blocks, "n_blocks", least=1)
     check_fraction(alpha, "alpha")
-    q = float(studentized_range.ppf(1.0 - alpha, n_candidates, np.inf)) / np.sqrt(2.0)
+    q = float(scipy.stats.studentized_range.ppf(1.0 - alpha, n_candidates, np.inf)) / np.sqrt(2.0)
     return float(q * mean_rank_scale(n_blocks, n_candidates))

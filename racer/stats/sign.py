@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import scipy  # its parts are imported when they are used
 
 from racer._checks import check_epsilon, check_strength, choice
 from racer._numerics import shown_probability
@@ -109,14 +110,12 @@ def sign_test(
     >>> round(sign_test([0] * 15 + [2] * 15, [1] * 30, alternative="better").p_value, 4)
     0.5722
     """
-    from scipy.special import bdtrc  # noqa: PLC0415
-
     choice(alternative, "alternative", ALTERNATIVES)
     counts = count(x, y, maximize=maximize)
     n = counts.better + counts.worse
 
     def at_least(wins: float) -> float:
-        return float(bdtrc(wins - 1, n, 0.5)) if wins > 0 else 1.0
+        return float(scipy.special.bdtrc(wins - 1, n, 0.5)) if wins > 0 else 1.0
 
     p_value = p_value_of(alternative, counts.better, counts.worse, at_least)
     return SignResult(p_value, *counts, alternative)
@@ -124,15 +123,13 @@ def sign_test(
 
 def probability_better(better: float, worse: float) -> float:
     """Return P(theta > 1/2) by won and lost blocks (Benavoli et al. 2015, Theorem 2, eq. 22)."""
-    from scipy.special import betainc  # noqa: PLC0415
-
     if better == worse:
         return 0.5
     if worse == 0.0:
         return 1.0
     if better == 0.0:
         return 0.0
-    return float(betainc(worse, better, 0.5))
+    return float(scipy.special.betainc(worse, better, 0.5))
 
 
 @lru_cache(maxsize=1)
@@ -152,8 +149,6 @@ def three_way(
 
     theta - 1/2 = v (u - 1/2), u ~ Beta(better, worse) and v ~ Beta(better + worse, ties).
     """
-    from scipy.special import betainc, betaincinv  # noqa: PLC0415
-
     decided = better + worse
     if decided == 0.0:
         return (0.0, 1.0, 0.0) if epsilon > 0.0 else (0.5, 0.0, 0.5)
@@ -161,25 +156,23 @@ def three_way(
         won = probability_better(better, worse)
         return 1.0 - won, 0.0, won
     if better == 0.0 or worse == 0.0:  # u is 1 or 0, and within means v < 2 epsilon
-        within = float(betainc(decided, ties, 2.0 * epsilon)) if ties > 0.0 else 0.0
+        within = float(scipy.special.betainc(decided, ties, 2.0 * epsilon)) if ties > 0.0 else 0.0
         return (0.0, within, 1.0 - within) if worse == 0.0 else (1.0 - within, within, 0.0)
     if ties == 0.0:
         v, weights = np.ones(1), np.ones(1)
     else:
         quantiles, weights = _quadrature()
-        start = float(betainc(decided, ties, 2.0 * epsilon))  # below, theta is within for any u
-        v = betaincinv(decided, ties, start + (1.0 - start) * quantiles)
-        weights = weights * (1.0 - start)
+        sure = float(scipy.special.betainc(decided, ties, 2.0 * epsilon))
+        v = scipy.special.betaincinv(decided, ties, sure + (1.0 - sure) * quantiles)
+        weights = weights * (1.0 - sure)
     half = np.minimum(epsilon / np.maximum(v, epsilon), 0.5)
-    low = float(weights @ betainc(better, worse, 0.5 - half))
-    high = float(weights @ betainc(worse, better, 0.5 - half))
+    low = float(weights @ scipy.special.betainc(better, worse, 0.5 - half))
+    high = float(weights @ scipy.special.betainc(worse, better, 0.5 - half))
     return low, max(0.0, 1.0 - low - high), high
 
 
 def quantile(better: float, worse: float, ties: float, tail: float) -> float:
     """Return the value of theta with probability `tail`, below 1/2, on its lower side."""
-    from scipy.optimize import brentq  # noqa: PLC0415
-
     if better == worse == 0.0:
         return 0.5
     if worse == ties == 0.0:
@@ -189,7 +182,7 @@ def quantile(better: float, worse: float, ties: float, tail: float) -> float:
         low, _, high = three_way(better, worse, ties, abs(theta - 0.5))
         return (low if theta <= 0.5 else 1.0 - high) - tail
 
-    return float(brentq(excess, 0.0, 1.0, xtol=1e-9)) if excess(0.0) < 0.0 else 0.0
+    return float(scipy.optimize.brentq(excess, 0.0, 1.0, xtol=1e-9)) if excess(0.0) < 0.0 else 0.0
 
 
 def probability_indistinguishable(
@@ -201,13 +194,12 @@ def probability_indistinguishable(
     strength: float,
 ) -> NDArray[np.float64]:
     """Return the P(|theta - 1/2| < epsilon) least by the prior (Benavoli et al. 2015, sec. 7)."""
-    from scipy.special import betainc  # noqa: PLC0415
-
     more, less = np.maximum(better, worse) + strength, np.minimum(better, worse).astype(float)
     within = np.empty(len(more))
     plain = (ties == 0) & (less > 0)
     a, b = more[plain], less[plain]
-    within[plain] = betainc(a, b, 0.5 + epsilon) - betainc(a, b, 0.5 - epsilon)
+    high, low = (scipy.special.betainc(a, b, 0.5 + side) for side in (epsilon, -epsilon))
+    within[plain] = high - low
     for i in np.flatnonzero(~plain).tolist():
         within[i] = three_way(float(more[i]), float(less[i]), float(ties[i]), epsilon)[1]
     return within

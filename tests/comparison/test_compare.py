@@ -346,10 +346,6 @@ class TestAuto:
     def test_a_method_named_has_no_reason(self):
         assert compare(table(9)).reason == ""
 
-    def test_a_rope_needs_a_method(self):
-        with pytest.raises(SettingError, match="name the method"):
-            compare(table(), "auto", rope=0.1)
-
 
 @pytest.mark.parametrize(
     ("settings", "message"),
@@ -357,6 +353,7 @@ class TestAuto:
         ({"method": "t-test"}, "method='t-test': choose 'auto', 'bayesian-friedman'"),
         ({"control": "Z"}, "control='Z': no such algorithm; there are A, B, C, D"),
         ({"rope": 0.7}, "^rope=0.7: give the half-width"),
+        ({"method": "auto", "rope": 0.1}, "name the method"),
         ({"method": "bradley-terry", "rope": 0.5}, "rope=0.5"),
         ({"method": "friedman", "rope": 0.1}, 'rope=0.1 needs method="bayesian-friedman"'),
         ({"method": "friedman", "posthoc": "tukey"}, "posthoc='tukey': choose from wilcoxon-holm"),

@@ -100,12 +100,6 @@ def test_of_two_that_are_alike_the_worse_one_goes(table):
         assert drop.reason == "indistinguishable"
 
 
-def test_two_identical_candidates_use_the_other_gate(table):
-    costs = np.random.default_rng(0).normal(size=(40, 3))
-    verdict = table.decide(REGION, np.column_stack([costs, costs[:, 0]]))
-    assert verdict.evidence["gate"] == "iman-davenport"
-
-
 def test_the_region_alone_drops_nobody_before_there_are_as_many_blocks_as_candidates(table):
     costs = np.random.default_rng(0).normal(size=(40, 8)) + 0.7 * np.arange(8)
     result, looks = table.race_over(REGION, costs)

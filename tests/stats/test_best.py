@@ -50,13 +50,15 @@ def test_it_is_a_distribution_and_its_set_holds_what_it_says(costs):
 
 @LAW
 @given(tables(), st.integers(0, 99))
-def test_neither_the_order_nor_the_unit_nor_the_direction_matters(costs, seed):
+def test_order_unit_direction_and_levels_of_blocks_do_not_matter(costs, seed):
     found = best_posterior(costs).probability_best
     order = np.random.default_rng(seed).permutation(costs.shape[1])
     close(best_posterior(costs[:, order]).probability_best, found[order])
     close(best_posterior(costs[::-1]).probability_best, found, 1e-3)
     close(best_posterior(3.0 * costs - 7.0).probability_best, found, 1e-3)
     close(best_posterior(-costs, maximize=True).probability_best, found, 1e-3)
+    levels = 100.0 * np.arange(len(costs))[:, None]
+    close(best_posterior(costs + levels).probability_best, found)
 
 
 def test_the_order_of_candidates_does_not_matter_where_tails_are_heavy():
@@ -83,25 +85,11 @@ def test_the_unit_does_not_matter_where_instances_are_used_again():
         close(found[2], found[0])
 
 
-@LAW
-@given(tables())
-def test_the_level_of_a_block_does_not_matter(costs):
-    level = 100.0 * np.arange(len(costs))[:, None]
-    close(best_posterior(costs + level).probability_best, best_posterior(costs).probability_best)
-
-
 def test_those_that_are_equal_for_certain_share_it():
     assert best_posterior(np.ones((6, 4))).probability_best.tolist() == [0.25] * 4
     assert best_posterior(np.tile([1.0, 2.0, 2.0], (30, 1))).best == 0
     twins = np.random.default_rng(1).normal(size=(20, 1)) + np.zeros((20, 2))
     close(best_posterior(twins).probability_best, [0.5, 0.5], 1e-9)
-
-
-def test_who_leads_by_luck_is_drawn_back():
-    """Ten equal candidates: whoever leads is not said to be the best with much more than 1/10."""
-    rng = np.random.default_rng(5)
-    said = [best_posterior(rng.normal(size=(20, 10))).probability_best.max() for _ in range(25)]
-    assert np.mean(said) < 0.3
 
 
 @pytest.mark.parametrize("spread", [0.3, 1.0])
@@ -152,12 +140,6 @@ def test_blocks_without_a_finite_score_tell_those_that_fail():
     costs = np.array([[-math.inf, NAN, FAILED], [NAN, -math.inf, FAILED], [1.0, 2.0, 3.0]])
     found = best_posterior(np.repeat(costs, [2, 2, 1], axis=0)).probability_best
     assert found[2] < found[:2].min() / 3.0
-
-
-def test_without_failures_nothing_is_paid_for_them():
-    costs = np.random.default_rng(4).normal(size=(24, 3))
-    one_failed = np.vstack([costs, [FAILED, FAILED, FAILED]])
-    assert best_posterior(costs).best == best_posterior(one_failed).best
 
 
 def test_an_outlier_decides_only_where_means_count():
@@ -384,14 +366,6 @@ def test_others_are_not_among_the_candidates(among):
         best_posterior(np.ones((3, 6)), among=among)
 
 
-def test_right_and_wrong_answers_are_compared_by_their_means():
-    rng = np.random.default_rng(9)
-    wrong = (rng.random((300, 4)) < [0.1, 0.3, 0.3, 0.3]).astype(float)
-    found = best_posterior(wrong)
-    assert found.best == 0
-    assert found.probability_best[0] > 0.95
-
-
 def test_correlated_folds_are_less_sure():
     rng = np.random.default_rng(6)
     costs = rng.normal(size=(20, 4)) * 0.5 + [0.0, 0.4, 0.5, 0.6]
@@ -573,15 +547,12 @@ def test_with_a_penalty_others_are_best_only_by_failing_less():
     assert failing[0] < 0.1
 
 
-@pytest.mark.parametrize("penalty", [0.0, -1.0, FAILED, "10"])
-def test_a_penalty_is_a_finite_positive_number(penalty):
-    with pytest.raises(SettingError, match="penalty"):
-        best_posterior([[1.0, 2.0]] * 3, measure="log", penalty=penalty)
-
-
-def test_a_penalty_is_of_logarithms():
-    with pytest.raises(SettingError, match="measure"):
-        best_posterior([[1.0, 2.0]] * 3, penalty=10.0)
+@pytest.mark.parametrize(
+    ("measure", "penalty"), [*(("log", p) for p in (0.0, -1.0, FAILED, "10")), ("rank", 10.0)]
+)
+def test_a_penalty_is_a_finite_positive_number_and_of_logarithms(measure, penalty):
+    with pytest.raises(SettingError, match=r"penalty=.*measure="):
+        best_posterior([[1.0, 2.0]] * 3, measure=measure, penalty=penalty)
 
 
 def test_after_one_block_nobody_is_too_far_behind():

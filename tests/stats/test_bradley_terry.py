@@ -10,7 +10,11 @@ from racer.stats._likelihoods import SCALES, Likelihood, ScalePrior, StrengthMod
 from racer.stats._sampling.chains import Sampler, r_hat
 from racer.stats._sampling.model import find_mode
 
-PRIORS = ("lognormal", "cauchy", "normal")
+PRIORS = {
+    "lognormal": stats.lognorm(0.5),
+    "cauchy": stats.halfcauchy,
+    "normal": stats.halfnorm(0, 3),
+}
 
 
 def played(k, n, *, seed, sd=1.0, nu=0.0):
@@ -53,13 +57,8 @@ class TestModel:
     def test_prior_of_sigma(self, prior):
         """sigma has in its law the quantile that xi has in the normal one."""
         xi = np.array([-8.0, -6.0, -3.0, -0.5, 0.0, 1.0, 3.0, 6.0])
-        law = {
-            "lognormal": stats.lognorm(0.5),
-            "cauchy": stats.halfcauchy,
-            "normal": stats.halfnorm(0, 3),
-        }
         tau, slope = ScalePrior(prior, SCALES[prior])(xi)
-        np.testing.assert_allclose(law[prior].cdf(np.exp(tau)), stats.norm.cdf(xi), rtol=1e-6)
+        np.testing.assert_allclose(PRIORS[prior].cdf(np.exp(tau)), stats.norm.cdf(xi), rtol=1e-6)
         numeric = np.subtract(*(ScalePrior(prior, SCALES[prior])(xi + h)[0] for h in (1e-5, -1e-5)))
         np.testing.assert_allclose(slope, numeric / 2e-5, rtol=1e-4)
 
@@ -86,13 +85,8 @@ class TestModel:
 def test_two_algorithms_by_integration(wins, prior):
     """beta_1 - beta_2 ~ Normal(0, 2 sigma^2): a double integral."""
     won, lost = wins
-    law = {
-        "lognormal": stats.lognorm(0.5),
-        "cauchy": stats.halfcauchy,
-        "normal": stats.halfnorm(0, 3),
-    }
     xi = np.linspace(-7, 7, 801)
-    sigma = law[prior].ppf(stats.norm.cdf(xi))
+    sigma = PRIORS[prior].ppf(stats.norm.cdf(xi))
     z = np.linspace(-9, 9, 1601)
     gap = np.sqrt(2) * sigma[:, None] * z
     with np.errstate(over="ignore"):

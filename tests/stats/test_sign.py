@@ -46,19 +46,6 @@ class TestSignTest:
         assert result.p_value == 1.0
         assert (result.n_better, result.n_worse, result.n_ties) == (0, 0, 4)
 
-    @LAW
-    @given(samples())
-    def test_swapping_mirrors(self, xy):
-        x, y = xy
-        forth, back = sign_test(x, y), sign_test(y, x)
-        assert forth.p_value == back.p_value
-        assert (forth.n_better, forth.n_worse) == (back.n_worse, back.n_better)
-        for one, other in (("better", "worse"), ("worse", "better")):
-            assert (
-                sign_test(x, y, alternative=one).p_value
-                == sign_test(y, x, alternative=other).p_value
-            )
-
 
 class TestCounts:
     @both_tests
@@ -135,12 +122,9 @@ class TestThreeWay:
         ("better", "worse", "ties", "epsilon"),
         [
             (10, 3, 40, 0.05),
-            (50, 30, 300, 0.01),
             (3, 2, 5, 0.2),
             (2, 10, 7, 0.05),
             (1, 1, 40, 0.01),
-            (10, 1, 300, 0.01),
-            (1, 30, 300, 0.05),
             (1, 100, 1000, 0.05),
         ],
     )
@@ -206,17 +190,6 @@ class TestThreeWay:
         assert all(0.0 <= part <= 1.0 for part in parts)
         assert sum(parts) == pytest.approx(1.0, abs=1e-12)
         assert result.better <= result.probability + 1e-9
-
-    @LAW
-    @given(samples(), st.sampled_from([0.0, 0.05, 0.3]), st.sampled_from([0.0, 1.0]))
-    def test_swapping_mirrors(self, xy, epsilon, strength):
-        x, y = xy
-        forth = bayesian_sign_test(x, y, epsilon=epsilon, strength=strength)
-        back = bayesian_sign_test(y, x, epsilon=epsilon, strength=strength)
-        assert forth.probability == pytest.approx(1 - back.probability, abs=1e-12)
-        assert forth.better == pytest.approx(back.worse, abs=1e-12)
-        assert forth.worse == pytest.approx(back.better, abs=1e-12)
-        assert forth.indistinguishable == pytest.approx(back.indistinguishable, abs=1e-12)
 
 
 class TestIndistinguishable:

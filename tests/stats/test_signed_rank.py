@@ -20,7 +20,7 @@ def scores(differences):
 
 
 class TestPValue:
-    @pytest.mark.parametrize("n", [1, 5, 25, 50])
+    @pytest.mark.parametrize("n", [1, 5, 25, 200])
     @pytest.mark.parametrize("alternative", ALTERNATIVES)
     def test_is_exact_without_ties(self, n, alternative):
         z = np.random.default_rng(n).normal(0.3, 1, n)
@@ -39,13 +39,6 @@ class TestPValue:
         )
         assert result.p_value == pytest.approx(expected.pvalue, rel=1e-10)
         assert result.method == "normal"
-
-    def test_exact_and_normal_meet(self):
-        z = np.random.default_rng(4).normal(0.1, 1, 200)
-        exact = signed_rank_test(*scores(z))
-        normal = stats.wilcoxon(z, method="asymptotic", correction=True).pvalue
-        assert exact.method == "exact"
-        assert exact.p_value == pytest.approx(normal, abs=2e-3)
 
     @LAW
     @given(DIFFERENCES, st.sampled_from(["drop", "rank"]))

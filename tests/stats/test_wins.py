@@ -56,11 +56,6 @@ class TestRuns:
         table = win_table(self.FOLDS[None], maximize=True)
         assert (table.wins[0, 1], table.ties[0, 1]) == (1, 0)
 
-    @pytest.mark.parametrize("kind", ["paired", "unpaired"])
-    def test_local_rope(self, kind):
-        table = win_table(self.FOLDS[None], local_rope=kind, maximize=True)
-        assert (table.wins.sum(), table.ties[0, 1]) == (0, 1)
-
     @pytest.mark.parametrize(("threshold", "tied"), [(0.6, 0), (0.65, 1)])
     def test_unpaired_by_hand(self, threshold, tied):
         """Means 2 and 3, variances 1 and 4: d = 1 / sqrt(2.5) = 0.632."""
@@ -85,10 +80,6 @@ class TestRuns:
         table = win_table(runs[None])
         assert table.n_missing == 1
         assert (table.wins[0, 2], table.wins[:, 1].sum()) == (1, 0)
-
-    def test_needs_runs(self):
-        with pytest.raises(ScoresError, match="needs the scores of folds or runs"):
-            win_table([[1.0, 2.0]], local_rope="paired")
 
 
 class TestPolicies:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from racer._checks import counted
 from racer.errors import ScoresError, SettingError
@@ -14,7 +15,6 @@ from racer.stats.pairs import pair_ranks
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import pandas as pd
     from numpy.typing import NDArray
 
     from racer.comparison.data import Decision, Decisions, OmnibusTest, Posthoc
@@ -106,8 +106,6 @@ def encounters(
 
     A row per pair, with their names; NaN: no data set in common. `ranks` are theirs, where they are known.
     """
-    import pandas as pd  # noqa: PLC0415
-
     known, columns = ~np.isnan(costs), np.ascontiguousarray(costs.T)
     sides = list(zip(first.tolist(), second.tolist(), strict=True))
     wins = np.array([(columns[i] < columns[j]).sum() for i, j in sides])
@@ -174,8 +172,6 @@ def one_by_one(
 
     Of the `test` of two places, whose estimate is `middle` where none is better; `row` has its figures.
     """
-    import pandas as pd  # noqa: PLC0415
-
     k, control = len(scores.algorithms), settings.control
     estimates, rows, sides, result = np.zeros((k, k)), [], [], None
     for i, j in compared(k, control):
@@ -200,8 +196,6 @@ def against(scores: Scores, settings: Settings) -> str:
 
 def rank_frame(names: tuple[str, ...], **columns: NDArray[np.float64]) -> pd.DataFrame:
     """Return a row per algorithm, by the first column, the smallest first."""
-    import pandas as pd  # noqa: PLC0415
-
     frame = pd.DataFrame({"algorithm": list(names), **columns})
     return frame.sort_values(next(iter(columns)), kind="stable", ignore_index=True)
 

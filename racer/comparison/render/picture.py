@@ -35,7 +35,7 @@ def pictures(comparison: ComparisonData) -> dict[str, Draw]:
     if "mean_rank" in comparison.ranking:
         found["critical-difference"] = partial(_critical_difference, comparison)
     if "expected_rank" in comparison.ranking:
-        found["winning"] = partial(_winning, comparison)
+        found["winning"] = lambda ax: comparison.details.plot(ax=ax)
     if isinstance(comparison.details, BayesianSignedRankResult):
         found["posterior"] = partial(_posterior, comparison)
     if "estimate" in comparison.pairs:
@@ -119,10 +119,6 @@ def _posterior(comparison: ComparisonData, ax: Axes | None) -> Axes:
     result: BayesianSignedRankResult = comparison.details
     one, other = shortened_apart((first, second), _SIDE)
     return result.plot((one, other), ax=ax)
-
-
-def _winning(comparison: ComparisonData, ax: Axes | None) -> Axes:
-    return comparison.details.plot(ax=ax)  # type: ignore[no-any-return]
 
 
 def _pairs(comparison: ComparisonData, ax: Axes | None) -> Axes:

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import scipy  # its parts are imported when they are used
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,11 +16,9 @@ if TYPE_CHECKING:
 
 def two_sided_sign(ranks: RunningRanks) -> float:
     """Return the p-value of the two-sided sign test of two candidates."""
-    from scipy.special import bdtrc  # noqa: PLC0415
-
     won, lost = int(ranks.wins[0, 1]), int(ranks.wins[1, 0])
     more = max(won, lost)
-    return min(1.0, 2.0 * float(bdtrc(more - 1, won + lost, 0.5))) if more else 1.0
+    return min(1.0, 2.0 * float(scipy.special.bdtrc(more - 1, won + lost, 0.5))) if more else 1.0
 
 
 Test = Literal["sign", "bayesian-sign"]
@@ -33,15 +32,13 @@ def _least_wins(test: Test, decided: int, level: float) -> int:
     P(Bin(n, 1/2) >= wins) for the sign test; P(Beta(wins, n - wins) <= 1/2) = P(Bin(n - 1, 1/2) >=
     wins) for the Bayesian one, from as many blocks on as would convince the sign test.
     """
-    from scipy.special import bdtrc  # noqa: PLC0415
-
     if 0.5**decided >= level:
         return decided + 1
     trials = decided if test == "sign" else decided - 1
     low, high = decided // 2 + 1, decided + 1
     while low < high:
         middle = (low + high) // 2
-        tail = float(bdtrc(middle - 1, trials, 0.5)) if middle <= trials else 0.0
+        tail = float(scipy.special.bdtrc(middle - 1, trials, 0.5)) if middle <= trials else 0.0
         if middle <= decided and tail < level:
             high = middle
         else:
@@ -67,7 +64,5 @@ def clear_pairs(
         some = slice(start, start + step)
         better, worse = np.nonzero(wins[some] >= least[wins[some] + wins[:, some].T])
         found.append((better + start, worse))
-    if len(found) == 1:
-        return found[0]
     better, worse = (np.concatenate(places) for places in zip(*found, strict=True))
     return better, worse

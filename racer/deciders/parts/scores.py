@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
+
+from racer._checks import choice
+from racer.deciders.decider import Scheduled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -12,6 +16,25 @@ if TYPE_CHECKING:
     from racer.failures import FailedCells
 
 By = Literal["mean", "mean-rank"]
+
+
+@dataclass(frozen=True)
+class ByScore(Scheduled):
+    """Base of deciders whose candidates stand by a mean of scores: costs, or ranks."""
+
+    by: By = "mean"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        choice(self.by, "by", get_args(By))
+
+    @property
+    def takes_capped(self) -> bool:
+        return self.by == "mean-rank"
+
+    @property
+    def by_means(self) -> bool:
+        return self.by == "mean"
 
 
 def rank_scores(costs: NDArray[np.float64]) -> NDArray[np.float64]:

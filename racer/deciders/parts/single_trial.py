@@ -50,11 +50,10 @@ def _leaders(others: NDArray[np.float64]) -> NDArray[np.intp]:
         if len(known):
             order = np.lexsort((costs[known] / seen[known], ranks[known] / seen[known]))
             leaders[block] = known[order[0]]
-        if len(sees):
-            ranks[sees] += rank_scores(row[sees])
-            with np.errstate(over="ignore"):
-                costs[sees] += row[sees]
-            seen[sees] += 1.0
+        ranks[sees] += rank_scores(row[sees])
+        with np.errstate(over="ignore"):
+            costs[sees] += row[sees]
+        seen[sees] += 1.0
     return leaders
 
 

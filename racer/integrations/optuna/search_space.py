@@ -141,23 +141,17 @@ class Axes:
         return {name: axis.decode(u) for (name, axis), u in places}
 
 
-def joined(one: BaseDistribution, other: BaseDistribution) -> BaseDistribution:
+def joined(one: Any, other: Any) -> Any:
     """Return a distribution with the values of both; `other`, the later one, where none has."""
-    if one == other or type(one) is not type(other):
+    is_number = isinstance(one, FloatDistribution | IntDistribution)
+    if one == other or type(one) is not type(other) or not is_number:
         return other
-    if isinstance(one, FloatDistribution) and isinstance(other, FloatDistribution):
-        if (one.log, one.step) == (other.log, other.step):
-            low, high = min(one.low, other.low), max(one.high, other.high)
-            step = one.step if _aligned(one, other) else None
-            return FloatDistribution(low, high, log=one.log, step=step)
-    elif (
-        isinstance(one, IntDistribution)
-        and isinstance(other, IntDistribution)
-        and (one.log, one.step) == (other.log, other.step)
-    ):
-        low, high = min(one.low, other.low), max(one.high, other.high)
-        return IntDistribution(low, high, log=one.log, step=one.step if _aligned(one, other) else 1)
-    return other
+    if (one.log, one.step) != (other.log, other.step):
+        return other
+    low, high = min(one.low, other.low), max(one.high, other.high)
+    of: Any = FloatDistribution if isinstance(one, FloatDistribution) else IntDistribution
+    finest = None if of is FloatDistribution else 1
+    return of(low, high, log=one.log, step=one.step if _aligned(one, other) else finest)
 
 
 def _aligned(one: Any, other: Any) -> bool:

@@ -167,7 +167,6 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         with fit.mapped() if fits.are_elsewhere else nullcontext():
             # P(best) is that of means on folds, which are correlated, wherever it is shown
             result = replace(self._run_contest(fits, listed, correlation), correlation=correlation)
-            self._take_known(fits, result)
             self._complete(fits, result)
         found = fits.hand_over(desk, evaluate_candidates, result.configs)
         results = cv_results(super()._format_results, fits, result)
@@ -251,14 +250,6 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
             )
         return 0.0 if self.correlation is None else check_correlation(self.correlation)
 
-    def _take_known(self, fits: Fits, result: Result) -> None:
-        """Restore a recorded fit: one score, without times."""
-        for block, candidate, outcome in result.known.cells():
-            fold = result.stream.place(block).instance or 0
-            if (candidate, fold) not in fits.measured:
-                value = np.nan if outcome.value is None else outcome.value
-                fits.known[candidate, fold] = {"test_score": value}
-
     def _complete(self, fits: Fits, result: Result) -> None:
         """Fit the candidate of rank 1 on the folds that it lacks; if it fails there, the next one."""
         scores = np.full((len(result.configs), len(fits.folds.folds)), np.nan)
@@ -266,6 +257,8 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         for block, candidate, outcome in result.known.cells():
             at = candidate, result.stream.place(block).instance or 0
             scores[at], run[at] = np.nan if outcome.value is None else outcome.value, True
+            if at not in fits.measured:  # recorded: one score, without times
+                fits.known[at] = {"test_score": float(scores[at])}
         while True:
             best = first(result, scores, run)
             lacking = np.flatnonzero(~run[best]).tolist()

@@ -108,7 +108,7 @@ def newton(
     return x
 
 
-def find_mode(model: Model, *, steps: int = 100) -> Laplace:
+def find_mode(model: Model) -> Laplace:
     """Climb to the mode by Newton's method, each step halved until it climbs."""
     value = log_density(model, model.start[None])[0]
 
@@ -130,11 +130,8 @@ def find_mode(model: Model, *, steps: int = 100) -> Laplace:
         lambda x: in_parts(model.gradient, x[None])[0],
         lambda x: _precision(model, x),
         best_part,
-        steps=steps,
+        steps=100,
         least_gain=_DECIDED,
     )
-    return _laplace(x, _precision(model, x)).rounded()
-
-
-def _laplace(mode: NDArray[np.float64], precision: NDArray[np.float64]) -> Laplace:
-    return Laplace(mode, np.asarray(np.linalg.inv(cholesky(precision)).T, np.float64))
+    factor = np.asarray(np.linalg.inv(cholesky(_precision(model, x))).T, np.float64)
+    return Laplace(x, factor).rounded()

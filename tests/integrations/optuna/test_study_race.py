@@ -808,9 +808,7 @@ def test_a_trial_that_was_told_from_elsewhere_is_an_error():
     ("change", "named"),
     [
         ({"decider": "anytime"}, r"raced with another decider \(TRace\(.*, not AnytimeRace\("),
-        ({"trials": 6}, "raced with another trials"),
         ({"elites": 0}, "raced with another elites"),
-        ({"first_test": 4}, "raced with another first_test"),
         ({"seed": 4}, "raced with another seed"),
         ({"instances": INSTANCES[::-1]}, r"other instances \(12 too, but others or in another ord"),
         ({"instances": INSTANCES[:5]}, r"other instances \(12, not 5\): give"),

@@ -521,7 +521,6 @@ def test_settings_that_cannot_work_are_refused_before_a_fit(settings, says):
     search = raced(GRID, Moody("always"), cv=KFold(5)).set_params(**settings)
     with pytest.raises(RacerError, match=says):
         search.fit(ROWS, HALVES)
-    assert isinstance(SettingError("x"), ValueError)
 
 
 # -- stores and interrupts
@@ -568,7 +567,6 @@ def recorded_search(path, *, parameters=None, **settings):
     ("changed", "says"),
     [
         ({"scoring": "f1_macro"}, r"\(scoring f1_macro, .* has 'fold 0 \(scoring accuracy, "),
-        ({"scoring": None}, r"\(scoring None, "),
         ({"scoring": make_scorer(f1_score, average="macro")}, r"\(scoring .*Scorer \w{12}, "),
         ({"scoring": score_of}, r"\(scoring .*test_search\.score_of, "),
         ({"error_score": 0}, r"error_score 0.0, .*error_score nan, "),
