@@ -133,9 +133,11 @@ def _restored(content: Any, reader: Reader, contest: Contest[Any]) -> Any:
     cells = _Cells(reader, n)
     for held_out, name in enumerate(_TABLES):
         part = content[name]
-        aside = _numbers(part["repeated"]).tolist(), _numbers(part["incomplete"]).tolist()
-        rows = cells.rows(held_out, part)
-        more[name] = Table.of_rows(rows, *aside, maximize=rules.maximize)
+        more[name] = table = Table(maximize=rules.maximize)
+        for row in cells.rows(held_out, part):
+            table.append(row)
+        table.repeated = {*_numbers(part["repeated"]).tolist()}
+        table.incomplete = {*_numbers(part["incomplete"]).tolist()}
     gone = tuple(_made(Elimination, elimination) for elimination in content["eliminations"])
     _numbers((number for one in gone for number in (one.candidate, one.against)), n)
     values = _checked(_VALUES, content)
