@@ -246,13 +246,12 @@ class Reader:
                 self.damaged(f"row {row[0]} of its table {table!r} does not match its checksum")
         return [kind._make(row[:n]) for row in rows]
 
-    def prices(self) -> list[float | tuple[float, ...]]:
-        """Return the price of each candidate that a tuner sampled."""
+    def prices(self) -> list[float | list[float]]:
+        """Return the price of each candidate that a tuner sampled, or those on the instances."""
         try:
-            rows = [json.loads(row.value) for row in self.concluded(schema.PriceRow)]
+            return [json.loads(row.value) for row in self.concluded(schema.PriceRow)]
         except (TypeError, ValueError, RecursionError) as error:
             self.damaged(f"its prices make no sense ({error})")
-        return [tuple(row) if isinstance(row, list) else row for row in rows]
 
     def ending(self) -> schema.Ending | None:
         """Return how the race ended; None if it has not, or only by a deadline."""

@@ -19,7 +19,7 @@ import numpy as np
 from racer.core.contest import Unused
 from racer.core.events import Elimination, Ended, RaceCompleted
 from racer.core.table import Row, Table
-from racer.errors import RaceStateError, StoreError
+from racer.errors import RacerError
 from racer.evaluate.outcome import Outcome
 from racer.racing.asktell import under
 from racer.results.base import Result
@@ -50,8 +50,8 @@ _VALUES = {
     "spent": "float | None",
 }
 _REFUSED = (
-    *(UnicodeError, MemoryError, RecursionError, RaceStateError, StoreError),
-    *(AttributeError, KeyError, IndexError, TypeError, ValueError, OverflowError),
+    *(RacerError, MemoryError, RecursionError, OverflowError),
+    *(AttributeError, LookupError, TypeError, ValueError),
 )
 _CELLS = "SELECT held_out, block, candidate, value, seconds, worker FROM outcomes ORDER BY number"
 _MORE = (

@@ -193,10 +193,8 @@ class Store:
         if self._unwritten:
             # The queue is emptied first: the flush on exit must not repeat a failed commit. New
             # rows make a recorded result stale, so the same commit removes it.
-            statements, self._unwritten = (
-                [*self._unwritten, (_COUNTED, (*self._head, None, None))],
-                [],
-            )
+            statements = [*self._unwritten, (_COUNTED, (*self._head, None, None))]
+            self._unwritten = []
             with DeferredSignals():  # no interrupt between a commit and the note of it
                 self._write(statements)
                 self._written = self._head
