@@ -88,12 +88,8 @@ def refuse_differences(path: str, recorded: Setup, given: Setup) -> None:
     if not same(*goals) and is_plain(goals) and not timed:
         raise _other_goal(path, *map(decode, goals))
     old, new = _parts(recorded), _parts(given)
-    sources = {setup.settings.get("evaluate_source") for setup in (recorded, given)}
-    if (
-        None not in sources
-        and len(sources) > 1
-        and _same_function(old["evaluate"], new["evaluate"])
-    ):
+    sources = {setup.settings.get("evaluate_source") for setup in (recorded, given)} - {None}
+    if len(sources) > 1 and _same_function(old["evaluate"], new["evaluate"]):
         warn(
             f"the source of evaluate is not as it was when the race in {path!r} was begun: what is "
             "recorded was evaluated by that, and is not evaluated again; to begin anew, give "

@@ -170,13 +170,12 @@ class Reader:
         with explained(self.path):
             for *values, _, _ in self.connection.execute(schema.OUTCOMES):
                 row = schema.OutcomeRow._make(values)
-                key = row.held_out, row.block, row.candidate, row.bound
+                full = bool(row.held_out), row.block, row.candidate
+                key = *full, row.bound
                 if key == before:
                     self.damaged(f"candidate {row.candidate} on block {row.block} is in it twice")
                 before = key
-                full = bool(row.held_out), row.block, row.candidate
-                is_cheap = has_fidelity and row.bound
-                yield (*full, row.bound) if is_cheap else full, self.outcome_of(row)
+                yield key if has_fidelity and row.bound else full, self.outcome_of(row)
 
     def outcome_of(self, row: schema.OutcomeRow) -> Outcome:
         """Return the outcome of a row; StoreError if it makes no sense."""

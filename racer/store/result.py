@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from racer.core.contest import Contest
     from racer.store.reader import Reader
 
-__all__ = ["LEAST", "content_of", "is_result_of", "result_in"]
-
 LEAST = 5000
 """Outcomes of the smallest store that has its result: a smaller one is replayed at once."""
 

@@ -6,7 +6,7 @@ import os
 import sqlite3
 import time
 from contextlib import ExitStack, closing, suppress
-from itertools import count
+from itertools import count, filterfalse
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -27,6 +27,7 @@ from racer.store.reader import (
     contents_of,
     digest_of,
     explained,
+    open_to_read,
 )
 
 if TYPE_CHECKING:
@@ -276,10 +277,7 @@ class Store:
     def _is_whole(self) -> bool:
         """Return True if the file, read anew, has all outcomes that were written."""
         try:
-            contents = contents_of(self._file)
-            if contents is None:
-                return False
-            with closing(contents.connection):
+            with open_to_read(self._file) as contents:
                 return contents.check() == self._written
         except StoreError as error:
             if _is_of_disk(error):
@@ -294,11 +292,8 @@ class Store:
 
     def rescue(self, why: StoreChangedError, outcomes: Mapping[CellKey, Outcome]) -> StoreError:
         """Write a new store of these outcomes, and return the error that names it."""
-        saved = next(
-            name
-            for name in (f"{self._file}.saved{number or ''}" for number in count())
-            if not os.path.lexists(name)
-        )
+        names = (f"{self._file}.saved{number or ''}" for number in count())
+        saved = next(filterfalse(os.path.lexists, names))
         setup = self.reader.setup
         try:
             with written(saved, is_new=True) as part:
