@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from sys import intern
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +15,7 @@ from racer._numerics import as_costs, mean_of
 from racer.evaluate.outcome import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, KeysView, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -175,14 +176,6 @@ class Column(Mapping[int, Outcome]):
         """Return whether there is an outcome on a block."""
         return block in self._known
 
-    def get(self, block: int, default: Any = None) -> Any:
-        """Return the outcome on a block, `default` if there is none."""
-        return self[block] if block in self._known else default
-
-    def keys(self) -> KeysView[int]:
-        """Return the blocks."""
-        return self._known.keys()
-
     def values_on(self, blocks: Iterable[int]) -> list[float]:
         """Return the values on some blocks, leaving out blocks without a value."""
         chosen = [block for block in blocks if block in self._known]
@@ -229,9 +222,9 @@ class Table:
         self.failures: list[Failure] = []
         self._is_usable: dict[int, bool] = {}
         self._n_usable = 0
-        self._repeated: set[int] = set()
+        self.repeated: set[int] = set()  # blocks that only repeat others
         self.incomplete: set[int] = set()  # blocks with cells that are still to come
-        self._columns: dict[int, Column] = {}
+        self._columns: defaultdict[int, Column] = defaultdict(Column)
         self._n_in_columns = 0  # rows
         self._successes: dict[int, array[float]] = {}
         self._n_in_successes = 0  # rows
@@ -247,34 +240,9 @@ class Table:
         twin = Table(maximize=self.maximize, runtime=self.runtime)
         twin.rows, twin.failures = self.rows.copy(), self.failures.copy()
         twin._is_usable, twin._n_usable = self._is_usable.copy(), self._n_usable
-        twin._repeated, twin.incomplete = self._repeated.copy(), self.incomplete.copy()
+        twin.repeated, twin.incomplete = self.repeated.copy(), self.incomplete.copy()
         twin.spent = self.spent
         return twin
-
-    @classmethod
-    def of_rows(
-        cls,
-        rows: Iterable[Row],
-        repeated: Iterable[int],
-        incomplete: Iterable[int] = (),
-        *,
-        maximize: bool = False,
-        runtime: Runtime | None = None,
-    ) -> Table:
-        """Return the table of these rows; `repeated` are the blocks that only repeat others.
-
-        `incomplete`: the blocks with cells that are still to come.
-        """
-        table = cls(maximize=maximize, runtime=runtime)
-        for row in rows:
-            table.append(row)
-        table._repeated, table.incomplete = {*repeated}, {*incomplete}
-        return table
-
-    @property
-    def repeated(self) -> set[int]:
-        """The blocks that only repeat others."""
-        return self._repeated.copy()
 
     def of_metric(self, name: str, *, maximize: bool) -> Table:
         """Return the table of a metric: its values instead of the raced ones."""
@@ -283,7 +251,7 @@ class Table:
             others = {place: o for place, o in row.others.items() if o.value is None}
             values = row.of_metric(name)
             twin.append(row._replace(values=values, others=others))
-        twin._repeated, twin.incomplete = self._repeated.copy(), self.incomplete.copy()
+        twin.repeated, twin.incomplete = self.repeated.copy(), self.incomplete.copy()
         return twin
 
     def add(
@@ -310,32 +278,29 @@ class Table:
                 self.failures.append(Failure(row.block, candidate, outcome.status, outcome.message))
             if outcome.spend is not None:
                 self.spent = (self.spent or 0.0) + outcome.spend
-        self._note(row.block, usable=row.is_usable)
+        was_usable = self._is_usable.get(row.block, False)
+        self._is_usable[row.block] = is_usable = was_usable or row.is_usable
+        self._n_usable += is_usable and not was_usable
         return row
-
-    def _note(self, block: int, *, usable: bool) -> None:
-        was_usable = self._is_usable.get(block, False)
-        self._is_usable[block] = usable = was_usable or usable
-        self._n_usable += usable and not was_usable
 
     @property
     def n_usable(self) -> int:
         """How many blocks are usable."""
-        return self._n_usable - sum(self._is_usable[block] for block in self._repeated)
+        return self._n_usable - sum(self._is_usable[block] for block in self.repeated)
 
     def set_repeated(self, *blocks: int) -> None:
         """Set blocks aside that only repeat others, or take all of these in again."""
-        self._repeated = {*self._repeated, *blocks} if blocks else set()
+        self.repeated = {*self.repeated, *blocks} if blocks else set()
         self._successes, self._n_in_successes, self._sums = {}, 0, {}
 
     def is_usable(self, block: int) -> bool:
         """Return whether any candidate has succeeded on a block that does not repeat another."""
-        return self._is_usable.get(block, False) and block not in self._repeated
+        return self._is_usable.get(block, False) and block not in self.repeated
 
     @property
     def n_unsolved(self) -> int:
         """How many complete blocks that do not repeat others no candidate has succeeded on."""
-        others = self._repeated | self.incomplete
+        others = self.repeated | self.incomplete
         return sum(not ok for block, ok in self._is_usable.items() if block not in others)
 
     @property
@@ -347,7 +312,7 @@ class Table:
     def set_aside(self) -> list[int]:
         """The complete blocks on which all candidates failed, and the blocks that only repeat others."""
         unsolved = (b for b, ok in self._is_usable.items() if not ok and b not in self.incomplete)
-        return [*{*unsolved, *self._repeated}]
+        return [*{*unsolved, *self.repeated}]
 
     def _index(self) -> None:
         """Sort the outcomes of new rows by candidate."""
@@ -356,10 +321,7 @@ class Table:
             self._index_at_once()
         for row in self.rows[self._n_in_columns :]:
             for candidate, outcome in zip(row.candidates.tolist(), row.outcomes(), strict=True):
-                column = columns.get(candidate)
-                if column is None:
-                    column = columns[candidate] = Column()
-                column.add(row.block, outcome)
+                columns[candidate].add(row.block, outcome)
         self._n_in_columns = len(self.rows)
 
     def _index_at_once(self) -> None:
@@ -386,7 +348,7 @@ class Table:
     def _sort_successes(self) -> None:
         """Sort the values of new rows by candidate."""
         successes = self._successes
-        new = [r for r in self.rows[self._n_in_successes :] if r.block not in self._repeated]
+        new = [r for r in self.rows[self._n_in_successes :] if r.block not in self.repeated]
         if len(new) >= _MANY:
             values = np.concatenate([row.values for row in new])
             for number, own in _by_candidate(new):
@@ -396,10 +358,7 @@ class Table:
         for row in new:
             for number, value in zip(row.candidates.tolist(), row.values.tolist(), strict=True):
                 if value == value:  # noqa: PLR0124  (not NaN)
-                    known = successes.get(number)
-                    if known is None:
-                        known = successes[number] = array("d")
-                    known.append(value)
+                    successes.setdefault(number, array("d")).append(value)
         self._n_in_successes = len(self.rows)
 
     def mean(self, candidate: int) -> float | None:
@@ -432,8 +391,8 @@ class Table:
         """Return the blocks on which all of these have been evaluated, ascending."""
         shared = set(self.of(candidates[0]))
         for candidate in candidates[1:]:
-            shared &= self.of(candidate).keys()
-        return sorted(shared - self._repeated)
+            shared.intersection_update(self.of(candidate))
+        return sorted(shared - self.repeated)
 
     def costs(self, candidates: Sequence[int]) -> NDArray[np.float64]:
         """Return costs (blocks, candidates) on the usable blocks that all of them have seen."""
@@ -454,14 +413,14 @@ class Table:
         self, candidates: Sequence[int], instance_of: Callable[[int], int | None] | None = None
     ) -> list[int]:
         """Return the blocks of `all_costs`, ascending."""
-        blocks = sorted(set().union(*(self.of(c).keys() for c in candidates)))
+        blocks = sorted(set().union(*map(self.of, candidates)))
         if instance_of is None:
             return [*filter(self.is_usable, blocks)]
         of = {block: instance_of(block) for block in self._is_usable}
         solved = {of[block] for block in of if self.is_usable(block)} - {None}
         if not solved:
             return [*filter(self.is_usable, blocks)]
-        return [b for b in blocks if b not in self._repeated and of[b] in solved]
+        return [b for b in blocks if b not in self.repeated and of[b] in solved]
 
     def _costs(
         self, candidates: Sequence[int], blocks: Iterable[int], *, shared_caps: bool = True

@@ -346,8 +346,6 @@ def _differ(one: Any, other: Any) -> bool:
 
     Only numbers, texts, None, and dicts and sequences of them can be told apart.
     """
-    if one is other:
-        return False
     arrays = isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
     if arrays and one.dtype == other.dtype and one.dtype.kind in "biuf":
         return not np.array_equal(one, other, equal_nan=one.dtype.kind == "f")

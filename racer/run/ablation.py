@@ -12,9 +12,7 @@ from racer._entry import entry
 from racer._files import as_path
 from racer.core.budget import Budget
 from racer.errors import BudgetError, CandidateError, SettingError, StoreError
-from racer.evaluate.limits.limits import Limits
 from racer.evaluate.outcome import bounded
-from racer.evaluate.workers import Workers
 from racer.racing.ablation import Ablation
 from racer.results.tuning import TuneResult
 from racer.run.job import Job
@@ -27,8 +25,10 @@ if TYPE_CHECKING:
     from racer.core.blocks import Place
     from racer.core.events import Callback
     from racer.evaluate.engines import Cluster
+    from racer.evaluate.limits.limits import Limits
     from racer.evaluate.objective import Objective
     from racer.evaluate.outcome import Outcome
+    from racer.evaluate.workers import Workers
     from racer.results.ablation import AblationResult
 
 __all__ = ["ablation"]
@@ -108,13 +108,18 @@ def ablation(
     ends = _config(result, source, "source"), _config(result, target, "target")
     held_out, places = _places(result, blocks)
     bare, wall, _ = Budget.parted(budget)
-    if bare is not None:
-        _check_budget(bare, result, *ends, blocks=len(places))
     items = result.test_instances if held_out else result.instances
     rules = result.rules.settings()
     parameters = len(result.space.parameters)
     most = Ablation.max_evaluations(parameters, len(places))
     limit = Budget.of(most if bare is None else bare)
+    least = Ablation.min_evaluations(result.space, *ends, len(places), result.rules.first_test)
+    if limit.evaluations is not None and limit.evaluations < least:
+        raise BudgetError(
+            f"budget of {limit.evaluations} evaluations: the first step on {len(places)} blocks takes "
+            f"at least {least}, those that the tuning has made included; raise the budget, or give "
+            "fewer blocks="
+        )
     rules |= {"budget": replace(limit, wall=wall), "deterministic": False}
     rules |= {"seed": result.seed, "block_size": 1, "min_survivors": 1}
     if result.rules.goal is not None and result.rules.aim is not None:  # by the metric of the value
@@ -128,10 +133,10 @@ def ablation(
         **rules,
     }
     known = _known(result, held_out, len(places))
-    job = Job(
+    job = Job.of(
         evaluate,
-        Limits.of(limits),
-        workers=Workers.of(n_jobs),
+        limits,
+        n_jobs,
         store=store,
         progress=progress,
         callbacks=callbacks,
@@ -171,26 +176,6 @@ def _config(result: TuneResult, end: Any, name: str) -> dict[str, Any]:
         return dict(result.config(int(end)) if is_whole(end) else result.space.check(end))
     except CandidateError as error:
         raise CandidateError(f"{name}={reprlib.repr(end)}: {error}") from None
-
-
-def _check_budget(
-    budget: int | Budget,
-    result: TuneResult,
-    source: dict[str, Any],
-    target: dict[str, Any],
-    *,
-    blocks: int,
-) -> None:
-    """Refuse a budget that cannot pay for one step."""
-    given = Budget.of(budget).evaluations
-    first_test = result.rules.first_test
-    least = Ablation.min_evaluations(result.space, source, target, blocks, first_test)
-    if given is not None and given < least:
-        raise BudgetError(
-            f"budget of {given} evaluations: the first step on {blocks} blocks takes at least "
-            f"{least}, those that the tuning has made included; raise the budget, or give fewer "
-            "blocks="
-        )
 
 
 def _places(result: TuneResult, blocks: int | None) -> tuple[bool, list[Place]]:

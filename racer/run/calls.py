@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from racer._checks import suggests
 from racer._entry import entry, own_mode
 from racer.core.arguments import settings_of
-from racer.evaluate.limits.limits import Limits
-from racer.evaluate.workers import Workers
 from racer.run.job import Job
 from racer.store.load import load_record
 
@@ -26,7 +24,9 @@ if TYPE_CHECKING:
     from racer.deciders.decider import Decider
     from racer.evaluate.engines import Cluster
     from racer.evaluate.fidelity import Fidelity
+    from racer.evaluate.limits.limits import Limits
     from racer.evaluate.objective import Objective
+    from racer.evaluate.workers import Workers
     from racer.results.base import Result
     from racer.results.race import RaceResult
     from racer.results.tuning import TuneResult
@@ -164,14 +164,7 @@ def race(
     """
     shared = {"budget": budget, "goal": goal, "decider": decider, "seed": seed}
     given = {"candidates": candidates, **settings_of("race", instances, shared)}
-    job = Job(
-        evaluate,
-        Limits.of(limits),
-        workers=Workers.of(n_jobs),
-        store=store,
-        progress=progress,
-        callbacks=callbacks,
-    )
+    job = Job.of(evaluate, limits, n_jobs, store=store, progress=progress, callbacks=callbacks)
     result: RaceResult = job.run("race", given)
     return result
 
@@ -304,14 +297,7 @@ def tune(
         "fidelity": more.get("fidelity"),
         **settings_of("tuning", instances, shared),
     }
-    job = Job(
-        evaluate,
-        Limits.of(limits),
-        workers=Workers.of(n_jobs),
-        store=store,
-        progress=progress,
-        callbacks=callbacks,
-    )
+    job = Job.of(evaluate, limits, n_jobs, store=store, progress=progress, callbacks=callbacks)
     result: TuneResult = job.run("tuning", given)
     return result
 

@@ -16,6 +16,7 @@ from racer.core.events import check_callbacks
 from racer.errors import ObjectiveError, RaceInterrupted, SettingError
 from racer.evaluate.batches import Batched
 from racer.evaluate.command.command import Command
+from racer.evaluate.limits.limits import Limits
 from racer.evaluate.objective import WithFidelity, check_objective, is_coroutine_function
 from racer.evaluate.pace import Throttled
 from racer.evaluate.workers import Workers, number_of, workers_for
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from racer.core.contest import Contest, Kind, Words
     from racer.core.events import Callback
-    from racer.evaluate.limits.limits import Limits
+    from racer.evaluate.engines import Cluster
     from racer.evaluate.objective import Objective
     from racer.evaluate.workers import Pool
     from racer.run.drive import Lookup
@@ -63,6 +64,13 @@ class Job:
     known: Lookup = nothing
     rehearses: bool = True
     words: Words = RUNS
+
+    @classmethod
+    def of(
+        cls, evaluate: Any, limits: Limits | None, n_jobs: int | Cluster | Workers, **how: Any
+    ) -> Job:
+        """Return the job of the arguments of a call."""
+        return cls(evaluate, Limits.of(limits), workers=Workers.of(n_jobs), **how)
 
     def run(self, kind: Kind, given: Mapping[str, Any]) -> Any:
         """Run the contest of these arguments, or continue the contest in the store.

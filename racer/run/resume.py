@@ -12,7 +12,6 @@ from racer.core.budget import Budget
 from racer.core.runtime import Runtime
 from racer.errors import SettingError, StoreError, warn
 from racer.evaluate.limits.limits import Limits
-from racer.evaluate.workers import Workers
 from racer.run.job import Job
 from racer.store.contest import (
     IN_SECONDS,
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from racer.deciders.decider import Decider
     from racer.evaluate.engines import Cluster
     from racer.evaluate.objective import Objective
+    from racer.evaluate.workers import Workers
     from racer.results.race import RaceResult
     from racer.results.tuning import TuneResult
     from racer.space.space import Space
@@ -144,13 +144,7 @@ def resume(
         }
         given = {name: value for name, value in given.items() if value is not None}
         limits = {field.name: recorded.settings[field.name] for field in fields(Limits)}
-        job = Job(
-            evaluate,
-            Limits(**limits),
-            workers=Workers.of(n_jobs),
-            progress=progress,
-            callbacks=callbacks,
-        )
+        job = Job.of(evaluate, Limits(**limits), n_jobs, progress=progress, callbacks=callbacks)
         result: RaceResult | TuneResult = job.start(
             contest_from_store(file.reader, given), file, wall
         )

@@ -33,9 +33,7 @@ from racer.deciders.gate import GateRace
 from racer.direction import LARGER_IS_BETTER, Direction
 from racer.errors import RaceInterrupted, ScoresError, SettingError
 from racer.evaluate.command.command import Command
-from racer.evaluate.limits.limits import Limits
 from racer.evaluate.objective import is_coroutine_function
-from racer.evaluate.workers import Workers
 from racer.results.base import Result
 from racer.results.gate import GateResult
 from racer.run.job import Job
@@ -48,6 +46,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from racer.evaluate.engines import Cluster
+    from racer.evaluate.workers import Workers
 
     Baseline = Mapping[str, float] | pd.DataFrame | Result | str | PathLike[str]
     Goal = str | Mapping[str, str | Metric] | None
@@ -166,8 +165,7 @@ def gate(
     }
     function = _later if is_coroutine_function(evaluate) else _gated
     objective = partial(function, evaluate, _takes_seed(evaluate), scores, known, metric)
-    how: dict[str, Any] = {"workers": Workers.of(n_jobs), "store": store, "progress": progress}
-    job = Job(objective, Limits.of(None), rehearses=False, **how)
+    job = Job.of(objective, None, n_jobs, store=store, progress=progress, rehearses=False)
     try:
         return GateResult.of(job.run("race", given), metric or "score", within)
     except RaceInterrupted as stop:

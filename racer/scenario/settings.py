@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from racer._checks import MOST_JOBS, did_you_mean, instead, is_one_of, is_real, is_whole
 from racer.core.blocks import InstanceOrder
@@ -21,24 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from racer.deciders.decider import Decider
-
-Kind = Literal[
-    "path",
-    "paths",
-    "instances",
-    "command",
-    "codes",
-    "text",
-    "whole",
-    "jobs",
-    "distance",
-    "number",
-    "flag",
-    "runtime",
-    "goal",
-    "names",
-    "table",
-]
 
 TESTS: dict[str, Decider] = {
     "t-race-bonferroni": TRace(correction="bonferroni"),
@@ -59,7 +41,7 @@ class Setting:
     Numbers are at least `least`; one of the kind "number" is larger.
     """
 
-    kind: Kind
+    kind: str  # a name in `_KINDS`
     says: str
     choices: tuple[str, ...] = ()
     least: float | None = None  # of a number
@@ -201,7 +183,7 @@ def _is_table(value: Any) -> bool:
     return isinstance(value, dict) and bool(value)
 
 
-_KINDS: Mapping[Kind, tuple[Callable[[Any], bool], str]] = {
+_KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "path": (_is_path, "a path, as text"),
     "paths": (
         lambda value: _is_path(value) or (_is_list(value) and all(map(_is_path, value))),

@@ -37,10 +37,7 @@ def _folded(bound: Any) -> Any:
 
 
 def _finite(number: Any) -> bool:
-    try:
-        return is_real(number) and math.isfinite(number)
-    except OverflowError:  # an int beyond all floats
-        return False
+    return is_real(number) and math.isfinite(number)
 
 
 def _exact(number: float) -> Fraction:

@@ -71,12 +71,11 @@ def set_up(description: Description, evaluate: Objective, how: Mapping[str, Any]
     settings = {"racer": VERSION, **described_objective(evaluate), **description.settings, **how}
     if (source := source_digest(evaluate)) is not None:
         settings["evaluate_source"] = source
-    instances = description.instances
     return Setup(
         description.kind,
         {name: encode(value) for name, value in settings.items()},
         [encode(config) for config in description.candidates],
-        None if instances is None else [encode(instance) for instance in instances],
+        [encode(instance) for instance in description.instances or ()] or None,
     )
 
 
@@ -89,12 +88,8 @@ def refuse_differences(path: str, recorded: Setup, given: Setup) -> None:
     if not same(*goals) and is_plain(goals) and not timed:
         raise _other_goal(path, *map(decode, goals))
     old, new = _parts(recorded), _parts(given)
-    sources = {setup.settings.get("evaluate_source") for setup in (recorded, given)}
-    if (
-        None not in sources
-        and len(sources) > 1
-        and _same_function(old["evaluate"], new["evaluate"])
-    ):
+    sources = {setup.settings.get("evaluate_source") for setup in (recorded, given)} - {None}
+    if len(sources) > 1 and _same_function(old["evaluate"], new["evaluate"]):
         warn(
             f"the source of evaluate is not as it was when the race in {path!r} was begun: what is "
             "recorded was evaluated by that, and is not evaluated again; to begin anew, give "
@@ -283,15 +278,14 @@ def decode_setting(reader: Reader, name: str, encoded: Any) -> Any:
     try:
         return decode(encoded)
     except ValueError as error:
-        with sense_made_of(reader.path):
-            what = f"{store} only describes its {name}, which JSON cannot hold:"
-            if is_plain(encoded):
-                what = (
-                    f"{store}: its {name} cannot be rebuilt ({error}): it is damaged, or was "
-                    "written on another system;"
-                )
-            if name == "instances" and not is_plain(reader.setup.settings.get("test_instances")):
-                name = "test_instances"  # both are given in one argument
+        what = f"{store} only describes its {name}, which JSON cannot hold:"
+        if is_plain(encoded):
+            what = (
+                f"{store}: its {name} cannot be rebuilt ({error}): it is damaged, or was written "
+                "on another system;"
+            )
+        if name == "instances" and not is_plain(reader.setup.settings.get("test_instances")):
+            name = "test_instances"  # both are given in one argument
         again = f"pass the same again, racer.resume(.., {argument(name)})"
         raise StoreError(f"{what} {again}") from None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from racer.results.race import RaceResult
     from racer.results.tuning import TuneResult
     from racer.store.reader import Reader
-    from racer.store.schema import Conclusion, Setup
+    from racer.store.schema import Conclusion
 
     AnyResult = RaceResult | TuneResult | AblationResult
 
@@ -88,20 +87,19 @@ def load_record(store: str | PathLike[str]) -> StoredResult:
     """Return the result, as `load` does, and the recorded settings."""
     with open_to_read(as_path(store, "store")) as reader, sense_made_of(reader.path):
         reader.check()
-        setup = reader.setup
         if (why := why_not_replayed(reader)) is not None:
             raise StoreError(
                 f"store {reader.path!r}: {why}, so that it cannot be loaded from the file alone: "
                 f"use {reader.how_to_resume()}"
             )
-        settings = seen_settings(reader, setup)
-        result = restored(reader) or replayed(reader)
+        settings = seen_settings(reader)
+        result = replayed(reader, may_restore=True)
         names = ("racer", "evaluate", "command", "retries", "timeout", "memory")
         how = {name: settings[name] for name in names if name in settings}
         how |= {"workers": _n_workers(reader, settings), "store": reader.path}
         is_ours, resume = was_begun_here(reader.digest), reader.how_to_resume()
         more: dict[str, Any] = {"provenance": how}
-        if setup.kind == "tuning":
+        if reader.setup.kind == "tuning":
             more["_only_described"] = _only_described(reader)
     return StoredResult(replace(result, **more), settings, is_ours, resume)
 
@@ -142,28 +140,26 @@ def why_not_replayed(reader: Reader) -> str | None:
     return None if missing is None else f"its space has {missing}"
 
 
-def seen_settings(reader: Reader, setup: Setup) -> dict[str, Any]:
+def seen_settings(reader: Reader) -> dict[str, Any]:
     """Return the settings, decoded where JSON can hold them, else as they are described."""
     return {
         name: decode_setting(reader, name, value) if is_plain(value) else value
-        for name, value in setup.settings.items()
+        for name, value in reader.setup.settings.items()
     }
 
 
-def restored(reader: Reader) -> AnyResult | None:
-    """Return the result that stands in a store; None without one, or if it makes no sense."""
-    with suppress(RacerError, TypeError):
-        found: AnyResult | None = result_in(reader, contest_from_store(reader, numbered=True))
-        return found
-    return None
+def replayed(reader: Reader, *, may_restore: bool = False) -> AnyResult:
+    """Return the result of a recorded contest; StoreError if it is not sound.
 
-
-def replayed(reader: Reader) -> AnyResult:
-    """Return the result of a recorded contest; StoreError if it is not sound."""
+    `may_restore`: of a result that stands in the store nothing is replayed.
+    """
     missing: list[Conclusion] = []  # this does not write
     recorder = Recorder(missing.append)
     try:
         contest = contest_from_store(reader, numbered=True)
+        if may_restore and (found := result_in(reader, contest)) is not None:
+            restored: AnyResult = found
+            return restored
         recorder.expect(reader, larger_budget=False)
         contest.watch(recorder)
         prefetched = replay(contest, reader, recorder)
@@ -214,9 +210,8 @@ def check_store(path: str | PathLike[str]) -> Report:
 def _fill(report: Report, reader: Reader) -> None:
     """Report all that is found; StoreError at the first thing that is not sound."""
     reader.check()
-    setup = reader.setup
-    report.kind = setup.kind
-    report.settings = seen_settings(reader, setup)
+    report.kind = reader.setup.kind
+    report.settings = seen_settings(reader)
     report.resume = reader.how_to_resume()
     ending, _ = reader.ending(), reader.concluded(VerdictRow)  # each is checked
     report.ended = None if ending is None else ending.ended

@@ -170,13 +170,12 @@ class Reader:
         with explained(self.path):
             for *values, _, _ in self.connection.execute(schema.OUTCOMES):
                 row = schema.OutcomeRow._make(values)
-                key = row.held_out, row.block, row.candidate, row.bound
+                full = bool(row.held_out), row.block, row.candidate
+                key = *full, row.bound
                 if key == before:
                     self.damaged(f"candidate {row.candidate} on block {row.block} is in it twice")
                 before = key
-                full = bool(row.held_out), row.block, row.candidate
-                is_cheap = has_fidelity and row.bound
-                yield (*full, row.bound) if is_cheap else full, self.outcome_of(row)
+                yield key if has_fidelity and row.bound else full, self.outcome_of(row)
 
     def outcome_of(self, row: schema.OutcomeRow) -> Outcome:
         """Return the outcome of a row; StoreError if it makes no sense."""
@@ -246,13 +245,12 @@ class Reader:
                 self.damaged(f"row {row[0]} of its table {table!r} does not match its checksum")
         return [kind._make(row[:n]) for row in rows]
 
-    def prices(self) -> list[float | tuple[float, ...]]:
-        """Return the price of each candidate that a tuner sampled."""
+    def prices(self) -> list[float | list[float]]:
+        """Return the price of each candidate that a tuner sampled, or those on the instances."""
         try:
-            rows = [json.loads(row.value) for row in self.concluded(schema.PriceRow)]
+            return [json.loads(row.value) for row in self.concluded(schema.PriceRow)]
         except (TypeError, ValueError, RecursionError) as error:
             self.damaged(f"its prices make no sense ({error})")
-        return [tuple(row) if isinstance(row, list) else row for row in rows]
 
     def ending(self) -> schema.Ending | None:
         """Return how the race ended; None if it has not, or only by a deadline."""
@@ -312,8 +310,9 @@ def contents_of(path: str) -> Reader | None:
             if not stat.S_ISREG(found.st_mode):  # SQLite would take a device for an empty file
                 what = "a directory" if stat.S_ISDIR(found.st_mode) else "no regular file"
                 raise StoreError(f"store {path!r}: this is {what}; give the path of a file")
-            if not found.st_size or (connection := _copy_of(path)) is None:
-                return None
+            if found.st_size == 1:  # SQLite would take it for an empty file, too
+                raise StoreError(f"store {path!r}: this is not a store; the file is unchanged")
+            connection = _copy_of(path)
         except FileNotFoundError:
             return None
         (application,) = connection.execute("PRAGMA application_id").fetchone()
@@ -333,16 +332,13 @@ def contents_of(path: str) -> Reader | None:
     return Reader(path, connection)
 
 
-def _copy_of(path: str) -> sqlite3.Connection | None:
-    """Return a database after its last commit, in memory; None before its first one."""
+def _copy_of(path: str) -> sqlite3.Connection:
+    """Return a database after its last commit, in memory."""
     try:
-        if (copied := _copied(path, "ro")) is None:  # too short for a database
-            raise StoreError(f"store {path!r}: this is not a store; the file is unchanged")
+        return _copied(path, "ro")
     except sqlite3.OperationalError as error:
         if getattr(error, "sqlite_errorname", "") != "SQLITE_READONLY_ROLLBACK":
             raise
-    else:
-        return copied
     # a kill broke a commit off: that is undone in a copy, as what the journal says may be damaged
     with TemporaryDirectory() as folder:
         copy = f"{folder}/copy.db"
@@ -351,16 +347,15 @@ def _copy_of(path: str) -> sqlite3.Connection | None:
         return _copied(copy, "rw")
 
 
-def _copied(path: str, mode: str) -> sqlite3.Connection | None:
-    """Return a copy of a database in memory; None if it has no pages."""
+def _copied(path: str, mode: str) -> sqlite3.Connection:
+    """Return a copy of a database in memory."""
     memory = sqlite3.connect(":memory:", isolation_level=None)
     # through SQLite alone: to close the file would drop the locks that this process has on it
     with closing(connect(path, mode)) as connection:
         connection.execute("BEGIN")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.backup(memory)
-    return memory if pages else None
+    return memory
 
 
 _HEADER = 100  # bytes in which SQLite counts the changes of a file

@@ -19,7 +19,7 @@ import numpy as np
 from racer.core.contest import Unused
 from racer.core.events import Elimination, Ended, RaceCompleted
 from racer.core.table import Row, Table
-from racer.errors import RaceStateError, StoreError
+from racer.errors import RacerError
 from racer.evaluate.outcome import Outcome
 from racer.racing.asktell import under
 from racer.results.base import Result
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from racer.core.contest import Contest
     from racer.store.reader import Reader
 
-__all__ = ["LEAST", "content_of", "is_result_of", "result_in"]
-
 LEAST = 5000
 """Outcomes of the smallest store that has its result: a smaller one is replayed at once."""
 
@@ -50,8 +48,8 @@ _VALUES = {
     "spent": "float | None",
 }
 _REFUSED = (
-    *(UnicodeError, MemoryError, RecursionError, RaceStateError, StoreError),
-    *(AttributeError, KeyError, IndexError, TypeError, ValueError, OverflowError),
+    *(RacerError, MemoryError, RecursionError, OverflowError),
+    *(AttributeError, LookupError, TypeError, ValueError),
 )
 _CELLS = "SELECT held_out, block, candidate, value, seconds, worker FROM outcomes ORDER BY number"
 _MORE = (
@@ -133,9 +131,11 @@ def _restored(content: Any, reader: Reader, contest: Contest[Any]) -> Any:
     cells = _Cells(reader, n)
     for held_out, name in enumerate(_TABLES):
         part = content[name]
-        aside = _numbers(part["repeated"]).tolist(), _numbers(part["incomplete"]).tolist()
-        rows = cells.rows(held_out, part)
-        more[name] = Table.of_rows(rows, *aside, maximize=rules.maximize)
+        more[name] = table = Table(maximize=rules.maximize)
+        for row in cells.rows(held_out, part):
+            table.append(row)
+        table.repeated = {*_numbers(part["repeated"]).tolist()}
+        table.incomplete = {*_numbers(part["incomplete"]).tolist()}
     gone = tuple(_made(Elimination, elimination) for elimination in content["eliminations"])
     _numbers((number for one in gone for number in (one.candidate, one.against)), n)
     values = _checked(_VALUES, content)

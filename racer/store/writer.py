@@ -6,7 +6,7 @@ import os
 import sqlite3
 import time
 from contextlib import ExitStack, closing, suppress
-from itertools import count
+from itertools import count, filterfalse
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -27,6 +27,7 @@ from racer.store.reader import (
     contents_of,
     digest_of,
     explained,
+    open_to_read,
 )
 
 if TYPE_CHECKING:
@@ -37,9 +38,9 @@ if TYPE_CHECKING:
     from racer.evaluate.outcome import Cell, CellKey, Outcome
 
     Statement = tuple[str, tuple[Any, ...]]
-    _Mark = tuple[tuple[int, int], tuple[int, int], int]
 
 _columns: Callable[[Outcome], tuple[Any, ...]] = attrgetter(*schema.OF_OUTCOME)
+_content = attrgetter("st_size", "st_mtime_ns")  # of a file: what a writer changes
 _TOGETHER = 0.02  # seconds: outcomes that come faster share a commit
 _CHANGED, _MOVED = "changed", "moved, deleted or replaced"
 _COUNTED = "UPDATE recorded SET outcomes = ?, checksum = ?, result = ?, digest = ?"
@@ -70,8 +71,8 @@ class Store:
         self._head = self._written = (0, 0)  # outcomes, and the checksum of the last one
         self._latest: dict[CellKey, Outcome] = {}  # which nobody else may know yet
         self._lock_file = Path(f"{self._file}.lock")
-        self._lock_mark: _Mark | None = None
-        self._mark: _Mark | None = None  # of the file, as this has left it
+        self._lock_mark: os.stat_result | None = None
+        self._mark: os.stat_result | None = None  # of the file, as this has left it
 
     def __enter__(self) -> Self:
         with explained(self.path), suppress(FileNotFoundError):
@@ -193,10 +194,8 @@ class Store:
         if self._unwritten:
             # The queue is emptied first: the flush on exit must not repeat a failed commit. New
             # rows make a recorded result stale, so the same commit removes it.
-            statements, self._unwritten = (
-                [*self._unwritten, (_COUNTED, (*self._head, None, None))],
-                [],
-            )
+            statements = [*self._unwritten, (_COUNTED, (*self._head, None, None))]
+            self._unwritten = []
             with DeferredSignals():  # no interrupt between a commit and the note of it
                 self._write(statements)
                 self._written = self._head
@@ -265,10 +264,11 @@ class Store:
                 "that another process may write to it as well, and this one has stopped: what it "
                 f"recorded is in the store; go on with {self.reader.how_to_resume()}"
             )
-        if (is_checked or now != before) and not self._is_whole():
+        is_written = _content(now) != _content(before)
+        is_touched = is_written or now.st_ctime_ns != before.st_ctime_ns  # linked, say
+        if (is_checked or is_touched) and not self._is_whole():
             raise self._changed(_CHANGED)
-        # else it was linked, say, or its rights were changed
-        if not is_checked and now[1] != before[1]:
+        if not is_checked and is_written:
             warn(
                 f"store {self.path!r} was written by something else while this race wrote to it; "
                 "all that was recorded is there"
@@ -277,10 +277,7 @@ class Store:
     def _is_whole(self) -> bool:
         """Return True if the file, read anew, has all outcomes that were written."""
         try:
-            contents = contents_of(self._file)
-            if contents is None:
-                return False
-            with closing(contents.connection):
+            with open_to_read(self._file) as contents:
                 return contents.check() == self._written
         except StoreError as error:
             if _is_of_disk(error):
@@ -295,11 +292,8 @@ class Store:
 
     def rescue(self, why: StoreChangedError, outcomes: Mapping[CellKey, Outcome]) -> StoreError:
         """Write a new store of these outcomes, and return the error that names it."""
-        saved = next(
-            name
-            for name in (f"{self._file}.saved{number or ''}" for number in count())
-            if not os.path.lexists(name)
-        )
+        names = (f"{self._file}.saved{number or ''}" for number in count())
+        saved = next(filterfalse(os.path.lexists, names))
         setup = self.reader.setup
         try:
             with written(saved, is_new=True) as part:
@@ -331,22 +325,17 @@ def _is_of_disk(error: StoreError) -> bool:
     return not name.startswith(_ERRORS) and (bool(name) or isinstance(error.__cause__, OSError))
 
 
-def _mark_of(path: str | Path) -> _Mark | None:
-    """Return a file's identity, what changes with its content, and with anything; None if gone."""
+def _mark_of(path: str | Path) -> os.stat_result | None:
+    """Return the status of a file, by which it is known again; None if it is gone."""
     try:
-        found = os.stat(path)  # noqa: PTH116
+        return os.stat(path)  # noqa: PTH116
     except FileNotFoundError:
         return None
-    return (
-        (found.st_dev, found.st_ino),
-        (found.st_size, found.st_mtime_ns),
-        found.st_ctime_ns,
-    )
 
 
-def _is_same(mark: _Mark | None, other: _Mark | None) -> bool:
+def _is_same(mark: os.stat_result | None, other: os.stat_result | None) -> bool:
     """Return True for two marks of one file."""
-    return mark is not None and other is not None and mark[0] == other[0]
+    return mark is not None and other is not None and os.path.samestat(mark, other)
 
 
 def _definition(setup: schema.Setup) -> list[Statement]:

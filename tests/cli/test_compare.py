@@ -84,7 +84,6 @@ def test_pictures_are_chosen(tmp_path):
     ("content", "message"),
     [
         (b"", "is empty"),
-        (b"\n\n", "is empty"),
         (b"a,b\n1,2\n3\n", "row 3: 1 fields, but the header has 2"),
         (b"a,a\n1,2\n", "column 'a' occurs twice"),
         (b"a,,b\n1,2,3\n", "column 2 has no name"),

@@ -97,7 +97,6 @@ def test_the_first_without_a_limit_is_raced_for_and_others_are_recorded():
     [
         (lambda: Pareto("a"), "two to 8"),
         (lambda: Pareto("a", "a"), "each once"),
-        (lambda: Pareto(*"abcdefghijkl"), "two to 8"),
         (lambda: Pareto(1, 2), "names of metrics"),
         (lambda: Within("a"), "at least one other"),
         (lambda: Within("a", b=-1), "number >= 0"),

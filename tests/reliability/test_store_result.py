@@ -127,7 +127,7 @@ def forge(path, text):
 def without(path):
     """Load a store as if it had no result."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(load, "restored", lambda _: None)
+        patch.setattr(load, "result_in", lambda *_: None)
         return racer.load(path)
 
 
@@ -139,7 +139,7 @@ def no_replay(monkeypatch):
         raise AssertionError("it is replayed")
 
     with monkeypatch.context() as patch:
-        patch.setattr("racer.store.load.replayed", refuse)
+        patch.setattr("racer.store.load.replay", refuse)
         patch.setattr("racer.store.replay.replay", refuse)
         yield
 
@@ -172,7 +172,7 @@ def test_what_is_restored_is_what_a_replay_finds(tmp_path, contest, monkeypatch,
     if contest in (times, two_metrics):
         assert text_in(path) is None
     else:
-        monkeypatch.setattr(load, "replayed", None)
+        monkeypatch.setattr(load, "replay", None)
     assert all_of(racer.load(path)) == replayed
 
 
@@ -259,8 +259,8 @@ def test_nothing_in_a_result_ends_in_a_traceback(copied):
 
 def test_one_of_another_version_is_not_used(copied, monkeypatch):
     forge(copied, json.dumps({**json.loads(text_in(copied)), "racer": "0.0.1"}))
-    replays, replayed = [], load.replayed
-    monkeypatch.setattr(load, "replayed", lambda *_: replays.append(_) or replayed(*_))
+    replays, replay = [], load.replay
+    monkeypatch.setattr(load, "replay", lambda *_: replays.append(_) or replay(*_))
     assert racer.load(copied).evaluations > 100
     assert len(replays) == 1
     assert check_store(copied).problems == []

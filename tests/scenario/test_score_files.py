@@ -338,8 +338,6 @@ def test_what_excel_leaves_empty_is_left_out_of_csv(csv, mark):
         ("a.json", '{"n-samples": {}, "higher_is_better": {}}', "--log_samples"),
         ("a.jsonl", '{"promptIdx": 0, "testIdx": 0, "score": "x"}', "test 0: score is 'x', not"),
         ("a.jsonl", '{"promptIdx": [], "testIdx": 0}', r"record 1: promptIdx is \[\], of another"),
-        ("a.jsonl", '{"promptIdx": 0, "testIdx": 0, "provider": "p"}', "provider is 'p', of"),
-        ("a.jsonl", '{"promptIdx": 0, "testIdx": 0, "namedScores": 5}', "namedScores is 5, of"),
         ("a.jsonl", '{"doc_id": 0, "filter": "f", "metrics": 5}', "metrics is 5, of another"),
         ("a.jsonl", '{"doc_id": 0, "filter": "f", "metrics": [[]]}', "not names"),
         ("a.csv", "a,b\n", "a header and no rows"),
@@ -396,7 +394,6 @@ def test_columns_that_blanks_or_bars_separate_are_refused_as_one(csv, text):
     "text",
     [
         '"data, set";"Smith, J., 2020, A";"b, c"\nx;1,5;2\n',
-        '"data, set"\t"Smith, J., 2020, A"\t"b, c"\nx\t1.5\t2\n',
         '\n"data, set","Smith, J., 2020, A","b, c"\nx,1.5,2\n',
     ],
 )
@@ -433,7 +430,6 @@ def test_the_mean_of_mean_and_spread_is_read_with_a_warning(tmp_path):
         ('d,a,b\nx,"1,234",987\ny,"2,345",999\nz,3456,"1,001"\n', "1,234", "1.234"),
         ('d,a,b\nx,"1,234",0.5\ny,"2,345",0.25\n', "1,234", "1.234"),
         ("d\ta\tb\nx\t-1,234\t1\ny\t987\t2\n", "-1,234", "-1.234"),
-        ("d;a;b\nx;1,234;0.5\ny;987;0.25\n", "1,234", "1.234"),
         ("d;a;b\nx;1.234;0,5\ny;987;0,25\n", "1.234", "1,234"),
     ],
 )
@@ -450,13 +446,10 @@ def test_a_number_that_may_have_thousands_is_refused(csv, text, number, decimal)
     "text",
     [
         'd,a,b\nx,"1,234",1\ny,"0,987",2\n',
-        'd,a,b\nx,"1,234",1\ny,"987","61,8"\n',
         'd,a,b\nx,"1,234 ± 0,056",1\ny,"2,345 ± 0,06",2\n',
         "d;a;b\nx;1,234;1\ny;2,345;2\n",
-        "d;a;b\nx;1,234;1.5\ny;2,5;2.25\n",
         "d\ta\tb\nx\t1,234\t1\ny\t2,3\t2\n",
         "d;a;b\nx;1.234;1\ny;2.345;2\n",
-        "d,a,b\nx,1.234,1\ny,2.345,2\n",
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*mean ± spread:racer.RacerWarning")
@@ -483,19 +476,9 @@ def test_labels_that_are_whole_floats_are_the_same_as_whole_numbers(csv):
     assert list(table(both).index) == ["1", "02", "2"]
 
 
-@pytest.mark.parametrize(
-    ("text", "labels"),
-    [
-        ("version;a;b\n1.100;0,5;0,7\n1.110;0,25;0,5\n", ["1.100", "1.110"]),
-        (
-            "method;task;score\nA;1.100;0,5\nB;1.100;0,6\nA;1.200;0,5\nB;1.200;1\n",
-            ["1.100", "1.200"],
-        ),
-    ],
-)
-def test_labels_have_no_marks_of_thousands(csv, text, labels):
-    names = {"data_set": "version"} if text.startswith("version") else {}
-    assert list(table(csv(text), **names).index) == labels
+def test_labels_have_no_marks_of_thousands(csv):
+    path = csv("version;a;b\n1.100;0,5;0,7\n1.110;0,25;0,5\n")
+    assert list(table(path, data_set="version").index) == ["1.100", "1.110"]
 
 
 def test_a_label_that_is_missing_is_refused(csv):

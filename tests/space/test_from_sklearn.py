@@ -21,7 +21,6 @@ def parameter(given):
         ([1, 10, 100], Ordinal([1, 10, 100])),
         (np.array([3.0, 2.0, 1.0]), Ordinal([1.0, 2.0, 3.0])),
         ([5, 1, 3], Categorical([5, 1, 3])),
-        ([0, 1], Categorical([0, 1])),
         ([(10,), (20, 5)], Categorical([(10,), (20, 5)])),
     ],
 )

@@ -61,7 +61,6 @@ def test_values_of_the_same_text_cannot_be_told_apart(tmp_path):
         ("n n alg x\n", "'n' is there twice"),
         ("n alg x\n1 as\n", "2 values are there for 3 columns"),
         ("n alg x\n10 as 1\n", "line 2, column 1: n=10"),
-        ("n alg x\nw as 1\n", "n='w'"),
         ('n alg x\n1 "as 1\n', "a value, or its closing quote, is expected"),
         ("n alg x\n1 as NA\n", "line 2, column 1"),
         ('n alg x\n1 as "NA"\n', "x='NA'"),
