@@ -94,10 +94,13 @@ class Direction(NamedTuple):
             Nothing says it: a question.
         """
         larger, why = maximize, ""
+        by_name = larger_is_better(metric or "", values)
+        if None not in (larger, by_name) and larger != by_name:
+            why = f", as given, although {metric!r} says otherwise"
         if larger is None:
             larger, why = by_format, ", as the file says"
         if larger is None:
-            larger, why = larger_is_better(metric or "", values), f", assumed of {metric!r}"
+            larger, why = by_name, f", assumed of {metric!r}"
         if larger is None and values is not None and larger_is_better(metric or "") is None:
             larger, why = _by_failures(values), ", assumed of the failures"
         if larger is None:

@@ -189,7 +189,7 @@ class StoreError(RacerError, RuntimeError):
 
 
 class RaceInterrupted(KeyboardInterrupt):
-    """A signal stopped a race; `result` is the result so far, with `ended` "interrupted".
+    """A signal stopped a race or a tuning; `result` is the result so far, with `ended` "interrupted".
 
     With a store, `code` is the exit code that a script ends with if it does not catch this: 130
     after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP.
@@ -212,7 +212,7 @@ class RaceInterrupted(KeyboardInterrupt):
         self, result: Any, *, kept: str = "", code: int = 130, seed: int | None = None
     ) -> None:
         super().__init__(
-            f"the race was interrupted after {result.evaluations} evaluations (seed "
+            f"the {getattr(result, '_noun', 'race')} was interrupted after {result.evaluations} evaluations (seed "
             f"{result.seed if seed is None else seed}); "
             + (kept or "this error's .result holds the result so far")
         )

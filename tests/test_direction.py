@@ -151,6 +151,9 @@ def test_what_is_said_always_holds():
         assert ("good" in found.ranking["algorithm"][0]) == maximize
         opposite = racer.compare(-table, goal="max" if not maximize else "min")
         assert opposite.pairs.equals(found.pairs)
+    assert Direction.of("accuracy", True).words == "larger is better"
+    words = "smaller is better, as given, although 'accuracy' says otherwise"
+    assert Direction.of("accuracy", False).words == words
 
 
 def test_the_format_decides_before_the_names():

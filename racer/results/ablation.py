@@ -98,6 +98,8 @@ class AblationResult(AnyResult):
     True
     """
 
+    _noun = "ablation"
+
     space: Space
     source: dict[str, Any]
     target: dict[str, Any]

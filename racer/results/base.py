@@ -50,6 +50,8 @@ class RunTimes(NamedTuple):
 class AnyResult(Displayed):
     """The values that every result has; `RaceResult` documents them."""
 
+    _noun: ClassVar[str] = "race"
+
     configs: tuple[Any, ...]
     ended: Ended
     evaluations: int
@@ -73,7 +75,6 @@ class Result(AnyResult, ABC):
     _frame_names: ClassVar[tuple[str, ...]] = (
         *("scores", "table", "eliminations", "verdicts", "failures", "blocks"),
     )
-    _is_race: ClassVar[bool] = False
 
     leader: int | None
     survivors: tuple[int, ...]
@@ -257,7 +258,7 @@ class Result(AnyResult, ABC):
     @property
     def _listed(self) -> tuple[int, ...]:
         """The leaders; in a tuning, among them others that may be the best."""
-        if self._is_race or not self.credible_set:
+        if self._noun == "race" or not self.credible_set:
             return self.leaders
         listed, chances = {*self.leaders, *self.credible_set}, rounded(self.posterior)
         return tuple(sorted(listed, key=lambda c: (c != self.best_index, -chances[c], c)))

@@ -61,6 +61,8 @@ class DuelResult(Displayed):
     ('xxx', 'decided')
     """
 
+    _noun = "duel"
+
     names: tuple[str, ...]
     posterior: BestPosterior
     votes: pd.DataFrame

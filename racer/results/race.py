@@ -51,8 +51,8 @@ class RaceResult(Result):
     table : DataFrame, blocks x candidates
         Values of `evaluate`; NaN where a candidate was out or its evaluation failed.
     eliminations : DataFrame
-        block, candidate, reason, against, probability, measure: one row per candidate
-        eliminated. `measure` names the kind of `probability`; an e-value may exceed 1.
+        block, candidate, reason, against: one row per candidate eliminated; and where a test
+        gave the reason, probability and measure, which names its kind: an e-value may exceed 1.
     verdicts : DataFrame
         One row per test of the decider: block, and the result of its omnibus test, such as gate,
         statistic and p_value.
@@ -134,7 +134,7 @@ class RaceResult(Result):
     ['block', 'candidate', 'reason', 'against']
     """
 
-    _survivor_label, _is_race = "survivors", True
+    _survivor_label = "survivors"
 
     @cached_property
     def means(self) -> pd.DataFrame:

@@ -178,9 +178,9 @@ class Progress:
 
     @_harmless
     def recorded_in(self, store: str) -> None:
-        """Show where a contest is recorded."""
+        """Show where a contest is recorded, before anything is."""
         path = shlex.quote(store)
-        self.line(f"recorded in {path}; racer show {path} says where it stands")
+        self.line(f"outcomes go to {path}; racer show {path} says where it stands")
 
     @_harmless
     def asked(self, cells: Sequence[Cell]) -> None:

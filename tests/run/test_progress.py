@@ -214,7 +214,7 @@ def test_a_run_that_is_over_has_its_title_first(tmp_path, capsys, monkeypatch):
     assert again(path)[-1] == end
     title, *others = again(path)
     assert title.startswith("race of 3 candidates: ")
-    assert others == [end, f"recorded in {path}; racer show {path} says where it stands"]
+    assert others == [end, f"outcomes go to {path}; racer show {path} says where it stands"]
     monkeypatch.setattr("racer.store.result.LEAST", 1)
     assert again(tmp_path / "kept.db")[-1] == end
     assert again(tmp_path / "kept.db") == [end]  # its result is in it
@@ -338,7 +338,8 @@ def test_how_to_go_on_stays_on_the_screen(tmp_path, what):
                 written += part
     os.close(terminal)
     assert process.returncode == 130
-    before, _, after = written.decode().partition("racer: the race was interrupted")
+    noun = {"race": "race", "tune": "tuning"}[what]
+    before, _, after = written.decode().partition(f"racer: the {noun} was interrupted")
     assert "go on with racer.resume(" in " ".join(after.split())
     assert "\x1b" not in after.replace("\x1b[?25h", "")  # nothing is moved or wiped off
     assert "running evaluations will be finished" in before

@@ -188,11 +188,14 @@ def _facts(comparison: ComparisonData) -> list[str]:
 
 
 def _likeliest(comparison: ComparisonData) -> list[str]:
-    """Return a sentence where P(best), as it is shown, has another order than the method."""
+    """Return a sentence where P(best) is no part of the method, or as shown has another order."""
     chances = comparison.ranking["probability_best"].tolist()
     shown = [f"{chance:.2f}" for chance in chances]
     if shown == sorted(shown, reverse=True):
-        return []
+        beside = (
+            "P(best) is a posterior probability, by the scores themselves: no part of the test."
+        )
+        return [beside] if "p_value" in comparison.pairs else []
     first = comparison.ranking["algorithm"][chances.index(max(chances))]
     said = f"so its order is another: {first} comes first ({max(shown)})"
     return [f"P(best) compares the scores themselves, {said}."]
