@@ -212,7 +212,7 @@ class RaceInterrupted(KeyboardInterrupt):
         self, result: Any, *, kept: str = "", code: int = 130, seed: int | None = None
     ) -> None:
         super().__init__(
-            f"the {getattr(result, '_noun', 'race')} was interrupted after {result.evaluations} evaluations (seed "
+            f"the run was interrupted after {result.evaluations} evaluations (seed "
             f"{result.seed if seed is None else seed}); "
             + (kept or "this error's .result holds the result so far")
         )

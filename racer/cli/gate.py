@@ -50,7 +50,8 @@ def gate_command(
     """Decide whether a change is worse than the baseline by more than a margin.
 
     The program after -- prints the score of the changed version on an item. Items come in random
-    order, and only as many as the answer takes.
+    order, and only as many as the answer takes. A
+    margin of 2% is of the range by --bounds, or else of the mean.
 
     \b
         racer gate --baseline main.json --margin 2% --maximize -- \\

@@ -85,14 +85,9 @@ class Fidelity:
         """The values of cheap evaluations, ascending."""
         return self.values[:-1]
 
-    @property
-    def full(self) -> float:
-        """The value of a full evaluation."""
-        return self.values[-1]
-
     def share(self, value: float) -> Fraction:
         """Return how much of a full evaluation one at `value` is."""
-        return Fraction(value) / Fraction(self.full)
+        return Fraction(value) / Fraction(self.values[-1])
 
     def label(self, value: float) -> str:
         """Return a value with its resource: epochs 3."""

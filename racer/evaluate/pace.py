@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from racer._checks import is_real, is_whole
 from racer.errors import ObjectiveError, SettingError
-from racer.evaluate.objective import check_objective, is_coroutine_function, seeded
+from racer.evaluate.objective import (
+    Around,
+    WithFidelity,
+    check_objective,
+    is_coroutine_function,
+    seeded,
+)
 
 if TYPE_CHECKING:
     from racer.evaluate.objective import Objective
@@ -164,3 +170,13 @@ def _header_of(error: Any) -> float:
 
         until, now = (parsedate_to_datetime(text) for text in (asked, headers["date"]))
         return (until - now).total_seconds()
+
+
+def own_objective(evaluate: Any) -> Any:
+    """Return the user's own objective, out of what racer has put around it."""
+    while isinstance(evaluate, Throttled | WithFidelity | Around):
+        if isinstance(evaluate, Throttled):
+            evaluate = evaluate.evaluate
+        else:
+            evaluate = evaluate.args[0] if isinstance(evaluate, Around) else evaluate.func
+    return evaluate

@@ -98,8 +98,6 @@ class AblationResult(AnyResult):
     True
     """
 
-    _noun = "ablation"
-
     space: Space
     source: dict[str, Any]
     target: dict[str, Any]

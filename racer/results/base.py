@@ -50,8 +50,6 @@ class RunTimes(NamedTuple):
 class AnyResult(Displayed):
     """The values that every result has; `RaceResult` documents them."""
 
-    _noun: ClassVar[str] = "race"
-
     configs: tuple[Any, ...]
     ended: Ended
     evaluations: int
@@ -72,6 +70,7 @@ class Result(AnyResult, ABC):
     """The values of a race or a tuning; `RaceResult` and `TuneResult` document them."""
 
     _survivor_label: ClassVar[str]
+    _is_race: ClassVar[bool] = False
     _frame_names: ClassVar[tuple[str, ...]] = (
         *("scores", "table", "eliminations", "verdicts", "failures", "blocks"),
     )
@@ -258,7 +257,7 @@ class Result(AnyResult, ABC):
     @property
     def _listed(self) -> tuple[int, ...]:
         """The leaders; in a tuning, among them others that may be the best."""
-        if self._noun == "race" or not self.credible_set:
+        if self._is_race or not self.credible_set:
             return self.leaders
         listed, chances = {*self.leaders, *self.credible_set}, rounded(self.posterior)
         return tuple(sorted(listed, key=lambda c: (c != self.best_index, -chances[c], c)))

@@ -61,8 +61,6 @@ class DuelResult(Displayed):
     ('xxx', 'decided')
     """
 
-    _noun = "duel"
-
     names: tuple[str, ...]
     posterior: BestPosterior
     votes: pd.DataFrame

@@ -27,7 +27,7 @@ _MOST = 12  # rows of a summary
 
 def has_means(result: Result) -> bool:
     """Return whether means have confidence sequences: of a race, whose candidates begin together."""
-    return result._noun == "race" and result.rules.bounds is not None and len(result.known) > 0
+    return result._is_race and result.rules.bounds is not None and len(result.known) > 0
 
 
 def mean_scores(result: Result) -> list[dict[str, Any]]:

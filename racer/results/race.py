@@ -134,7 +134,7 @@ class RaceResult(Result):
     ['block', 'candidate', 'reason', 'against']
     """
 
-    _survivor_label = "survivors"
+    _survivor_label, _is_race = "survivors", True
 
     @cached_property
     def means(self) -> pd.DataFrame:

@@ -168,7 +168,7 @@ def _gone_rivals(result: Result) -> str:
     """Return a sentence if others that may be the best were eliminated."""
     others = {*result.credible_set}.difference(result.survivors, [result.best_index])
     gone = [e for e in result._eliminations if e.candidate in others]
-    if not gone or result._noun != "race":
+    if not gone or not result._is_race:
         return ""
     listed = shortened([f"#{e.candidate}" for e in gone], _MOST)
     listed += " was eliminated" if len(gone) == 1 else " were eliminated"

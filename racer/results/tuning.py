@@ -180,7 +180,7 @@ class TuneResult(Result):
     _cheap: Cheap | None = None
     _only_described: str = ""  # by its store, and what to do: numbers stand for such instances
 
-    _survivor_label, _noun = "elites", "tuning"
+    _survivor_label = "elites"
     _frame_names = (*Result._frame_names, "configurations", "races", "tests")
 
     @property

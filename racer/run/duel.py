@@ -10,6 +10,7 @@ from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from racer._checks import check_fraction, whole
 from racer._entry import as_user, entry
@@ -25,8 +26,6 @@ from racer.stats.bradley_terry_model import rough_strengths, strengths_of_votes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    import pandas as pd
 
 __all__ = ["duel"]
 
@@ -235,7 +234,9 @@ class _Duels:
             self._add((one, other, _WINNERS[said], item))
             return
         text = (
-            describe(said, where=True) if isinstance(said, BaseException) else f"said {said!r:.60}"
+            describe(said, where=True)
+            if isinstance(said, BaseException)
+            else f"said {said!r:.60}, not 'a', 'b' or 'tie'"
         )
         self._failures.append(text)
         if not self._votes and len(self._failures) >= _SURELY_BROKEN:
@@ -251,8 +252,6 @@ class _Duels:
         return BestPosterior(_chances(strengths), -strengths.mean(axis=0), len(self._votes))
 
     def _frame(self) -> pd.DataFrame:
-        import pandas as pd  # noqa: PLC0415
-
         return pd.DataFrame(self._votes, columns=_COLUMNS)
 
     def result(self) -> DuelResult:

@@ -224,7 +224,7 @@ def pool(
     description = contest.description()
     fidelity = description.settings.get("fidelity")
     return workers_for(
-        evaluate if fidelity is None else WithFidelity(evaluate, fidelity.full),
+        evaluate if fidelity is None else WithFidelity(evaluate, fidelity.values[-1]),
         contest.configs,
         (*(description.instances or ()), *description.test_instances),
         n_jobs=n_jobs,

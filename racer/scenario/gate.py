@@ -8,7 +8,6 @@ import math
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +32,7 @@ from racer.deciders.gate import GateRace
 from racer.direction import LARGER_IS_BETTER, Direction
 from racer.errors import RaceInterrupted, ScoresError, SettingError
 from racer.evaluate.command.command import Command
-from racer.evaluate.objective import is_coroutine_function
+from racer.evaluate.objective import Around, is_coroutine_function
 from racer.results.base import Result
 from racer.results.gate import GateResult
 from racer.run.job import Job
@@ -164,7 +163,7 @@ def gate(
         "each_test": 1,
     }
     function = _later if is_coroutine_function(evaluate) else _gated
-    objective = partial(function, evaluate, _takes_seed(evaluate), scores, known, metric)
+    objective = Around(function, evaluate, _takes_seed(evaluate), scores, known, metric)
     job = Job.of(objective, None, n_jobs, store=store, progress=progress, rehearses=False)
     try:
         return GateResult.of(job.run("race", given), metric or "score", within)
@@ -325,10 +324,13 @@ def _margin(given: Any, bounds: tuple[float, float] | None, values: np.ndarray[A
         value = float(share)
     if isinstance(given, bool) or not 0.0 <= value < math.inf:
         raise SettingError(f'margin={given!r}: give a number >= 0, or a share, "2%"')
-    if share == str(given):
-        return value
     unit = bounds[1] - bounds[0] if bounds else abs(float(values.mean())) if len(values) else 1.0
-    return value / 100.0 * unit
+    is_share = share != str(given)
+    margin = value / 100.0 * unit if is_share else value
+    if margin >= unit > 0.0 and (bounds or is_share):
+        of = "the range" if bounds else "the mean"
+        raise SettingError(f'margin={given!r} is {of} of the scores, {unit:g}, or more: give "2%"')
+    return margin
 
 
 def _shown(names: Sequence[Any]) -> str:

@@ -53,7 +53,7 @@ IN_SECONDS = "budget=racer.Budget(seconds=..)"
 
 _LEFT_OPEN = ("budget", "seed", "each_test", "deterministic", "decider", *MAY_LACK)  # by None
 _RACED_ON = ("metrics", "objective", "groups")  # what is found depends on them
-_GIVEN_AS = {"instance_order": "order", "test_instances": "held_out"}
+_GIVEN_AS = {"evaluate": "the program", "instance_order": "order", "test_instances": "held_out"}
 _GOAL = ("runtime", "metrics", "objective")
 _NUMBERED = ("candidates", "instances", "test_instances")
 # a larger budget; a program in another folder: see `evaluate`; another source, with a warning
@@ -122,7 +122,7 @@ def _check_difference(path: str, name: str, old: Any, new: Any) -> None:
         if not _same_function(str(old), str(new)):
             _warn(path, f"was begun with evaluate={old} and goes on with {new}")
         return
-    here, there = shown_apart(new, old)
+    here, there = (text.replace(IDENTITY, "(") for text in shown_apart(new, old))
     shown = _GIVEN_AS.get(name, name)
     if name in MAY_LACK and old is None:
         raise OtherStoreError(

@@ -27,7 +27,7 @@ from racer.deciders.decider import Scheduled
 from racer.deciders.gate import GateRace
 from racer.evaluate.command.command import Command
 from racer.evaluate.fidelity import Fidelity
-from racer.evaluate.pace import Throttled
+from racer.evaluate.pace import own_objective
 from racer.evaluate.recorded import RecordedScores
 
 if TYPE_CHECKING:
@@ -222,10 +222,9 @@ def qualified_name(item: Any) -> str:
 
     Of a `Command` its line; of `RecordedScores` a digest.
     """
+    item = own_objective(item)
     if isinstance(item, Command | RecordedScores):
         return item.identity
-    if isinstance(item, Throttled):
-        return qualified_name(item.evaluate)
     if isinstance(item, functools.partial):
         return f"functools.partial({qualified_name(item.func)})"
     named = item if isinstance(getattr(item, "__qualname__", None), str) else type(item)

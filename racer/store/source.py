@@ -10,7 +10,7 @@ import textwrap
 from typing import Any
 
 from racer.evaluate.command.command import Command
-from racer.evaluate.pace import Throttled
+from racer.evaluate.pace import own_objective
 from racer.evaluate.recorded import RecordedScores
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -19,11 +19,14 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 def source_digest(evaluate: Any) -> str | None:
     """Return a SHA-256 of a function's, or an object's class's, source; None without one.
 
-    Comments and layout are not part of it, nor is what the function calls.
+    Comments and layout are not part of it, nor is what the function calls. Of a program, of the
+    files that its command begins with.
     """
-    while isinstance(evaluate, functools.partial | Throttled):
-        evaluate = evaluate.func if isinstance(evaluate, functools.partial) else evaluate.evaluate
-    if isinstance(evaluate, Command | RecordedScores):
+    while isinstance(evaluate := own_objective(evaluate), functools.partial):
+        evaluate = evaluate.func
+    if isinstance(evaluate, Command):
+        return evaluate.source_digest
+    if isinstance(evaluate, RecordedScores):
         return None
     evaluate = inspect.unwrap(evaluate)
     tree = source_tree(evaluate if inspect.isroutine(evaluate) else type(evaluate))

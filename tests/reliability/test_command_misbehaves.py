@@ -291,7 +291,9 @@ def test_another_command_line_is_refused_with_both(script, tmp_path):
     racer.race([{"x": 1}, {"x": 2}], racer.Command([run, "{x}"]), budget=20, seed=1, store=path)
     before = path.read_bytes()
     for argv, switches in (([run, "-v", "{x}"], {}), ([run, "{parameters}"], {"x": "-x"})):
-        with pytest.raises(racer.StoreError, match=r"evaluate is .*run.* has .*\['run', '\{x\}'\]"):
+        with pytest.raises(
+            racer.StoreError, match=r"the program is .*run.* has .*\['run', '\{x\}'\]"
+        ):
             racer.resume(path, racer.Command(argv, switches=switches), budget=40)
     with pytest.raises(racer.StoreError, match=r"reads='last-line'.*reads='stdout'"):
         racer.resume(path, racer.Command([run, "{x}"], reads="last-line"), budget=40)

@@ -94,7 +94,7 @@ def test_an_interrupted_race_shows_what_is_known_in_a_notebook():
     with pytest.raises(racer.RaceInterrupted) as caught:
         racer.race([1, 2], stops, range(5), budget=100, seed=1)
     shown = "\n".join(caught.value._render_traceback_())
-    assert "the race was interrupted" in shown
+    assert "the run was interrupted" in shown
     assert repr(caught.value.result) in shown
 
 

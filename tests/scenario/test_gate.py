@@ -149,6 +149,8 @@ def test_workers_a_store_and_coroutines_give_the_same(tmp_path):
     assert part.answer == "undecided"
     done = racer.gate(MAIN, later, store=tmp_path / "s.db", n_jobs=3, **how)
     assert done.to_dict() == expected
+    with pytest.warns(racer.RacerWarning, match="was begun with"):
+        racer.gate(MAIN, MAIN.get, store=tmp_path / "s.db", **how)
 
 
 def test_a_store_of_racer_is_a_baseline(tmp_path):
@@ -176,6 +178,8 @@ def test_a_store_of_racer_is_a_baseline(tmp_path):
         ("item,algorithm,error\nq1,a,0.5\n", "b.csv", {}, "smaller scores are better"),
         ('{"q1": 1.5}', "b.json", {"goal": {"f": racer.Metric("max", bounds=(0, 1))}}, "outside"),
         ('{"q1": 1}', "b.json", {"margin": "two"}, "margin='two'"),
+        ('{"q1": 1}', "b.json", {"margin": 2}, "margin=2 is the range of the scores, 1, or more"),
+        ('{"q1": 9, "q2": 7}', "b.json", {"margin": "150%"}, "margin='150%' is the mean of"),
         ('{"q1": 1}', "b.json", {"goal": None}, "are larger scores better"),
     ],
 )
@@ -202,6 +206,9 @@ def test_the_command_its_exit_codes_and_the_comment(tmp_path):
     listed = ["--items", str(tmp_path / "items")]
     assert run(*given, *listed, *program, exits=0).stdout.startswith("Passes")
     assert "which program" in run(*given, exits=2).output
+    kept = ["-o", str(tmp_path / "gate.db")]
+    run(*given, *kept, *program, exits=0)
+    assert "the program is" in run(*given, *kept, *failing, exits=1).output
     assert "gate --baseline main.json --margin 2% --maximize --" in run("-h").stdout
 
 

@@ -9,7 +9,9 @@ import warnings
 import pytest
 
 import racer
+from racer.evaluate.objective import WithFidelity
 from racer.evaluate.pace import Throttled
+from racer.store.jsonable import qualified_name
 from racer.store.source import source_digest
 
 
@@ -58,9 +60,20 @@ def test_what_has_no_source_of_its_own_has_no_digest(written):
     evaluate = written(FIRST)
     digest = source_digest(evaluate)
     assert digest == source_digest(functools.partial(evaluate, seed=1))
+    within = WithFidelity(evaluate, 27)
+    assert (source_digest(within), qualified_name(within)) == (digest, "objective.evaluate")
     waiting = written("async " + FIRST)
     throttled = Throttled(waiting, calls_per_minute=60.0)
     assert source_digest(throttled) == source_digest(waiting) != digest
     assert source_digest(lambda config, instance, seed: config) is None
     assert source_digest(len) is None
     assert source_digest(racer.Command(["true", "{instance}"])) is None
+    assert source_digest(racer.Command(["python", "-c", "x" * 999, "{instance}"])) is None
+
+
+def test_a_program_that_was_edited_is_another_source(tmp_path):
+    (tmp_path / "solver.py").write_text("print(1)")
+    solver = racer.Command(["python", "-u", "solver.py", "{instance}"], cwd=tmp_path)
+    first = source_digest(solver)
+    (tmp_path / "solver.py").write_text("print(2)")
+    assert None is not first != source_digest(solver)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 import re
@@ -10,7 +11,8 @@ import shlex
 import shutil
 import signal
 from collections.abc import Collection, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from racer._checks import choice, is_whole, suggesting, with_article
@@ -194,6 +196,16 @@ class Command:
         """
         program, *arguments = self._template.argv
         return self._described([os.path.basename(program), *arguments])  # noqa: PTH119
+
+    @property
+    def source_digest(self) -> str | None:
+        """A SHA-256 of the files among the first two plain words: a program, or a script."""
+        parts = []
+        for word in [word for word in self._template.argv if not word.startswith("-")][:2]:
+            with suppress(OSError):  # a name that is too long, say, as it is a program's text
+                path = Path(self._cwd or "", word)
+                parts += [path.read_bytes()] if path.is_file() else []
+        return hashlib.sha256(b"".join(parts)).hexdigest() if parts else None
 
     @property
     def settings(self) -> dict[str, Any]:
