@@ -51,7 +51,7 @@ def gate_command(
 
     The program after -- prints the score of the changed version on an item. Items come in random
     order, and only as many as the answer takes. A
-    margin of 2% is of the range by --bounds, or else of the mean.
+    margin of 2% is of the scores' range, or, without bounds, of their mean.
 
     \b
         racer gate --baseline main.json --margin 2% --maximize -- \\

@@ -38,6 +38,7 @@ from racer.results.gate import GateResult
 from racer.run.job import Job
 from racer.scenario.score_files import read_scores
 from racer.seeding import check_seed, rng_for
+from racer.store.jsonable import dumps, encode
 from racer.store.load import load_record
 
 if TYPE_CHECKING:
@@ -144,8 +145,9 @@ def gate(
     within, seed = _margin(margin, bounds, finite), check_seed(seed)
     names = [*known]
     order = [names[i] for i in rng_for(seed, "gate", "items").permutation(len(names)).tolist()]
-    # a store refuses other candidates, and so another baseline
-    digest = hashlib.sha256(repr(sorted(scores.items())).encode("utf-8", "replace")).hexdigest()
+    # a store refuses other candidates, and so another baseline, metric, or text of an item
+    text = dumps(encode([sorted(scores.items()), metric, known]))
+    digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
     limit: Any = budget  # the baseline's scores count as evaluations, too
     if not isinstance(budget, Budget):
         n = len(order) if budget is None else whole(budget, "budget", least=1)
@@ -313,7 +315,8 @@ def _items(items: Any, scores: Mapping[str, float]) -> dict[str, Any]:
 def _named(item: Any, scores: Mapping[str, float]) -> str:
     """Return the name of an item: of a file, its path or its name, as the baseline has it."""
     path = Path(name := str(item))
-    return next((known for known in (name, path.name, path.stem) if known in scores), name)
+    names = [path.name, path.stem] if os.path.exists(name) else []  # noqa: PTH110  (no error)
+    return next((known for known in (name, *names) if known in scores), name)
 
 
 def _margin(given: Any, bounds: tuple[float, float] | None, values: np.ndarray[Any, Any]) -> float:
@@ -325,11 +328,10 @@ def _margin(given: Any, bounds: tuple[float, float] | None, values: np.ndarray[A
     if isinstance(given, bool) or not 0.0 <= value < math.inf:
         raise SettingError(f'margin={given!r}: give a number >= 0, or a share, "2%"')
     unit = bounds[1] - bounds[0] if bounds else abs(float(values.mean())) if len(values) else 1.0
-    is_share = share != str(given)
-    margin = value / 100.0 * unit if is_share else value
-    if margin >= unit > 0.0 and (bounds or is_share):
-        of = "the range" if bounds else "the mean"
-        raise SettingError(f'margin={given!r} is {of} of the scores, {unit:g}, or more: give "2%"')
+    margin = value if share == str(given) else value / 100.0 * unit
+    if margin >= unit > 0.0 and (bounds or share != str(given)):
+        of = "range of the scores" if bounds else "mean score"
+        raise SettingError(f'margin={given!r}: give less than the {of}, {unit:g}, as "2%"')
     return margin
 
 

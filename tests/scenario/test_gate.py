@@ -151,6 +151,10 @@ def test_workers_a_store_and_coroutines_give_the_same(tmp_path):
     assert done.to_dict() == expected
     with pytest.warns(racer.RacerWarning, match="was begun with"):
         racer.gate(MAIN, MAIN.get, store=tmp_path / "s.db", **how)
+    metric, items = how | {"goal": {"f1": "max"}}, {name: name for name in MAIN} | {"q1": "one"}
+    for more in ({**metric}, {**how, "items": items}):
+        with pytest.raises(racer.StoreError, match="candidate 0 is"):
+            racer.gate(MAIN, later, store=tmp_path / "s.db", **more)
 
 
 def test_a_store_of_racer_is_a_baseline(tmp_path):
@@ -177,9 +181,15 @@ def test_a_store_of_racer_is_a_baseline(tmp_path):
         ("item,a,b\nq1,1,0\n", "b.csv", {}, "2 algorithms, 'a', 'b'"),
         ("item,algorithm,error\nq1,a,0.5\n", "b.csv", {}, "smaller scores are better"),
         ('{"q1": 1.5}', "b.json", {"goal": {"f": racer.Metric("max", bounds=(0, 1))}}, "outside"),
+        ('{"1": 1}', "b.json", {"items": ["1.5"]}, "no score of 1 item, '1.5'"),
         ('{"q1": 1}', "b.json", {"margin": "two"}, "margin='two'"),
-        ('{"q1": 1}', "b.json", {"margin": 2}, "margin=2 is the range of the scores, 1, or more"),
-        ('{"q1": 9, "q2": 7}', "b.json", {"margin": "150%"}, "margin='150%' is the mean of"),
+        (
+            '{"q1": 1}',
+            "b.json",
+            {"margin": 2},
+            "margin=2: give less than the range of the scores, 1",
+        ),
+        ('{"q1": 9, "q2": 7}', "b.json", {"margin": "150%"}, "give less than the mean score"),
         ('{"q1": 1}', "b.json", {"goal": None}, "are larger scores better"),
     ],
 )

@@ -73,7 +73,9 @@ def test_what_has_no_source_of_its_own_has_no_digest(written):
 
 def test_a_program_that_was_edited_is_another_source(tmp_path):
     (tmp_path / "solver.py").write_text("print(1)")
-    solver = racer.Command(["python", "-u", "solver.py", "{instance}"], cwd=tmp_path)
+    words = ["python3", "-W", "ignore", "solver.py", "{instance}", "log.txt"]
+    solver = racer.Command(words, cwd=tmp_path)
     first = source_digest(solver)
+    assert source_digest(racer.Command(**solver.settings)) == first
     (tmp_path / "solver.py").write_text("print(2)")
     assert None is not first != source_digest(solver)

@@ -11,7 +11,7 @@ import shlex
 import shutil
 import signal
 from collections.abc import Collection, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = ["Command"]
 
 IDENTITY = "racer.Command("
+_is_script = re.compile(r".+\.(py|pyw|sh|bash|R|r|jl|js|ts|pl|rb|lua|php|m)").fullmatch
 Reads = Literal["stdout", "last-line", "json", "nothing"]
 _LONGEST_ARGV = 2000
 _SAID = re.compile(rb"^(?:s )?(?:UN)?SATISFIABLE\s*$|^v ", re.MULTILINE)  # by a SAT solver
@@ -199,12 +200,11 @@ class Command:
 
     @property
     def source_digest(self) -> str | None:
-        """A SHA-256 of the files among the first two plain words: a program, or a script."""
-        parts = []
-        for word in [word for word in self._template.argv if not word.startswith("-")][:2]:
-            with suppress(OSError):  # a name that is too long, say, as it is a program's text
-                path = Path(self._cwd or "", word)
-                parts += [path.read_bytes()] if path.is_file() else []
+        """A SHA-256 of the scripts among its words; None without one."""
+        program, *arguments = self._template.argv
+        words = filter(_is_script, [self._program or program, *arguments])
+        files = filter(os.path.isfile, (os.path.join(self._cwd or "", word) for word in words))  # noqa: PTH118
+        parts = [Path(file).read_bytes() for file in files]
         return hashlib.sha256(b"".join(parts)).hexdigest() if parts else None
 
     @property
