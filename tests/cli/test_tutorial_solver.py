@@ -29,7 +29,7 @@ def test_the_solver_is_tuned_from_the_files_of_the_page(tmp_path, monkeypatch):
     assert "8 parameters, 20 instances" in checked.output
     assert "The scenario can be used." in checked.output
     tuned = typed("tune", "--budget", 30, "--test-elites", 1, "--n-jobs", 1, exits=0)
-    assert "recorded in" in tuned.stderr.splitlines()[1]  # after the title
+    assert "outcomes go to" in tuned.stderr.splitlines()[1]  # after the title
     assert typed("show").stdout == tuned.stdout
     assert "As a command line\n" in tuned.stdout
     assert "minisat -verb=0 -var-decay=" in tuned.stdout
